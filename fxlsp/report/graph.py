@@ -1,0 +1,210 @@
+"""What torch.fx recorded: nodes, modules, module calls and the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .places import Location, Step, location_or_none
+
+Output = dict[str, Any]
+"""What a node produced, as JSON (contract: ``OUTPUT``): ``{"shape": [...], "dtype": "float32"}`` for a tensor,
+``{"list": [...]}``, ``{"dict": {...}}``, ``{"value": ...}`` or ``{"type": "..."}``. None in its place means unknown."""
+
+Opcode = Literal["placeholder", "get_attr", "call_function", "call_method", "call_module", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of the graph, with the source expression that made it (contract: ``nodes[]``)."""
+
+    name: str
+    op: Opcode
+    target: str
+    module_path: str | None
+    """Path of the originating module as PyTorch's ``module_tracer.py`` example records it; "" is the root."""
+    call_path: str | None
+    """Path by which the call site reached the module, None where it is ambiguous."""
+    module_type: str | None
+    """For ``call_module``, the module's class and arguments as its repr gives them, on one line."""
+    location: Location | None
+    stack: tuple[Step, ...]
+    """Calling expressions from the root ``forward`` to ``location``, outermost first."""
+    output: Output | None
+    inputs: tuple[Output | None, ...]
+    """What the node's positional and keyword arguments were, in order; empty where the node was not run."""
+    params: int
+    """Parameters of the called module or read parameter, elements."""
+    flops: int | None
+    """By torch.utils.flop_counter's formulas; None when an operator without a formula ran, or nothing ran."""
+    recovered: bool = False
+    opaque: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "op": self.op,
+            "target": self.target,
+            "module_path": self.module_path,
+            "call_path": self.call_path,
+            "module_type": self.module_type,
+            "location": None if self.location is None else self.location.to_json(),
+            "stack": [step.to_json() for step in self.stack],
+            "output": self.output,
+            "inputs": list(self.inputs),
+            "params": self.params,
+            "flops": self.flops,
+            "recovered": self.recovered,
+            "opaque": self.opaque,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Node:
+        return cls(
+            data["name"],
+            data["op"],
+            data["target"],
+            data["module_path"],
+            data["call_path"],
+            data["module_type"],
+            location_or_none(data["location"]),
+            tuple(Step.from_json(step) for step in data["stack"]),
+            data["output"],
+            tuple(data["inputs"]),
+            data["params"],
+            data["flops"],
+            data["recovered"],
+            data["opaque"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of the model (contract: ``modules[]``)."""
+
+    path: str
+    aliases: tuple[str, ...]
+    """Further names under which the same module is registered."""
+    type: str
+    """Class name with the arguments its repr shows, on one line; the class name alone for a container."""
+    params: int
+    """Parameters of the module and everything below it, elements, each counted once."""
+    calls: int
+    """How often tracing entered it."""
+    location: Location | None
+    """The expression that constructed it."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "aliases": list(self.aliases),
+            "type": self.type,
+            "params": self.params,
+            "calls": self.calls,
+            "location": None if self.location is None else self.location.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Module:
+        return cls(
+            data["path"],
+            tuple(data["aliases"]),
+            data["type"],
+            data["params"],
+            data["calls"],
+            location_or_none(data["location"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCall:
+    """One entry of a module during the trace, leaf or not; the root's is the first (an addition to the contract)."""
+
+    module_path: str
+    call_path: str | None
+    type: str
+    """Class name alone."""
+    leaf: bool
+    location: Location | None
+    """The calling expression; None for the root."""
+    forward: Location | None
+    """The ``def`` line of the ``forward`` that ran, where it is Python source outside torch."""
+    inputs: tuple[Output | None, ...]
+    """In the order of the call: positional, then keyword arguments."""
+    output: Output | None
+    params: int
+    """Parameters of the module and everything below it, elements, each counted once."""
+    flops: int | None
+    """Sum over the nodes made inside the call; None when the FLOPs of one are unknown."""
+    first_node: int
+    """Index of the first node made inside the call."""
+    end_node: int
+    """Index after the last node made inside the call."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "module_path": self.module_path,
+            "call_path": self.call_path,
+            "type": self.type,
+            "leaf": self.leaf,
+            "location": None if self.location is None else self.location.to_json(),
+            "forward": None if self.forward is None else self.forward.to_json(),
+            "inputs": list(self.inputs),
+            "output": self.output,
+            "params": self.params,
+            "flops": self.flops,
+            "first_node": self.first_node,
+            "end_node": self.end_node,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> ModuleCall:
+        return cls(
+            data["module_path"],
+            data["call_path"],
+            data["type"],
+            data["leaf"],
+            location_or_none(data["location"]),
+            location_or_none(data["forward"]),
+            tuple(data["inputs"]),
+            data["output"],
+            data["params"],
+            data["flops"],
+            data["first_node"],
+            data["end_node"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TraceError:
+    """The exception with which ``torch.fx.symbolic_trace`` ends on this model."""
+
+    type: str
+    """Class name without its module, as in a traceback of the class: ``TraceError``, ``NameError``."""
+    message: str
+    location: Location | None
+    """The innermost traceback frame outside torch."""
+
+    def to_json(self) -> dict[str, Any]:
+        location = None if self.location is None else self.location.to_json()
+        return {"type": self.type, "message": self.message, "location": location}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> TraceError:
+        return cls(data["type"], data["message"], location_or_none(data["location"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether plain ``torch.fx.symbolic_trace`` succeeds."""
+
+    traceable: bool
+    error: TraceError | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"traceable": self.traceable, "error": None if self.error is None else self.error.to_json()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Verdict:
+        error = data["error"]
+        return cls(data["traceable"], None if error is None else TraceError.from_json(error))
