@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from .graph import ModuleCall, Module, Node, Verdict
+from .graph import Module, ModuleCall, Node, Verdict
 from .problems import SCHEMA, Problem
 from .recipes import Recipe
 
