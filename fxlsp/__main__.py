@@ -1,0 +1,8 @@
+"""``python -m fxlsp`` is the command ``fxlsp``."""
+
+import sys
+
+from fxlsp.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())
