@@ -1,0 +1,1 @@
+"""What the Makefile runs. ``environment``, ``interpreters`` and ``matrix`` need nothing but the standard library."""

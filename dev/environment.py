@@ -1,0 +1,76 @@
+"""Make a virtual environment that holds this project and its test tools, or find that it is there already.
+
+``python -m dev.environment FOLDER [REQUIREMENT ...]`` installs the project with the extra ``test``, under the further
+requirements (``torch==2.6.*``). The environment is reused while pyproject.toml, the requirements and the interpreter
+stay the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+OLDEST = (3, 10)
+STAMP = "fxlsp-environment.json"
+
+
+def main() -> int:
+    if sys.version_info < OLDEST:
+        print(
+            f"fxlsp needs Python {OLDEST[0]}.{OLDEST[1]} or later; this is {sys.version.split()[0]}.", file=sys.stderr
+        )
+        print("Name another one: make test PYTHON=python3.11", file=sys.stderr)
+        return 2
+    folder, *requirements = sys.argv[1:]
+    prepare(Path(folder), requirements)
+    return 0
+
+
+def prepare(folder: Path, requirements: list[str]) -> Path:
+    """Create or update the environment in ``folder`` under this interpreter; return its interpreter.
+
+    Raises:
+        subprocess.CalledProcessError: pip could not install; it has said why.
+    """
+    python = folder / "bin" / "python"
+    wanted = stamp(requirements)
+    found = read_stamp(folder)
+    if found == wanted and python.exists():
+        return python
+    print(f"Installing fxlsp[test] into {folder} (downloads torch the first time)", file=sys.stderr, flush=True)
+    # An environment of another interpreter or another torch is of no use; a change of pyproject.toml alone is cheap.
+    reuse = python.exists() and {**found, "project": ""} == {**wanted, "project": ""}
+    if not reuse:
+        venv.create(folder, clear=True, with_pip=True)
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--progress-bar=off", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--editable", f"{PROJECT}[test]", *requirements], check=True)
+    (folder / STAMP).write_text(json.dumps(wanted), encoding="utf-8")
+    return python
+
+
+def stamp(requirements: list[str]) -> dict[str, str]:
+    """What an environment depends on."""
+    return {
+        "project": hashlib.sha256((PROJECT / "pyproject.toml").read_bytes()).hexdigest(),
+        "folder": str(PROJECT),
+        "requirements": " ".join(requirements),
+        "python": f"{sys.base_prefix} {sys.version}",
+    }
+
+
+def read_stamp(folder: Path) -> dict[str, str]:
+    """The stamp of an environment that was completed; empty where there is none."""
+    try:
+        data = json.loads((folder / STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
