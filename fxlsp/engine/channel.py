@@ -1,0 +1,57 @@
+"""Frames of the wire over a socket, for asyncio. Large ones are decoded on a thread, not on the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from concurrent.futures import Executor
+
+from fxlsp.report.wire import Decoder, Message, encode
+
+_LENGTH_BYTES = 4
+_LARGE = 64 * 2**10
+"""Bytes; decoding less takes well under a millisecond."""
+
+
+class Channel:
+    """One end of a connection to a template process."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, executor: Executor | None = None
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._executor = executor
+
+    @classmethod
+    async def over(cls, connected: socket.socket, executor: Executor | None = None) -> Channel:
+        """A channel that owns the socket from here on."""
+        reader, writer = await asyncio.open_connection(sock=connected, limit=2**20)
+        return cls(reader, writer, executor)
+
+    def send(self, message: Message) -> None:
+        """Queues the message; a connection that is gone is noticed by :meth:`receive`."""
+        if not self._writer.is_closing():
+            self._writer.write(encode(message))
+
+    async def receive(self) -> Message | None:
+        """The next message, None at the end of the stream.
+
+        Raises:
+            WireError: the stream does not hold frames of this protocol.
+        """
+        decoder = Decoder()
+        try:
+            length = await self._reader.readexactly(_LENGTH_BYTES)
+            decoder.feed(length)
+            payload = await self._reader.readexactly(int.from_bytes(length, "big"))
+        except (asyncio.IncompleteReadError, OSError):
+            return None
+        if len(payload) < _LARGE:
+            return decoder.feed(payload)[0]
+        messages = await asyncio.get_running_loop().run_in_executor(self._executor, decoder.feed, payload)
+        return messages[0]
+
+    def close(self) -> None:
+        """Ends the stream; what was sent before is still delivered if the other side reads it."""
+        self._writer.close()

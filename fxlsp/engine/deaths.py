@@ -1,0 +1,105 @@
+"""What to tell when a process that traced has died, and on which line."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+
+from fxlsp.engine.requests import TraceRequest
+from fxlsp.report.codes import DIED
+from fxlsp.report.places import Location
+from fxlsp.report.problems import Failure
+from fxlsp.report.wire import Message
+from fxlsp.source.positions import LineIndex
+
+_SIGNAL_WORDS = {
+    "SIGSEGV": "a segmentation fault (SIGSEGV)",
+    "SIGBUS": "a bus error (SIGBUS)",
+    "SIGFPE": "an arithmetic error (SIGFPE)",
+    "SIGILL": "an illegal instruction (SIGILL)",
+    "SIGABRT": "an abort (SIGABRT)",
+    "SIGKILL": "being killed (SIGKILL), as the system does when memory runs out",
+}
+
+
+def failure_of_death(message: Message, request: TraceRequest) -> Failure:
+    """The failure that a ``failed`` message means, on the line that was running. Reads that line's file."""
+    frame = _frame_to_blame(message.get("stack") or (), request.roots)
+    words = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"
+    return Failure(request.target, DIED, words, None if frame is None else _location(frame, request))
+
+
+def describe_exit(exit_code: int | None) -> str:
+    """``exit code 3`` or ``a segmentation fault (SIGSEGV)``, from a return code as :mod:`subprocess` gives it."""
+    if exit_code is None:
+        return "an unknown end"
+    return f"exit code {exit_code}" if exit_code >= 0 else describe_signal(-exit_code)
+
+
+def describe_signal(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    return _SIGNAL_WORDS.get(name, name)
+
+
+def _what_happened(message: Message, request: TraceRequest) -> str:
+    limit = message.get("limit")
+    if limit == "time":
+        return f"Tracing {request.name} did not finish within {request.seconds:g} s"
+    if limit == "memory":
+        return f"Tracing {request.name} took more than {request.megabytes} MB of memory"
+    if message.get("signal") is not None:
+        return f"Tracing {request.name} ended in {describe_signal(message['signal'])}"
+    return f"The process that traced {request.name} ended itself with {describe_exit(message.get('exit'))}"
+
+
+def _where(message: Message, frame: Message | None) -> str:
+    stage = f"stage {message['stage']}" if message.get("stage") else ""
+    function = f"in {frame['function']}" if frame is not None and frame.get("function") else ""
+    place = ", ".join(part for part in (function, stage) if part)
+    return f" (stopped {place})" if place else ""
+
+
+def _last_output(message: Message) -> str:
+    """What a crash printed last; a process ended at a limit was merely printing something."""
+    lines = [line.strip() for line in str(message.get("stderr_tail") or "").split("\n") if line.strip()]
+    return f". Its last output: {lines[-1][:300]}" if lines and message.get("limit") is None else ""
+
+
+def _frame_to_blame(stack: Sequence[Message], roots: Sequence[str]) -> Message | None:
+    """The innermost frame of the workspace, else the innermost that is not of an installed package."""
+    ours = (frame for frame in stack if any(_below(frame["file"], root) for root in roots))
+    own = next((frame for frame in ours if "site-packages" not in frame["file"]), None)
+    if own is not None:
+        return own
+    return next((frame for frame in stack if not _installed(frame["file"])), None)
+
+
+def _below(path: str, root: str) -> bool:
+    folder = root.rstrip("/\\")
+    return path.startswith((f"{folder}/", f"{folder}\\"))
+
+
+def _installed(path: str) -> bool:
+    return "site-packages" in path or path.startswith("<")
+
+
+def _location(frame: Message, request: TraceRequest) -> Location:
+    line = int(frame["line"])
+    code = _line_of(frame["file"], line, request)
+    stripped = code.strip()
+    start = code.index(stripped) + 1 if stripped else 1
+    return Location(frame["file"], line, start, line, start + max(1, len(stripped)), frame.get("function"))
+
+
+def _line_of(path: str, line: int, request: TraceRequest) -> str:
+    text = request.overlays.get(path)
+    if text is None:
+        try:
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
+                text = file.read()
+        except OSError:
+            return ""
+    return LineIndex(text).line_text(line)

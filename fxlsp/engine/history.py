@@ -1,0 +1,42 @@
+"""The edits of one open document since each of the texts on which something was traced."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+
+from fxlsp.source.documents import TextEdit
+from fxlsp.source.edits import EditLog
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Immutable; texts are named by their digests (:func:`fxlsp.report.wire.text_digest`)."""
+
+    opened: str
+    """The text as it was when the document was opened."""
+    current: str
+    """The text as it is."""
+    logs: Mapping[str, EditLog]
+
+    @classmethod
+    def starting_at(cls, digest: str) -> History:
+        return cls(digest, digest, {digest: EditLog()})
+
+    def since(self, digest: str | None) -> EditLog | None:
+        """The edits since that text, None if it is not one of those kept.
+
+        Without a digest, since the document was opened: a trace names no digest for a file outside the workspace,
+        of which the text on disk is what ran.
+        """
+        return self.logs.get(self.opened if digest is None else digest)
+
+    def edited(self, edits: tuple[TextEdit, ...], digest: str, keep: Container[str]) -> History:
+        """The history after ``edits`` led to the text ``digest``; of earlier texts those in ``keep`` stay known."""
+        logs = {
+            base: log.then(*edits)
+            for base, log in self.logs.items()
+            if base in keep or base in (self.opened, self.current)
+        }
+        logs[digest] = EditLog()
+        return replace(self, current=digest, logs=logs)

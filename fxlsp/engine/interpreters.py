@@ -1,0 +1,89 @@
+"""Which Python traces the models of a folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from fxlsp.report.codes import NO_INTERPRETER
+from fxlsp.report.problems import Failure
+
+Origin = Literal["setting", "editor", "environment", "server"]
+
+_IN_ENVIRONMENT = ("Scripts/python.exe",) if os.name == "nt" else ("bin/python", "bin/python3")
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python executable and why it was chosen."""
+
+    path: str
+    """Absolute. Links stay as they are: a virtual environment's Python is found by its own path."""
+    origin: Origin
+
+    def describe(self) -> str:
+        reasons = {
+            "setting": "set by 'python'",
+            "editor": "chosen in the editor",
+            "environment": "virtual environment of the folder",
+            "server": "the one that runs fxlsp",
+        }
+        return f"{self.path} ({reasons[self.origin]})"
+
+
+class InterpreterError(Exception):
+    """There is no interpreter where one was asked for."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure("", NO_INTERPRETER, message)
+
+
+def choose_interpreter(folder: str | None, setting: str | None = None, editor_choice: str | None = None) -> Interpreter:
+    """The interpreter of ``folder``: the setting, else the editor's choice, else the virtual environment of the
+    folder or of a folder above it, else the server's own.
+
+    Raises:
+        InterpreterError: the setting or the editor's choice names something that is not an executable file. Another
+            interpreter in its place would show the wrong packages without a word.
+    """
+    if setting:
+        return Interpreter(_executable(setting, folder, "The setting 'python'"), "setting")
+    if editor_choice:
+        return Interpreter(_executable(editor_choice, folder, "The editor"), "editor")
+    for candidate in _environments(folder) if folder else ():
+        return Interpreter(candidate, "environment")
+    return Interpreter(sys.executable, "server")
+
+
+def _executable(name: str, folder: str | None, who: str) -> str:
+    """The absolute path that ``name`` means: a command, a path relative to ``folder``, or an environment's folder."""
+    expanded = os.path.expandvars(os.path.expanduser(name))
+    found = shutil.which(expanded) if os.path.basename(expanded) == expanded else None
+    path = Path(found or os.path.join(folder or "", expanded)).absolute()
+    if path.is_dir():
+        path = next((path / inner for inner in _IN_ENVIRONMENT if _runs(path / inner)), path)
+    if _runs(path):
+        return str(path)
+    what = "is not a Python executable" if path.exists() else "does not exist"
+    raise InterpreterError(
+        f"{who} names the interpreter {path}, which {what}. Name another, or none to have one found."
+    )
+
+
+def _environments(folder: str) -> Iterator[str]:
+    start = Path(folder).absolute()
+    for parent in (start, *start.parents):
+        for name in (".venv", "venv"):
+            for inner in _IN_ENVIRONMENT:
+                if _runs(parent / name / inner):
+                    yield str(parent / name / inner)
+
+
+def _runs(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)

@@ -1,0 +1,64 @@
+"""The output of a template process, in the log: bounded, and with its last lines at hand for messages."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+
+_LINES_PER_WINDOW = 200
+_WINDOW_SECONDS = 10.0
+_LINE_CHARACTERS = 500
+_TAIL_LINES = 20
+
+_log = logging.getLogger("fxlsp.worker")
+
+
+class OutputLog:
+    """Logs what user code prints; a flood of it is counted rather than logged."""
+
+    def __init__(self) -> None:
+        self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
+        self._partial = b""
+        self._window_ends = 0.0
+        self._logged = 0
+        self._suppressed = 0
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """The last lines that hold something, oldest first."""
+        return tuple(self._tail)
+
+    async def follow(self, stream: asyncio.StreamReader) -> None:
+        """Logs the stream until its end."""
+        while data := await stream.read(2**16):
+            self._feed(data)
+        self._feed(b"\n")
+        self._report_suppressed()
+
+    def _feed(self, data: bytes) -> None:
+        *lines, rest = (self._partial + data).split(b"\n")
+        self._partial = rest[:_LINE_CHARACTERS]
+        for line in lines:
+            text = line[: 4 * _LINE_CHARACTERS].decode("utf-8", "replace").rstrip()[:_LINE_CHARACTERS]
+            if text:
+                self._tail.append(text)
+                self._write(text)
+
+    def _write(self, text: str) -> None:
+        now = time.monotonic()
+        if now >= self._window_ends:
+            self._report_suppressed()
+            self._window_ends = now + _WINDOW_SECONDS
+            self._logged = 0
+        if self._logged < _LINES_PER_WINDOW:
+            self._logged += 1
+            _log.info("%s", text)
+        else:
+            self._suppressed += 1
+
+    def _report_suppressed(self) -> None:
+        if self._suppressed:
+            _log.info("... and %d more lines of output", self._suppressed)
+        self._suppressed = 0

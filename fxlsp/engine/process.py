@@ -1,0 +1,112 @@
+"""One template process: how it is started, spoken to and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from concurrent.futures import Executor
+from pathlib import Path
+
+from fxlsp.engine.channel import Channel
+from fxlsp.engine.output_log import OutputLog
+
+BOOTSTRAP = Path(__file__).resolve().parent.parent / "tracing" / "bootstrap.py"
+"""Run by path, so that nothing of the server's environment appears on the project's ``sys.path``."""
+
+_STOP_SECONDS = 1.0
+"""What a process has to end by itself after its channel is closed."""
+
+
+class Process:
+    """A running template process. It ends by itself when the channel is closed, for instance by our death."""
+
+    def __init__(self, process: asyncio.subprocess.Process, channel: Channel) -> None:
+        self._process = process
+        self._output = OutputLog()
+        assert process.stdout is not None
+        self._following = asyncio.create_task(self._output.follow(process.stdout))
+        self.channel = channel
+
+    @classmethod
+    async def start(cls, python: str, bootstrap: Path = BOOTSTRAP, executor: Executor | None = None) -> Process:
+        """Starts the worker under ``python``.
+
+        Raises:
+            OSError: there is no such program, or it cannot be executed.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                process = await asyncio.create_subprocess_exec(
+                    python,
+                    str(bootstrap),
+                    str(theirs.fileno()),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.STDOUT,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                    cwd=os.sep,
+                    env=_environment(),
+                )
+        except BaseException:
+            ours.close()
+            raise
+        return cls(process, await Channel.over(ours, executor))
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """The last lines of its standard output and error."""
+        return self._output.tail
+
+    @property
+    def exit_code(self) -> int | None:
+        """As :class:`subprocess.Popen` gives it: a signal is negative; None while it runs."""
+        return self._process.returncode
+
+    def kill(self) -> None:
+        """Ends the process and its session at once; :meth:`stop` is still to be awaited."""
+        if self._process.returncode is None:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                return
+
+    async def wait(self, seconds: float) -> None:
+        """Waits for the end of the process, ``seconds`` at most."""
+        try:
+            await asyncio.wait_for(self._process.wait(), seconds)
+        except asyncio.TimeoutError:
+            return
+
+    async def drain_output(self) -> None:
+        """Reads what an ended process has printed. What it left running may hold its output open: not for long."""
+        await asyncio.wait({self._following}, timeout=0.2)
+
+    async def stop(self, seconds: float = _STOP_SECONDS) -> None:
+        """Closes the channel, waits for the end, kills after ``seconds``; afterwards nothing of it is left."""
+        self.channel.send({"type": "bye"})
+        self.channel.close()
+        try:
+            await self.wait(seconds)
+        finally:
+            self.kill()
+            await self._process.wait()
+            await self._end_output()
+
+    async def _end_output(self) -> None:
+        await self.drain_output()
+        self._following.cancel()
+        await asyncio.gather(self._following, return_exceptions=True)
+        self._process._transport.close()  # type: ignore[attr-defined]  # closes the pipe, which asyncio would keep
+
+
+def _environment() -> dict[str, str]:
+    """Ours, so that the project's settings hold, but for what a forking parent must not do (see ``tracing``)."""
+    environment = dict(os.environ)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment.pop("__PYVENV_LAUNCHER__", None)
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return {**environment, **one_thread, "CUDA_VISIBLE_DEVICES": ""}

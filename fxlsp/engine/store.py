@@ -1,0 +1,173 @@
+"""What the session knows at one moment: documents, models, reports and their status, all immutable.
+
+Handlers take a :class:`Snapshot` once, answer from it, and never wait for work.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fxlsp.engine.history import History
+from fxlsp.engine.interpreters import Interpreter
+from fxlsp.report.places import Location
+from fxlsp.report.problems import Failure
+from fxlsp.report.recipes import Recipe
+from fxlsp.report.report import Environment, Report
+from fxlsp.source.documents import Document
+from fxlsp.source.edits import EditLog
+from fxlsp.source.recipes import FoundRecipe
+
+
+class Status(enum.Enum):
+    """Where the newest trace of a model stands. Whether there is a report to show is another question."""
+
+    UNKNOWN = "unknown"
+    """Never traced: not trusted, over the budget of its file, or covered by the trace of another model."""
+    QUEUED = "queued"
+    RUNNING = "running"
+    FRESH = "fresh"
+    """The report holds for the texts as they are."""
+    STALE = "stale"
+    """The report holds for earlier texts, and no trace of the present ones is under way."""
+    FAILED = "failed"
+    """The newest trace has no graph; a report, if there is one, is older."""
+    POISONED = "poisoned"
+    """Its trace died twice on these very texts; it runs again after the next change."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelKey:
+    """What is traced: a class, factory or instance, made and fed in one way, under one interpreter."""
+
+    python: str
+    """Path of the interpreter, "" while there is none."""
+    file: str
+    """Real, absolute path of the file that defines the model."""
+    name: str
+    """Qualified name inside that file: ``Outer.Inner``."""
+    recipe: Recipe | None
+    """None leaves it to the tracing process to find one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """What is known about one model."""
+
+    key: ModelKey
+    status: Status = Status.UNKNOWN
+    report: Report | None = None
+    """The last good one. Its spans stand in the texts named by ``texts``."""
+    failure: Failure | None = None
+    """Why the newest trace has no graph; None once one has. Its location stands in ``failure_texts``."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Digest of the text of each workspace file that the report's trace executed, by path."""
+    failure_texts: Mapping[str, str] = field(default_factory=dict)
+    """Digest of the text of each file that the failing trace read, by path."""
+    versions: Mapping[str, int | None] = field(default_factory=dict)
+    """Versions of the open documents that the report's trace saw, by path."""
+    covered_by: ModelKey | None = None
+    """The model inside whose fresh report this one's ``forward`` ran; this one is then not traced itself."""
+    found: tuple[FoundRecipe, ...] = ()
+    """Every recipe that its file holds for the model, bad ones too."""
+    cost_ms: float = 0.0
+    """What its last trace took, from request to report, milliseconds; 0 before the first."""
+
+    @property
+    def busy(self) -> bool:
+        """A trace is waiting or running."""
+        return self.status in (Status.QUEUED, Status.RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class InterpreterState:
+    """The interpreter of one workspace folder."""
+
+    folder: str
+    interpreter: Interpreter | None
+    environment: Environment | None = None
+    """Known once it has been started."""
+    failure: Failure | None = None
+    """Why nothing can be traced in this folder."""
+    busy: bool = False
+    """It is being started: torch is being imported."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The session at one moment. Mappings in it are never changed once it is made."""
+
+    documents: Mapping[str, Document] = field(default_factory=dict)
+    """The open documents by path."""
+    logs: Mapping[str, History] = field(default_factory=dict)
+    """For each open document, its edits since each text on which something was traced."""
+    models: Mapping[ModelKey, ModelState] = field(default_factory=dict)
+    trusted: bool = False
+    interpreters: tuple[InterpreterState, ...] = ()
+
+    def states_in(self, path: str) -> tuple[ModelState, ...]:
+        """The states whose model is defined in ``path``, in the order of their recipes."""
+        return self._by_file.get(path, ())
+
+    def reports_touching(self, path: str) -> tuple[tuple[ModelState, EditLog], ...]:
+        """Every kept report that has a place in ``path``, with the edits of that file since.
+
+        A report whose text of ``path`` is not known any more is left out: its places cannot be moved.
+        """
+        pairs = ((state, self.edits_since(path, state.texts)) for state in self._by_place.get(path, ()))
+        return tuple((state, log) for state, log in pairs if log is not None)
+
+    def edits_since(self, path: str, texts: Mapping[str, str]) -> EditLog | None:
+        """The edits of ``path`` since a trace that read ``texts``; None when that text is not known any more."""
+        history = self.logs.get(path)
+        if history is None:
+            return EditLog()
+        return history.since(texts.get(path))
+
+    def interpreter_of(self, path: str) -> InterpreterState | None:
+        """The interpreter of the folder that holds ``path``, the innermost of several."""
+        holding = [state for state in self.interpreters if inside(path, state.folder)]
+        return max(holding, key=lambda state: len(state.folder), default=None)
+
+    @cached_property
+    def _by_file(self) -> dict[str, tuple[ModelState, ...]]:
+        states: dict[str, tuple[ModelState, ...]] = {}
+        for key, state in self.models.items():
+            states[key.file] = (*states.get(key.file, ()), state)
+        return states
+
+    @cached_property
+    def _by_place(self) -> dict[str, tuple[ModelState, ...]]:
+        states: dict[str, tuple[ModelState, ...]] = {}
+        for state in self.models.values():
+            for file in files_of(state.report) if state.report else ():
+                states[file] = (*states.get(file, ()), state)
+        return states
+
+
+def inside(path: str, folder: str) -> bool:
+    """``path`` lies in ``folder``, at any depth; both real and absolute."""
+    return path.startswith(folder.rstrip("/\\") + ("\\" if "\\" in folder else "/"))
+
+
+def files_of(report: Report) -> frozenset[str]:
+    """The files in which the report has a place to show something."""
+    return frozenset(location.file for location in _locations(report))
+
+
+def _locations(report: Report) -> Iterator[Location]:
+    for node in report.nodes:
+        if node.location is not None:
+            yield node.location
+        yield from (step.location for step in node.stack)
+    for call in report.calls:
+        yield from (place for place in (call.location, call.forward) if place is not None)
+    for problem in report.problems:
+        if problem.location is not None:
+            yield problem.location
+        yield from (related.location for related in problem.related)
+    for module in report.modules:
+        if module.location is not None:
+            yield module.location
