@@ -1,0 +1,137 @@
+"""Who traces when: a few at once, the most wanted first, one running and one waiting for each key."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Coroutine, Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Job = Callable[[], Coroutine[Any, Any, None]]
+
+_CHEAP_MS = 100.0
+_LONGEST_PAUSE = 0.3
+
+_log = logging.getLogger("fxlsp.engine")
+
+
+def pause_before(cost_ms: float) -> float:
+    """Seconds of rest after an edit before a model is traced again whose last trace took ``cost_ms``: none for a cheap
+    one, half of what it takes for others, 0.3 at most."""
+    return 0.0 if cost_ms < _CHEAP_MS else min(_LONGEST_PAUSE, cost_ms / 2000)
+
+
+def worth_finishing(running_ms: float, cost_ms: float) -> bool:
+    """Whether a trace whose texts have changed meanwhile is let go on: it is half done, its result shown as stale."""
+    return running_ms >= cost_ms / 2
+
+
+def default_limit() -> int:
+    """Traces at once: one core stays with the editor."""
+    return max(1, (os.cpu_count() or 1) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    job: Job
+    ready_at: float
+    order: tuple[int, int]
+    """Priority, then the order of submission."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    task: asyncio.Task[None]
+    since: float
+
+
+class Scheduler(Generic[Key]):
+    """Runs jobs as tasks of the running loop; a job decides what to do when it starts, not when it is submitted."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self._limit = limit or default_limit()
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[Key, _Waiting] = {}
+        self._running: dict[Key, _Running] = {}
+        self._submitted = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def submit(self, key: Key, job: Job, *, priority: int = 0, pause: float = 0.0) -> None:
+        """Runs ``job`` once the one of ``key`` that runs has ended and ``pause`` seconds have passed.
+
+        It replaces what waits for ``key``. Of what is ready, the lowest ``priority`` starts first.
+        """
+        if self._closed:
+            return
+        self._submitted += 1
+        self._waiting[key] = _Waiting(job, self._loop.time() + pause, (priority, self._submitted))
+        self._start_ready()
+
+    def withdraw(self, key: Key) -> None:
+        """Forgets what waits for ``key``; what runs goes on."""
+        self._waiting.pop(key, None)
+
+    def cancel(self, key: Key) -> None:
+        """Cancels what runs for ``key``; what waits starts once that has ended."""
+        running = self._running.get(key)
+        if running is not None:
+            running.task.cancel()
+
+    def is_waiting(self, key: Key) -> bool:
+        return key in self._waiting
+
+    def running_ms(self, key: Key) -> float | None:
+        """How long the job of ``key`` has been running, milliseconds; None while none is."""
+        running = self._running.get(key)
+        return None if running is None else (self._loop.time() - running.since) * 1000
+
+    async def close(self) -> None:
+        """Cancels everything and waits for its end; later submissions are ignored."""
+        self._closed = True
+        self._waiting.clear()
+        self._stop_timer()
+        tasks = [running.task for running in self._running.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _start_ready(self) -> None:
+        self._stop_timer()
+        while len(self._running) < self._limit and (key := self._most_wanted()) is not None:
+            self._start(key, self._waiting.pop(key))
+        self._set_timer()
+
+    def _most_wanted(self) -> Key | None:
+        ready = {key: waiting.order for key, waiting in self._waiting.items() if self._may_start(key, waiting)}
+        return min(ready, key=lambda key: ready[key], default=None)
+
+    def _may_start(self, key: Key, waiting: _Waiting) -> bool:
+        return key not in self._running and waiting.ready_at <= self._loop.time()
+
+    def _start(self, key: Key, waiting: _Waiting) -> None:
+        task = self._loop.create_task(waiting.job())
+        self._running[key] = _Running(task, self._loop.time())
+        task.add_done_callback(lambda ended: self._ended(key, ended))
+
+    def _ended(self, key: Key, task: asyncio.Task[None]) -> None:
+        del self._running[key]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("A trace could not be made, which is a mistake of fxlsp's own", exc_info=error)
+        if not self._closed:
+            self._start_ready()
+
+    def _set_timer(self) -> None:
+        """Wakes up when the next pause is over; the end of a running job wakes up by itself."""
+        now = self._loop.time()
+        pauses = [waiting.ready_at for waiting in self._waiting.values() if waiting.ready_at > now]
+        if pauses:
+            self._timer = self._loop.call_at(min(pauses), self._start_ready)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,194 @@
+"""The settings: defaults, then ``[tool.fxlsp]``, then what the editor or the command line says, key by key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fxlsp.engine.pyproject import Pyproject, read_pyproject
+from fxlsp.report.places import Location
+
+Origin = Literal["default", "pyproject", "client"]
+
+EDITOR_SECONDS = 10.0
+COMMAND_LINE_SECONDS = 60.0
+_MEGABYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Valid settings of one folder."""
+
+    python: str | None = None
+    """Interpreter that traces; None has one found (:mod:`fxlsp.engine.interpreters`)."""
+    trusted: bool = False
+    """Code of the workspace may run. Never from ``pyproject.toml``: a workspace cannot vouch for itself."""
+    hints: bool = True
+    recipes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Expressions by ``Name`` or ``/absolute/path.py:Name``."""
+    seconds: float = EDITOR_SECONDS
+    """Wall time of one trace (``limits.seconds``)."""
+    megabytes: int = _MEGABYTES
+    """Resident memory of one trace (``limits.megabytes``)."""
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """Where each value that is not the default comes from, by dotted key."""
+
+    def origin(self, key: str) -> Origin:
+        return self.origins.get(key, "default")
+
+    def recipes_of(self, file: str, name: str) -> tuple[str, ...]:
+        """The configured expressions for one model; those that name its file win over those that do not."""
+        return self.recipes.get(f"{file}:{name}") or self.recipes.get(name, ())
+
+
+@dataclass(frozen=True, slots=True)
+class SettingProblem:
+    """A value that is not used, and why."""
+
+    message: str
+    location: Location | None = None
+
+
+def read_settings(
+    folder: str, client: Mapping[str, Any] | None = None, seconds: float = EDITOR_SECONDS
+) -> tuple[Settings, tuple[SettingProblem, ...]]:
+    """The settings of ``folder``. What is wrong in them is told and left out, never an error.
+
+    Args:
+        folder: absolute; the nearest ``pyproject.toml`` at or above it counts.
+        client: what the editor or the command line says, of the same shape as ``[tool.fxlsp]``; null is unset.
+        seconds: the default of ``limits.seconds``.
+    """
+    pyproject = read_pyproject(folder)
+    problems: list[SettingProblem] = []
+    if pyproject.error is not None:
+        problems.append(SettingProblem(pyproject.error, pyproject.error_at))
+    values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for layer in (_from_pyproject(pyproject), _from_client(client or {}, folder)):
+        for entry in layer:
+            if isinstance(entry, SettingProblem):
+                problems.append(entry)
+            else:
+                key, value, origin = entry
+                values[key] = value
+                origins[key] = origin
+    return _settings(values, origins, seconds), tuple(problems)
+
+
+_Entry = tuple[str, Any, Origin]
+
+
+def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds: float) -> Settings:
+    recipes = {key.removeprefix("recipes."): value for key, value in values.items() if key.startswith("recipes.")}
+    return Settings(
+        python=values.get("python"),
+        trusted=values.get("trusted", False),
+        hints=values.get("hints", True),
+        recipes=recipes,
+        seconds=values.get("limits.seconds", seconds),
+        megabytes=values.get("limits.megabytes", _MEGABYTES),
+        origins=origins,
+    )
+
+
+def _from_pyproject(pyproject: Pyproject) -> Iterator[_Entry | SettingProblem]:
+    table = dict(pyproject.table)
+    if table.pop("trusted", None) is not None:
+        words = "'trusted' has no effect in pyproject.toml: a workspace cannot vouch for itself. Trust it in the editor"
+        yield SettingProblem(f"{words}.", pyproject.place_of("trusted"))
+    for keys, value in _flat(table):
+        entry = _entry(keys, value, pyproject.folder, "pyproject")
+        yield _placed(entry, pyproject, keys) if isinstance(entry, SettingProblem) else entry
+
+
+def _placed(problem: SettingProblem, pyproject: Pyproject, keys: tuple[str, ...]) -> SettingProblem:
+    return SettingProblem(problem.message, pyproject.place_of(*keys))
+
+
+def _from_client(table: Mapping[str, Any], folder: str) -> Iterator[_Entry | SettingProblem]:
+    for keys, value in _flat(table):
+        yield _entry(keys, value, folder, "client")
+
+
+def _entry(keys: tuple[str, ...], value: Any, folder: str, origin: Origin) -> _Entry | SettingProblem:
+    try:
+        return (*_checked(keys, value, folder), origin)
+    except ValueError as error:
+        where = "tool.fxlsp" if origin == "pyproject" else "setting of the editor or command line"
+        return SettingProblem(f"{where}: {error}")
+
+
+def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each value with its keys, tables of known name opened, nulls left out."""
+    for key, value in table.items():
+        if value is None:
+            continue
+        if key in ("limits", "recipes") and isinstance(value, Mapping):
+            yield from (((key, inner), deep) for inner, deep in value.items() if deep is not None)
+        else:
+            yield (key,), value
+
+
+def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
+    """The dotted key and the value as :class:`Settings` holds it.
+
+    Raises:
+        ValueError: there is no such key, or the value is of a wrong type.
+    """
+    if keys[0] == "recipes" and len(keys) == 2:
+        return f"recipes.{_recipe_key(keys[1], folder)}", _expressions(".".join(keys), value)
+    name = ".".join(keys)
+    check = _CHECKS.get(name)
+    if check is None:
+        known = ", ".join((*_CHECKS, "recipes"))
+        raise ValueError(f"there is no setting '{name}'; there are: {known}")
+    return name, check(name, value)
+
+
+def _recipe_key(key: str, folder: str) -> str:
+    path, colon, name = key.rpartition(":")
+    return f"{os.path.realpath(os.path.join(folder, path))}:{name}" if colon else key
+
+
+def _expressions(name: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return tuple(value)
+    raise ValueError(f"'{name}' must be a string or a list of strings, not {value!r}")
+
+
+def _text(name: str, value: Any) -> str | None:
+    if not isinstance(value, str):
+        raise ValueError(f"'{name}' must be a string, not {value!r}")
+    return value or None
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"'{name}' must be true or false, not {value!r}")
+    return value
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValueError(f"'{name}' must be a number above 0, not {value!r}")
+    return float(value)
+
+
+def _positive_integer(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        raise ValueError(f"'{name}' must be an integer above 0, not {value!r}")
+    return value
+
+
+_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "python": _text,
+    "trusted": _flag,
+    "hints": _flag,
+    "limits.seconds": _positive,
+    "limits.megabytes": _positive_integer,
+}
