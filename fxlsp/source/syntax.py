@@ -1,0 +1,97 @@
+"""The tree-sitter tree of a text: parsing, and reading nodes.
+
+Nothing here recurses: a generated file may nest deeper than Python's stack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import tree_sitter_python
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
+
+from fxlsp.source.positions import LineIndex, Span
+
+_LANGUAGE = Language(tree_sitter_python.language())
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+
+
+def has_lone_return(text: str) -> bool:
+    """Whether the text has a line that ends with ``\\r`` alone."""
+    return "\r" in text and _LONE_RETURN.search(text) is not None
+
+
+def parse(text: str, old_tree: Tree | None = None) -> Tree:
+    """The tree of a text, whose rows are its lines.
+
+    tree-sitter takes a lone ``\\r`` for a blank, so it is given a ``\\n`` instead, which is as long.
+    ``old_tree`` is the tree of an earlier text, told of the edits since.
+    """
+    source = text.encode("utf-8", "surrogatepass")
+    if has_lone_return(text):
+        source = _LONE_RETURN.sub("\n", text).encode("utf-8", "surrogatepass")
+    # A parser must not be shared by threads, and costs nothing to make.
+    parser = Parser(_LANGUAGE)
+    return parser.parse(source) if old_tree is None else parser.parse(source, old_tree)
+
+
+@cache
+def _compiled(query: str) -> Query:
+    return Query(_LANGUAGE, query)
+
+
+def captures(node: Node, query: str) -> dict[str, list[Node]]:
+    """The nodes that a query finds under ``node``, by the name of their capture, in the order of the text."""
+    found = QueryCursor(_compiled(query)).captures(node)
+    return {name: sorted(nodes, key=_outside_in) for name, nodes in found.items()}
+
+
+def _outside_in(node: Node) -> tuple[int, int]:
+    return node.start_byte, -node.end_byte
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything under it, parents first, in the order of the text."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(current.children))
+
+
+def ancestors(node: Node) -> Iterator[Node]:
+    """What encloses the node, innermost first."""
+    parent = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def text_of(node: Node) -> str:
+    """The text of a node."""
+    return (node.text or b"").decode("utf-8", "surrogatepass")
+
+
+def field(node: Node, name: str) -> Node | None:
+    """A part of a node by its name in the grammar."""
+    return node.child_by_field_name(name)
+
+
+def span_of(node: Node, lines: LineIndex) -> Span:
+    """Where a node stands."""
+    start, end = node.start_point, node.end_point
+    return Span(*lines.from_bytes(start.row, start.column), *lines.from_bytes(end.row, end.column))
+
+
+def dotted_name(node: Node | None) -> str | None:
+    """``a.b.c`` for an identifier or a chain of attributes, None for any other expression."""
+    parts: list[str] = []
+    while node is not None and node.type == "attribute":
+        attribute = field(node, "attribute")
+        parts.append("" if attribute is None else text_of(attribute))
+        node = field(node, "object")
+    if node is None or node.type != "identifier":
+        return None
+    return ".".join([text_of(node), *reversed(parts)])
