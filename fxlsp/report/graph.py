@@ -26,7 +26,7 @@ class Node:
     call_path: str | None
     """Path by which the call site reached the module, None where it is ambiguous."""
     module_type: str | None
-    """For ``call_module``, the module's class and arguments as its repr gives them, on one line."""
+    """Class name of the module at ``module_path``."""
     location: Location | None
     stack: tuple[Step, ...]
     """Calling expressions from the root ``forward`` to ``location``, outermost first."""
@@ -39,6 +39,8 @@ class Node:
     """By torch.utils.flop_counter's formulas; None when an operator without a formula ran, or nothing ran."""
     recovered: bool = False
     opaque: bool = False
+    module_arguments: str = ""
+    """For ``call_module``, the arguments of the module as its repr gives them, on one line (an addition)."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -56,6 +58,7 @@ class Node:
             "flops": self.flops,
             "recovered": self.recovered,
             "opaque": self.opaque,
+            "module_arguments": self.module_arguments,
         }
 
     @classmethod
@@ -75,6 +78,7 @@ class Node:
             data["flops"],
             data["recovered"],
             data["opaque"],
+            data["module_arguments"],
         )
 
 
@@ -86,13 +90,15 @@ class Module:
     aliases: tuple[str, ...]
     """Further names under which the same module is registered."""
     type: str
-    """Class name with the arguments its repr shows, on one line; the class name alone for a container."""
+    """Class name."""
     params: int
     """Parameters of the module and everything below it, elements, each counted once."""
     calls: int
     """How often tracing entered it."""
     location: Location | None
     """The expression that constructed it."""
+    arguments: str = ""
+    """Its arguments as its repr gives them, on one line; "" for a module with children (an addition)."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -102,6 +108,7 @@ class Module:
             "params": self.params,
             "calls": self.calls,
             "location": None if self.location is None else self.location.to_json(),
+            "arguments": self.arguments,
         }
 
     @classmethod
@@ -113,6 +120,7 @@ class Module:
             data["params"],
             data["calls"],
             location_or_none(data["location"]),
+            data["arguments"],
         )
 
 
