@@ -1,0 +1,110 @@
+"""How places move while a text is edited."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fxlsp.source.documents import TextEdit
+from fxlsp.source.positions import LineIndex, Span
+
+
+class Hunk(NamedTuple):
+    """A stretch of the old text and what stands in its place in the new one, as offsets into each."""
+
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+class Moved(NamedTuple):
+    """Where a span stands after some edits."""
+
+    span: Span
+    stale: bool
+    """Whether one of its lines reads differently now."""
+
+
+@dataclass(frozen=True)
+class EditLog:
+    """What became of a text since some version: which stretches of it were replaced.
+
+    However many edits made it, it holds one hunk for each stretch that differs, in order and apart from one another.
+    """
+
+    before: LineIndex
+    after: LineIndex
+    hunks: tuple[Hunk, ...] = ()
+
+    @classmethod
+    def starting_at(cls, lines: LineIndex) -> EditLog:
+        """The log of a text that nobody has edited yet."""
+        return cls(lines, lines)
+
+    def then(self, edits: Iterable[TextEdit], after: LineIndex) -> EditLog:
+        """The log with further edits, each counting in the text that the one before it left.
+
+        Args:
+            after: the text that the edits result in.
+        """
+        if after.text == self.before.text:
+            return EditLog(self.before, after)
+        hunks = self.hunks
+        for edit in edits:
+            hunks = _with_edit(hunks, edit)
+        return EditLog(self.before, after, hunks)
+
+
+def move(span: Span, log: EditLog) -> Moved | None:
+    """Where a span of the old text stands in the new one; None if an edit changed what it covers.
+
+    Text inserted right before or behind a span does not touch it.
+    """
+    if not log.hunks:
+        return Moved(span, False)
+    start = log.before.offset(span.line, span.column)
+    end = log.before.offset(span.end_line, span.end_column)
+    # The hunks before the span: those that end at its start or sooner.
+    passed = bisect_right(log.hunks, start, key=lambda hunk: hunk.old_end)
+    if passed < len(log.hunks) and log.hunks[passed].old_start < end:
+        return None
+    shift = log.hunks[passed - 1].new_end - log.hunks[passed - 1].old_end if passed else 0
+    moved = log.after.span(start + shift, end + shift)
+    return Moved(moved, _reads_differently(span, moved, log))
+
+
+def _reads_differently(old: Span, new: Span, log: EditLog) -> bool:
+    return any(
+        log.before.line_text(old.line + row) != log.after.line_text(new.line + row)
+        for row in range(old.end_line - old.line + 1)
+    )
+
+
+def _with_edit(hunks: tuple[Hunk, ...], edit: TextEdit) -> tuple[Hunk, ...]:
+    """The hunks after one more edit, joined with those that it touches."""
+    growth = len(edit.new_text) - (edit.old_end_offset - edit.start_offset)
+    before = [hunk for hunk in hunks if hunk.new_end < edit.start_offset]
+    touched = [hunk for hunk in hunks[len(before) :] if hunk.new_start <= edit.old_end_offset]
+    behind = hunks[len(before) + len(touched) :]
+    joined = _joined(before[-1] if before else Hunk(0, 0, 0, 0), touched, edit, growth)
+    moved = [Hunk(old_start, old_end, start + growth, end + growth) for old_start, old_end, start, end in behind]
+    return (
+        *before,
+        *([joined] if joined.old_start < joined.old_end or joined.new_start < joined.new_end else []),
+        *moved,
+    )
+
+
+def _joined(previous: Hunk, touched: list[Hunk], edit: TextEdit, growth: int) -> Hunk:
+    """The hunk of an edit together with those it touches; ``previous`` is the last one before them."""
+    start, end = edit.start_offset, edit.old_end_offset
+    # Between hunks old and new text run in parallel, at the distance at which the hunk before them ends.
+    start_shift = end_shift = previous.old_end - previous.new_end
+    if touched:
+        start = min(start, touched[0].new_start)
+        end = max(end, touched[-1].new_end)
+        end_shift = touched[-1].old_end - touched[-1].new_end
+    return Hunk(start + start_shift, end + end_shift, start, end + growth)

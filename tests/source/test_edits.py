@@ -1,0 +1,159 @@
+"""Where spans go while a text is edited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fxlsp.source.differences import edits_between
+from fxlsp.source.documents import Document, TextEdit
+from fxlsp.source.edits import EditLog, Moved, move
+from fxlsp.source.positions import LineIndex, Span
+
+TEXTS = st.text(st.sampled_from("ab\n\r é𝒳"), max_size=24)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A character that remembers where in the old text it stood."""
+
+    character: str
+    origin: int | None
+
+
+def marked(text: str) -> list[Mark]:
+    return [Mark(character, index) for index, character in enumerate(text)]
+
+
+def text_of_marks(marks: list[Mark]) -> str:
+    return "".join(mark.character for mark in marks)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[str, list[list[TextEdit]]]:
+    """A text, and changes to it of one or more edits each."""
+    text = first = draw(TEXTS)
+    changes: list[list[TextEdit]] = []
+    for _ in range(draw(st.integers(0, 6))):
+        change: list[TextEdit] = []
+        for _ in range(draw(st.integers(1, 3))):
+            start = draw(st.integers(0, len(text)))
+            end = draw(st.integers(start, min(len(text), start + 6)))
+            edit = TextEdit(start, end, draw(st.text(st.sampled_from("xy\n\r"), max_size=4)))
+            change.append(edit)
+            text = edit.apply(text)
+        changes.append(change)
+    return first, changes
+
+
+def log_of(text: str, changes: list[list[TextEdit]]) -> EditLog:
+    log = EditLog.starting_at(LineIndex(text))
+    for change in changes:
+        for edit in change:
+            text = edit.apply(text)
+        log = log.then(change, LineIndex(text))
+    return log
+
+
+def moved_by_marks(marks: list[Mark], start: int, end: int) -> tuple[int, int] | None:
+    """Where the characters from ``start`` to ``end`` are, if all of them still stand side by side."""
+    places = [index for index, mark in enumerate(marks) if mark.origin is not None and start <= mark.origin < end]
+    if len(places) != end - start or places != list(range(places[0], places[0] + len(places))):
+        return None
+    return places[0], places[-1] + 1
+
+
+@given(histories(), st.data())
+def test_a_span_moves_with_its_characters_or_goes_when_one_of_them_does(
+    history: tuple[str, list[list[TextEdit]]], data: st.DataObject
+) -> None:
+    text, changes = history
+    marks = marked(text)
+    for change in changes:
+        for edit in change:
+            marks[edit.start_offset : edit.old_end_offset] = [Mark(each, None) for each in edit.new_text]
+    log = log_of(text, changes)
+    assert text_of_marks(marks) == log.after.text
+    before, after = LineIndex(text), LineIndex(log.after.text)
+    for start in range(len(text)):
+        end = data.draw(st.integers(start + 1, len(text)))
+        span = before.span(start, end)
+        if before.offset(span.line, span.column) != start or before.offset(span.end_line, span.end_column) != end:
+            continue  # It starts or ends within a line's end: no place names it.
+        if log.after.text == text:
+            assert move(span, log) == Moved(span, stale=False)
+            continue
+        expected = moved_by_marks(marks, start, end)
+        moved = move(span, log)
+        assert (moved is None) == (expected is None)
+        if moved is not None and expected is not None:
+            assert moved.span == after.span(*expected)
+
+
+@given(histories())
+def test_hunks_stay_in_order_and_apart(history: tuple[str, list[list[TextEdit]]]) -> None:
+    log = log_of(*history)
+    for one, other in zip(log.hunks, log.hunks[1:], strict=False):
+        assert one.old_end < other.old_start
+        assert other.old_start - one.old_end == other.new_start - one.new_end
+    assert all(hunk.old_start < hunk.old_end or hunk.new_start < hunk.new_end for hunk in log.hunks)
+
+
+@given(TEXTS, TEXTS)
+def test_edits_between_two_texts_turn_one_into_the_other(old: str, new: str) -> None:
+    text = old
+    for edit in edits_between(old, new):
+        text = edit.apply(text)
+    assert text == new
+
+
+def test_a_whole_text_that_differs_in_two_lines_leaves_the_spans_between_alone() -> None:
+    old = "import torch\n\n\ndef f(x):\n    return x\n\n\nprint(f(1))\n"
+    new = "import torch, os\n\n\ndef f(x):\n    return x\n\n\nprint(f(2))\n"
+    log = EditLog.starting_at(LineIndex(old)).then(edits_between(old, new), LineIndex(new))
+    assert move(Span(5, 5, 5, 13), log) == Moved(Span(5, 5, 5, 13), stale=False)
+    assert move(Span(8, 7, 8, 11), log) is None
+
+
+def test_texts_of_many_different_lines_are_one_edit_rather_than_a_long_comparison() -> None:
+    old = "".join(f"a{number}\n" for number in range(5000))
+    new = "".join(f"b{number}\n" for number in range(5000))
+    assert len(edits_between(old, new)) == 1
+
+
+def after(old: str, *edits: TextEdit) -> EditLog:
+    document = Document("untitled:a", "/untitled/a.py", 1, old)
+    return EditLog.starting_at(document.lines).then(edits, document.edited(edits, 2).lines)
+
+
+def test_a_line_put_above_shifts_a_span_and_leaves_it_fresh() -> None:
+    log = after("y = x + 1\n", TextEdit(0, 0, "# a comment\n"))
+    assert move(Span(1, 5, 1, 10), log) == Moved(Span(2, 5, 2, 10), stale=False)
+
+
+def test_a_new_line_begun_at_the_end_of_a_line_leaves_it_fresh() -> None:
+    log = after("y = x\nz = y\n", TextEdit(5, 5, "\n"))
+    assert move(Span(1, 5, 1, 6), log) == Moved(Span(1, 5, 1, 6), stale=False)
+    assert move(Span(2, 1, 2, 6), log) == Moved(Span(3, 1, 3, 6), stale=False)
+
+
+def test_typing_beside_a_span_keeps_it_stale() -> None:
+    log = after("f(x)\n", TextEdit(4, 4, ".relu()"), TextEdit(0, 0, "y = "))
+    assert move(Span(1, 1, 1, 5), log) == Moved(Span(1, 5, 1, 9), stale=True)
+
+
+def test_typing_inside_a_span_drops_it() -> None:
+    assert move(Span(1, 1, 1, 5), after("f(x)\n", TextEdit(3, 3, "y"))) is None
+
+
+def test_what_is_typed_and_taken_back_leaves_no_trace() -> None:
+    log = after("f(x)\n", TextEdit(3, 3, "y"), TextEdit(3, 4, ""))
+    assert log.hunks == ()
+    assert move(Span(1, 1, 1, 5), log) == Moved(Span(1, 1, 1, 5), stale=False)
+
+
+def test_typing_at_one_place_is_one_hunk() -> None:
+    log = after("f()\n", *(TextEdit(2 + index, 2 + index, "x") for index in range(100)))
+    assert len(log.hunks) == 1
