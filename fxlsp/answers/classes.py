@@ -1,0 +1,61 @@
+"""What a hover says on the name of a model class, and of its ``forward``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fxlsp.answers.forwards import forward_runs, forward_text
+from fxlsp.answers.origins import STALE, is_stale, origin_text
+from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
+from fxlsp.answers.runs import runs_table
+from fxlsp.answers.standing import standing_text, states_of
+from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.report.report import Report
+from fxlsp.source.models import ModelClass
+
+
+def class_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichText:
+    """The line of the lens, then for each recipe what came of it."""
+    runs = forward_runs(snapshot, path, model)
+    text = standing_text(snapshot, path, model.qualname, runs)
+    lines = [dotted([code(model.qualname), words(text)])]
+    states = states_of(snapshot, path, model.qualname)
+    for state in states:
+        lines += _state_lines(state)
+    if runs and not any(state.report for state in states):
+        lines.append(block(runs_table(runs)))
+    return paragraphs(lines)
+
+
+def forward_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichText | None:
+    """The calls that ran the class's ``forward``; None if none did."""
+    runs = forward_runs(snapshot, path, model)
+    text = forward_text(runs)
+    if text is None:
+        return None
+    stale = STALE if is_stale(runs[0].state) else ""
+    first = dotted([code(f"{model.qualname}.forward"), code(text)]) + words(stale)
+    origins = {id(run.state): origin_text(run.state, run.index.report) for run in runs}
+    table = [block(runs_table(runs))] if len(runs) > 1 else []
+    return paragraphs([first, *table, *origins.values()])
+
+
+def _state_lines(state: ModelState) -> Iterator[RichText]:
+    if state.failure is not None:
+        yield words(state.failure.message)
+    if state.report is not None:
+        yield from _verdict(state.report)
+        yield origin_text(state, state.report)
+        yield words(_environment(state.report))
+
+
+def _verdict(report: Report) -> Iterator[RichText]:
+    error = report.verdict.error
+    if error is not None:
+        yield words("torch.fx.symbolic_trace raises ") + code(f"{error.type}: {error.message}")
+
+
+def _environment(report: Report) -> str:
+    versions = f"Python {report.environment.python}, torch {report.environment.torch}"
+    total = report.timing_ms.get("total")
+    return versions if total is None else f"{versions} · traced in {total:.0f} ms"

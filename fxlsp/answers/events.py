@@ -1,0 +1,124 @@
+"""What ran at each expression of a file in one trace.
+
+A report lists nodes and module calls in the order in which they arose. An answer asks the other way round: what is at
+this expression? :func:`places_by_file` turns the report round.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fxlsp.report.graph import ModuleCall, Node, Output
+from fxlsp.report.places import Location
+from fxlsp.report.report import Report
+from fxlsp.source.positions import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that ran at an expression: a node, or the call of a module that is not a leaf."""
+
+    subject: Node | ModuleCall
+    first: int
+    end: int
+    """Its nodes in the report: ``nodes[first:end]``."""
+    parts: tuple[Event, ...] = ()
+    """What ran inside the call and has the very same expression, such as the layers of an ``nn.Sequential``."""
+
+    @property
+    def module_path(self) -> str | None:
+        return self.subject.module_path
+
+    @property
+    def call_path(self) -> str | None:
+        return self.subject.call_path
+
+    @property
+    def inputs(self) -> tuple[Output | None, ...]:
+        return self.subject.inputs
+
+    @property
+    def output(self) -> Output | None:
+        return self.subject.output
+
+    @property
+    def title(self) -> str:
+        """The module with its arguments, the class of a container, or the function."""
+        if isinstance(self.subject, ModuleCall):
+            return self.subject.type
+        return self.subject.module_type or self.subject.target
+
+    @property
+    def is_argument(self) -> bool:
+        return isinstance(self.subject, Node) and self.subject.op == "placeholder"
+
+    @property
+    def is_result(self) -> bool:
+        """It is the graph's output, which stands at a ``return``."""
+        return isinstance(self.subject, Node) and self.subject.op == "output"
+
+
+@dataclass(slots=True)
+class Place:
+    """Everything that one trace met at one expression."""
+
+    span: Span
+    """In the text that was traced."""
+    events: tuple[Event, ...] = ()
+    """In the order in which they ran: one for each instance, turn of a loop, or call."""
+    through: list[Node] = field(default_factory=list)
+    """Nodes that arose in a function that this expression called."""
+
+
+def places_by_file(report: Report) -> Mapping[str, Mapping[Span, Place]]:
+    """The expressions at which something ran, by file."""
+    files: dict[str, dict[Span, Place]] = defaultdict(dict)
+
+    def place(location: Location) -> Place:
+        span = Span.of(location)
+        return files[location.file].setdefault(span, Place(span))
+
+    events: dict[tuple[str, Span], list[Event]] = defaultdict(list)
+    for event, location in _located(report):
+        events[location.file, Span.of(location)].append(event)
+        place(location)
+    for (file, span), found in events.items():
+        files[file][span].events = _nested(found)
+    for node in report.nodes:
+        for step in node.stack:
+            if step.location != node.location:
+                place(step.location).through.append(node)
+    return files
+
+
+def _located(report: Report) -> Iterator[tuple[Event, Location]]:
+    for call in report.calls:
+        if not call.leaf and call.location is not None:
+            yield Event(call, call.first_node, max(call.first_node, call.end_node)), call.location
+    for index, node in enumerate(report.nodes):
+        if node.location is not None:
+            yield Event(node, index, index + 1), node.location
+
+
+def _nested(events: list[Event]) -> tuple[Event, ...]:
+    """``events`` of one expression, those that ran inside another as its parts.
+
+    The calls among them come first, outer before inner, so that sorting puts a call before everything inside it.
+    """
+    ordered = sorted(events, key=lambda event: (event.first, -event.end))
+    return _siblings(ordered, 0, len(ordered))
+
+
+def _siblings(ordered: list[Event], start: int, stop: int) -> tuple[Event, ...]:
+    siblings: list[Event] = []
+    while start < stop:
+        event = ordered[start]
+        after = start + 1
+        while after < stop and isinstance(event.subject, ModuleCall) and ordered[after].first < event.end:
+            after += 1
+        parts = _siblings(ordered, start + 1, after)
+        siblings.append(Event(event.subject, event.first, event.end, parts))
+        start = after
+    return tuple(siblings)

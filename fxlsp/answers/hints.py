@@ -1,0 +1,112 @@
+"""Inlay hints: the shape at the end of each line's last expression that makes tensors.
+
+Where several instances, calls or models run the line with different shapes, the hint shows the first and "…"; its
+tooltip lists all. A hint follows the end of its expression through later edits, inside the expression too: it stays,
+with the last good shape, until the next trace tells.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fxlsp.answers.arguments import arguments
+from fxlsp.answers.events import Event
+from fxlsp.answers.origins import STALE, is_guessed, is_stale, origin_text
+from fxlsp.answers.richtext import RichText, block, paragraphs, words
+from fxlsp.answers.runs import Run, runs_table
+from fxlsp.answers.shapes import holds_tensor, output_text
+from fxlsp.answers.traceindex import TraceIndex, index_of
+from fxlsp.engine.store import Snapshot
+from fxlsp.report.graph import ModuleCall, Output
+from fxlsp.source.edits import EditLog, move
+from fxlsp.source.positions import Span
+
+_Point = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A text behind a place."""
+
+    line: int
+    column: int
+    text: str
+    runs: tuple[Run, ...]
+    """Every run of the expression."""
+
+    @property
+    def tooltip(self) -> RichText:
+        """Every run, and where the shapes come from."""
+        stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
+        origins = {id(run.state): origin_text(run.state, run.index.report) for run in self.runs}
+        return paragraphs([block(runs_table(self.runs)), *origins.values(), *stale])
+
+
+def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> list[Hint]:
+    """The hints of some lines, ends included, at most one a line."""
+    lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
+    for (line, column), sample in _samples(snapshot, path):
+        if first_line <= line <= last_line:
+            lines[line][column].append(sample)
+    return [_hint(line, lines[line]) for line in sorted(lines)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One value that an expression, or a parameter, had."""
+
+    value: Output | None
+    run: Run
+
+
+def _hint(line: int, columns: dict[int, list[_Sample]]) -> Hint:
+    """The hint at the last column; several parameters of a ``def`` line share it, each with its name."""
+    last = max(columns)
+    firsts = [columns[column][0].run.event for column in sorted(columns)]
+    if len(columns) > 1 and all(event.is_argument for event in firsts):
+        names = [event.subject.target for event in firsts if not isinstance(event.subject, ModuleCall)]
+        texts = [f"{name}: {_text(columns[column])}" for name, column in zip(names, sorted(columns), strict=True)]
+        samples = [sample for column in sorted(columns) for sample in columns[column]]
+        return Hint(line, last, ", ".join(texts), tuple(sample.run for sample in samples))
+    return Hint(line, last, _text(columns[last]), tuple(sample.run for sample in columns[last]))
+
+
+def _text(samples: Sequence[_Sample]) -> str:
+    texts = list(dict.fromkeys(output_text(sample.value, sample.run.index.usual_dtype) for sample in samples))
+    guessed = "~" if is_guessed(samples[0].run.index.report) else ""
+    return f"{guessed}{texts[0]}{' …' if len(texts) > 1 else ''}"
+
+
+def _samples(snapshot: Snapshot, path: str) -> Iterator[tuple[_Point, _Sample]]:
+    """What is worth a hint, with the place behind its expression in the text as it is now."""
+    for state, log in snapshot.reports_touching(path):
+        if state.report is not None:
+            index = index_of(state.report)
+            for point, events in _ends(index, path, log).items():
+                yield from ((point, _Sample(event.output, Run(state, index, event))) for event in events)
+    for argument in arguments(snapshot, path):
+        if holds_tensor(argument.value):
+            span = argument.parameter
+            yield (span.end_line, span.end_column), _Sample(argument.value, argument.run)
+
+
+def _ends(index: TraceIndex, path: str, log: EditLog) -> dict[_Point, Sequence[Event]]:
+    """The events of the outermost of the expressions that end at each place."""
+    ends: dict[_Point, Sequence[Event]] = {}
+    for span, place in sorted(index.places(path).items(), reverse=True):
+        events = [event for event in place.events if _is_worth_seeing(event)]
+        # Its last character tells where the expression ends: an edit elsewhere in it leaves the hint in its place.
+        moved = move(_last_character(span), log) if events else None
+        if moved is not None:
+            ends[moved.span.end_line, moved.span.end_column] = events
+    return ends
+
+
+def _last_character(span: Span) -> Span:
+    return Span(span.end_line, max(1, span.end_column - 1), span.end_line, span.end_column)
+
+
+def _is_worth_seeing(event: Event) -> bool:
+    return holds_tensor(event.output) and not event.is_result

@@ -1,0 +1,93 @@
+"""What a hover says about an expression of a ``forward``, a model class, or the name of its ``forward``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fxlsp.answers.classes import class_summary, forward_summary
+from fxlsp.answers.counts import counted
+from fxlsp.answers.events import Event
+from fxlsp.answers.facts import cost_facts, node_facts, warnings
+from fxlsp.answers.origins import STALE, is_stale, origin_text
+from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
+from fxlsp.answers.runs import Run, runs_table
+from fxlsp.answers.shapes import flow_text
+from fxlsp.answers.sightings import Sighting, sightings_at
+from fxlsp.engine.store import Snapshot
+from fxlsp.source.models import model_classes
+from fxlsp.source.positions import Span
+
+_ORIGINS_SHOWN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HoverText:
+    """What to show, and the expression it is about."""
+
+    text: RichText
+    span: Span
+
+
+def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
+    """What the traces know about the place; None where they know nothing, since another server may."""
+    sightings = sightings_at(snapshot, path, line, column)
+    if sightings:
+        return HoverText(_expression_text(sightings), sightings[0].span)
+    return _name_hover(snapshot, path, line, column)
+
+
+def _name_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
+    document = snapshot.documents.get(path)
+    for model in model_classes(document) if document else ():
+        if model.name.contains(line, column):
+            return HoverText(class_summary(snapshot, path, model), model.name)
+        if model.forward is not None and model.forward.name.contains(line, column):
+            summary = forward_summary(snapshot, path, model)
+            return HoverText(summary, model.forward.name) if summary else None
+    return None
+
+
+def _expression_text(sightings: Sequence[Sighting]) -> RichText:
+    runs = [Run(each.state, each.index, event) for each in sightings for event in each.place.events]
+    if not runs:
+        return _through_text(sightings)
+    lines = _one_run(runs[0]) if len(runs) == 1 else _several_runs(runs)
+    return paragraphs([*lines, *_origins(sightings)])
+
+
+def _one_run(run: Run) -> list[RichText]:
+    lines = [_headline(run.event.title, run), node_facts(run), dotted(cost_facts(run.event)), *warnings([run])]
+    parts = [Run(run.state, run.index, part) for part in run.event.parts]
+    if len(parts) > 1:
+        lines.append(block(runs_table(parts)))
+    return lines
+
+
+def _several_runs(runs: Sequence[Run]) -> list[RichText]:
+    titles = {run.event.title for run in runs}
+    title = titles.pop() if len(titles) == 1 else f"{len(titles)} different modules or functions"
+    first = _headline(title, runs[0]) + words(f", and {len(runs) - 1} more")
+    return [first, block(runs_table(runs)), *warnings(runs)]
+
+
+def _headline(title: str, run: Run) -> RichText:
+    flow = flow_text(run.event.inputs, run.event.output, run.index.usual_dtype)
+    dtype = run.dtype
+    facts = [code(title), code(flow) + words(f" {dtype}" if dtype else "")]
+    return dotted(facts) + words(STALE if is_stale(run.state) else "")
+
+
+def _through_text(sightings: Sequence[Sighting]) -> RichText:
+    """For a call of a function that is not a module's: the nodes that arose in it."""
+    nodes = [Run(each.state, each.index, Event(node, 0, 0)) for each in sightings for node in each.place.through]
+    stale = STALE if any(is_stale(each.state) for each in sightings) else ""
+    first = words(f"{counted(len(nodes), 'node')} from the functions called here{stale}")
+    return paragraphs([first, block(runs_table(nodes)), *_origins(sightings)])
+
+
+def _origins(sightings: Sequence[Sighting]) -> list[RichText]:
+    texts = [origin_text(each.state, each.index.report) for each in sightings[:_ORIGINS_SHOWN]]
+    if len(sightings) > _ORIGINS_SHOWN:
+        texts.append(words(f"and {counted(len(sightings) - _ORIGINS_SHOWN, 'more trace')}"))
+    return texts

@@ -1,0 +1,59 @@
+"""Lenses: their places from syntax alone, their texts from the last good trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fxlsp.answers.forwards import forward_runs, forward_text
+from fxlsp.answers.names import made_models
+from fxlsp.answers.runs import Run
+from fxlsp.answers.standing import NOT_TRUSTED, standing_text, states_of
+from fxlsp.engine.store import Snapshot
+from fxlsp.source.models import ModelClass, model_classes
+from fxlsp.source.positions import Span
+
+Action = Literal["retrace", "trust"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """A line of text above a class, factory, instance or ``forward``."""
+
+    span: Span
+    name: str
+    """The model: ``Outer.Inner``."""
+    text: str
+    action: Action
+    """What a click asks for."""
+
+
+def lenses(snapshot: Snapshot, path: str) -> list[Lens]:
+    """Every lens of an open file, in the order of the text."""
+    document = snapshot.documents.get(path)
+    if document is None:
+        return []
+    found = [lens for model in model_classes(document) for lens in _class_lenses(snapshot, path, model)]
+    # Most instances are of a class whose own trace says all: those are not traced again, and have no state.
+    found += [
+        _standing_lens(snapshot, path, made.name, made.name_span)
+        for made in made_models(document)
+        if states_of(snapshot, path, made.name)
+    ]
+    return sorted(found, key=lambda lens: lens.span)
+
+
+def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass) -> Iterator[Lens]:
+    runs = forward_runs(snapshot, path, model)
+    # What a function defines cannot be traced by its name; it shows what other traces ran of it.
+    if runs or not model.local:
+        yield _standing_lens(snapshot, path, model.qualname, model.name, runs)
+    text = forward_text(runs)
+    if model.forward is not None and text is not None:
+        yield Lens(model.forward.name, model.qualname, text, "retrace")
+
+
+def _standing_lens(snapshot: Snapshot, path: str, name: str, span: Span, runs: Sequence[Run] = ()) -> Lens:
+    text = standing_text(snapshot, path, name, runs)
+    return Lens(span, name, text, "trust" if text == NOT_TRUSTED else "retrace")

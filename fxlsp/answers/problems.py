@@ -1,0 +1,141 @@
+"""The problems of a file: those of every report that has one there, and the failures that left no report.
+
+One problem stands for all that have the same code at the same span, however many instances and traces met it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fxlsp.answers.names import name_spans
+from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER
+from fxlsp.report.places import Location, RelatedPlace
+from fxlsp.report.problems import Failure, Problem, Severity
+from fxlsp.source.edits import move
+from fxlsp.source.positions import Span
+
+_PATHS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that helps to understand a problem."""
+
+    message: str
+    path: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """A problem in the text as it is now."""
+
+    code: str
+    severity: Severity
+    message: str
+    span: Span
+    related: tuple[Related, ...]
+    model: str
+    is_failure: bool
+    """The model has no graph at all: worth telling once the user rests, since half-typed text fails like this."""
+
+
+def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
+    """What to tell about an open file, in the order of the text."""
+    groups: dict[tuple[Span, str], list[_Found]] = defaultdict(list)
+    for found in _all(snapshot, path):
+        groups[found.span, found.problem.code].append(found)
+    return [_merged(snapshot, group) for _, group in sorted(groups.items(), key=lambda item: item[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    problem: Problem
+    span: Span
+    texts: Mapping[str, str]
+    """Digests of the texts in which the problem's places stand."""
+    is_failure: bool = False
+
+
+def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
+    for state, _ in snapshot.reports_touching(path):
+        # A failure is newer than the report: what the report found may be mended, or be the reason.
+        if state.report is not None and state.failure is None:
+            yield from _reported(snapshot, path, state, state.report.problems)
+    for state in snapshot.models.values():
+        if state.failure is not None and _is_told(state.failure):
+            yield from _failed(snapshot, path, state, state.failure)
+    for state in snapshot.states_in(path):
+        yield from _bad_recipes(state)
+
+
+def _reported(snapshot: Snapshot, path: str, state: ModelState, found: Sequence[Problem]) -> Iterator[_Found]:
+    for problem in found:
+        if problem.location is not None and problem.location.file == path:
+            span = _now(snapshot, problem.location, state.texts)
+            if span is not None:
+                yield _Found(problem, span, state.texts)
+
+
+def _is_told(failure: Failure) -> bool:
+    """Not where the lens already asks for what is missing, nor for what ails the whole folder."""
+    return failure.needs is None and failure.code != NO_INTERPRETER
+
+
+def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) -> Iterator[_Found]:
+    """The failure at its place if that can be shown, else at the name of the model."""
+    place, related = failure.location, failure.related
+    span = None
+    if place is not None and place.file in snapshot.documents:
+        span = _now(snapshot, place, state.failure_texts) if place.file == path else None
+    elif state.key.file == path:
+        span = _name_span(snapshot, path, state.key.name)
+        related = (*((RelatedPlace("it happened here", place),) if place else ()), *related)
+    if span is not None:
+        problem = Problem(failure.code, "warning", failure.message, place, related, model=state.key.name)
+        yield _Found(problem, span, state.failure_texts, is_failure=True)
+
+
+def _bad_recipes(state: ModelState) -> Iterator[_Found]:
+    for found in state.found:
+        if found.error is not None:
+            yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), found.span, {})
+
+
+def _name_span(snapshot: Snapshot, path: str, name: str) -> Span | None:
+    document = snapshot.documents.get(path)
+    return None if document is None else name_spans(document).get(name)
+
+
+def _now(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:
+    """Where a place of a traced text is now; None if it was edited away, or its text is forgotten."""
+    log = snapshot.edits_since(location.file, texts)
+    moved = None if log is None else move(Span.of(location), log)
+    return None if moved is None else moved.span
+
+
+def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
+    first = group[0]
+    related = [(place, _now(snapshot, place.location, first.texts)) for place in first.problem.related]
+    return FileProblem(
+        code=first.problem.code,
+        severity=first.problem.severity,
+        message=first.problem.message + _elsewhere(group),
+        span=first.span,
+        related=tuple(Related(place.message, place.location.file, span) for place, span in related if span),
+        model=first.problem.model,
+        is_failure=all(found.is_failure for found in group),
+    )
+
+
+def _elsewhere(group: Sequence[_Found]) -> str:
+    """The further modules that meet the same problem."""
+    paths = [found.problem.module_path for found in group if found.problem.module_path]
+    further = [path for path in dict.fromkeys(paths) if path != group[0].problem.module_path]
+    if not further:
+        return ""
+    more = f" and {len(further) - _PATHS_SHOWN} more" if len(further) > _PATHS_SHOWN else ""
+    return f"\nAlso in {', '.join(further[:_PATHS_SHOWN])}{more}."

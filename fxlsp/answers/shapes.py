@@ -1,0 +1,79 @@
+"""What a node produced, as a reader wants to see it: ``(1, 64, 56, 56)``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fxlsp.report.graph import Output
+
+UNKNOWN = "unknown"
+
+_SHOWN_ITEMS = 3
+"""How many items of a list or dictionary are written out."""
+
+
+def output_text(output: Output | None, usual_dtype: str | None = None) -> str:
+    """The shape of a tensor, with its dtype where that is not the usual one; the parts of a container; a value."""
+    if output is None:
+        return UNKNOWN
+    if "shape" in output:
+        shape = _tuple_text(output["shape"])
+        return shape if output["dtype"] == usual_dtype or usual_dtype is None else f"{shape} {output['dtype']}"
+    if "list" in output:
+        return _list_text([output_text(item, usual_dtype) for item in output["list"]])
+    if "dict" in output:
+        return _dict_text({name: output_text(item, usual_dtype) for name, item in output["dict"].items()})
+    if "value" in output:
+        return repr(output["value"])
+    return str(output.get("type", UNKNOWN))
+
+
+def inputs_text(inputs: Sequence[Output | None], usual_dtype: str | None = None) -> str:
+    """Only what holds a tensor, or is unknown, of the arguments of a call; "" if nothing does."""
+    shown = [each for each in inputs if each is None or holds_tensor(each)]
+    return ", ".join(output_text(each, usual_dtype) for each in shown)
+
+
+def flow_text(inputs: Sequence[Output | None], output: Output | None, usual_dtype: str | None = None) -> str:
+    """``(1, 3, 224, 224) → (1, 64, 112, 112)``, or the output alone where no tensor went in."""
+    entering = inputs_text(inputs, usual_dtype)
+    leaving = output_text(output, usual_dtype)
+    return f"{entering} → {leaving}" if entering else leaving
+
+
+def holds_tensor(output: Output | None) -> bool:
+    """A tensor is in ``output``, at any depth."""
+    return next(dtypes(output), None) is not None
+
+
+def dtypes(output: Output | None) -> Iterator[str]:
+    """The dtype of every tensor in ``output``, in order."""
+    if output is None:
+        return
+    if "shape" in output:
+        yield output["dtype"]
+    for item in output.get("list", ()):
+        yield from dtypes(item)
+    for item in output.get("dict", {}).values():
+        yield from dtypes(item)
+
+
+def _tuple_text(sizes: Sequence[int]) -> str:
+    inside = ", ".join(map(str, sizes))
+    return f"({inside},)" if len(sizes) == 1 else f"({inside})"
+
+
+def _list_text(items: Sequence[str]) -> str:
+    if len(items) > _SHOWN_ITEMS and len(set(items)) == 1:
+        return f"{len(items)} × {items[0]}"
+    return "[" + ", ".join(_cut(items)) + "]"
+
+
+def _dict_text(items: dict[str, str]) -> str:
+    return "{" + ", ".join(_cut([f"{name}: {text}" for name, text in items.items()])) + "}"
+
+
+def _cut(items: Sequence[str]) -> list[str]:
+    if len(items) <= _SHOWN_ITEMS + 1:
+        return list(items)
+    return [*items[:_SHOWN_ITEMS], f"… {len(items) - _SHOWN_ITEMS} more"]

@@ -1,0 +1,49 @@
+"""What all kept reports say about the expression under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fxlsp.answers.events import Place
+from fxlsp.answers.traceindex import TraceIndex, index_of
+from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.source.edits import move
+from fxlsp.source.positions import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What one report says about one expression."""
+
+    state: ModelState
+    index: TraceIndex
+    place: Place
+    span: Span
+    """The expression in the text as it is now."""
+
+
+def sightings_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[Sighting]:
+    """What was met at the innermost expression around a place, in the order of the reports."""
+    around = list(_around(snapshot, path, line, column))
+    if not around:
+        return []
+    innermost = min((sighting.span for sighting in around), key=_size)
+    return [sighting for sighting in around if sighting.span == innermost]
+
+
+def _around(snapshot: Snapshot, path: str, line: int, column: int) -> Iterator[Sighting]:
+    for state, log in snapshot.reports_touching(path):
+        if state.report is None:
+            continue
+        index = index_of(state.report)
+        for span, place in index.places(path).items():
+            moved = move(span, log)
+            if moved is not None and moved.span.contains(line, column):
+                yield Sighting(state, index, place, moved.span)
+
+
+def _size(span: Span) -> tuple[int, int]:
+    """Orders spans that all contain one place: of two, the inner one is smaller."""
+    lines = span.end_line - span.line
+    return lines, span.end_column - span.column

@@ -1,0 +1,81 @@
+"""How things stand with one model class, on one line: what its lens shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fxlsp.answers.counts import counted, flops_sum_text, params_text
+from fxlsp.answers.runs import Run
+from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.report.problems import Failure
+from fxlsp.report.report import Report
+
+NOT_TRUSTED = "not traced: workspace not trusted"
+
+_MESSAGE_WIDTH = 80
+
+
+def states_of(snapshot: Snapshot, path: str, name: str) -> tuple[ModelState, ...]:
+    """The states of one model, one for each of its recipes."""
+    return tuple(state for state in snapshot.states_in(path) if state.key.name == name)
+
+
+def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] = ()) -> str:
+    """``71 nodes · 11.7 M parameters · 3.63 GFLOPs · traceable``, or why there is nothing of the kind.
+
+    Args:
+        runs: the calls that ran the ``forward`` of a class, by :func:`~fxlsp.answers.forwards.forward_runs`.
+    """
+    states = states_of(snapshot, path, name)
+    for state in states:
+        if state.report is not None:
+            return " · ".join([*report_facts(state.report), *_since(state), *_further(states)])
+    if runs:
+        return f"traced inside {runs[0].state.key.name} · {counted(len(runs), 'call')}"
+    return _untraced_text(snapshot, path, states)
+
+
+def report_facts(report: Report) -> list[str]:
+    """Size, cost, verdict and number of problems."""
+    facts = [counted(len(report.nodes), "node")]
+    if report.calls:
+        facts.append(params_text(report.calls[0].params))
+    flops = [node.flops for node in report.nodes if node.op not in ("placeholder", "output")]
+    if any(flops):
+        facts.append(flops_sum_text(flops))
+    facts.append("traceable" if report.verdict.traceable else "not traceable")
+    problems = [problem for problem in report.problems if problem.severity in ("error", "warning")]
+    if problems:
+        facts.append(counted(len(problems), "problem"))
+    return facts
+
+
+def failure_text(failure: Failure) -> str:
+    """Why there is no graph, short enough for one line."""
+    if failure.needs is not None:
+        return f"not traced: give {failure.needs}"
+    message = failure.message.strip().partition("\n")[0]
+    return f"not traced: {message if len(message) <= _MESSAGE_WIDTH else message[: _MESSAGE_WIDTH - 1] + '…'}"
+
+
+def _since(state: ModelState) -> list[str]:
+    """What happened after the report that is shown."""
+    return ["the last trace failed"] if state.failure is not None else []
+
+
+def _further(states: Sequence[ModelState]) -> list[str]:
+    return [f"1 of {len(states)} recipes"] if len(states) > 1 else []
+
+
+def _untraced_text(snapshot: Snapshot, path: str, states: Sequence[ModelState]) -> str:
+    if not snapshot.trusted:
+        return NOT_TRUSTED
+    interpreter = snapshot.interpreter_of(path)
+    if interpreter is not None and interpreter.failure is not None:
+        return failure_text(interpreter.failure)
+    for state in states:
+        if state.failure is not None:
+            return failure_text(state.failure)
+    if any(state.busy for state in states):
+        return "tracing…"
+    return "not traced yet"

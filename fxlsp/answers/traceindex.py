@@ -1,0 +1,78 @@
+"""A report as answers look things up in it; built when first asked for, and kept while the report is in use."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Mapping
+from functools import cached_property
+
+from fxlsp.answers.events import Place, places_by_file
+from fxlsp.answers.shapes import dtypes
+from fxlsp.report.graph import ModuleCall, Node
+from fxlsp.report.places import Location
+from fxlsp.report.report import Report
+from fxlsp.source.positions import Span
+
+_KEPT = 64
+
+
+class TraceIndex:
+    """What stands where in one report."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def places(self, file: str) -> Mapping[Span, Place]:
+        """The expressions of ``file`` at which something ran, by their span in the text that was traced."""
+        return self._places.get(file, {})
+
+    def forwards(self, file: str) -> Mapping[Location, tuple[ModuleCall, ...]]:
+        """The calls that ran each ``forward`` defined in ``file``, by the place of its ``def``."""
+        return self._forwards.get(file, {})
+
+    @cached_property
+    def usual_dtype(self) -> str | None:
+        """The dtype that most tensors of the trace have; it is not repeated beside each shape."""
+        counted = Counter(dtype for node in self.report.nodes for dtype in dtypes(node.output))
+        return counted.most_common(1)[0][0] if counted else None
+
+    def turn(self, node: Node) -> tuple[int, int]:
+        """Which call of its module the node is, of how many; (1, 1) for what calls no leaf module."""
+        calls = self._calls_by_target.get(node.target, []) if node.op == "call_module" else []
+        return (calls.index(node.name) + 1, len(calls)) if calls else (1, 1)
+
+    @cached_property
+    def _places(self) -> Mapping[str, Mapping[Span, Place]]:
+        return places_by_file(self.report)
+
+    @cached_property
+    def _forwards(self) -> Mapping[str, Mapping[Location, tuple[ModuleCall, ...]]]:
+        files: dict[str, dict[Location, tuple[ModuleCall, ...]]] = defaultdict(dict)
+        for call in self.report.calls:
+            if call.forward is not None:
+                calls = files[call.forward.file]
+                calls[call.forward] = (*calls.get(call.forward, ()), call)
+        return files
+
+    @cached_property
+    def _calls_by_target(self) -> Mapping[str, list[str]]:
+        calls: dict[str, list[str]] = defaultdict(list)
+        for node in self.report.nodes:
+            if node.op == "call_module":
+                calls[node.target].append(node.name)
+        return calls
+
+
+def index_of(report: Report) -> TraceIndex:
+    """The index of ``report``, the same one each time while the report is among the latest asked for."""
+    index = _indexes.get(id(report))
+    if index is None or index.report is not report:
+        index = _indexes[id(report)] = TraceIndex(report)
+    _indexes.move_to_end(id(report))
+    if len(_indexes) > _KEPT:
+        _indexes.popitem(last=False)
+    return index
+
+
+_indexes: OrderedDict[int, TraceIndex] = OrderedDict()
+"""By identity: a report is too large to be hashed or compared."""
