@@ -47,7 +47,7 @@ def prepare(folder: Path, requirements: list[str]) -> Path:
     reuse = python.exists() and {**found, "project": ""} == {**wanted, "project": ""}
     if not reuse:
         venv.create(folder, clear=True, with_pip=True)
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--progress-bar=off", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "install", "-qq", "--progress-bar=off", "--disable-pip-version-check"]
     subprocess.run([*pip, "--editable", f"{PROJECT}[test]", *requirements], check=True)
     (folder / STAMP).write_text(json.dumps(wanted), encoding="utf-8")
     return python

@@ -1,0 +1,165 @@
+"""An editor without a window: a client of the real server process that opens, changes and asks.
+
+It does what editors do: after a refresh request of the server it asks again, and it keeps the newest problems of each
+document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TypeVar
+
+from dev.rpc import Connection, Json
+
+T = TypeVar("T")
+
+_CAPABILITIES = {
+    "general": {"positionEncodings": ["utf-16"]},
+    "textDocument": {
+        "hover": {"contentFormat": ["plaintext"]},
+        "codeLens": {},
+        "inlayHint": {},
+        "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+        "synchronization": {},
+    },
+    "workspace": {
+        "codeLens": {"refreshSupport": True},
+        "inlayHint": {"refreshSupport": True},
+        "configuration": True,
+        "workspaceFolders": True,
+    },
+    "window": {"workDoneProgress": True},
+}
+
+
+@dataclass
+class Buffer:
+    """An open document."""
+
+    uri: str
+    text: str
+    version: int = 1
+    problems: list[Json] = field(default_factory=list)
+    """As last published."""
+    problems_version: int | None = None
+
+
+class Editor:
+    """Use :func:`editor`."""
+
+    def __init__(self) -> None:
+        self.connection: Connection
+        self.buffers: dict[str, Buffer] = {}
+        self.log: list[str] = []
+        """What the server logged for its user."""
+        self._news = asyncio.Event()
+
+    def open(self, path: Path, text: str | None = None) -> str:
+        """Opens a file, with another text than the one on disk if ``text`` is given; returns its URI."""
+        uri = path.resolve().as_uri()
+        buffer = self.buffers[uri] = Buffer(uri, path.read_text(encoding="utf-8") if text is None else text)
+        document = {"uri": uri, "languageId": "python", "version": 1, "text": buffer.text}
+        self.connection.notify("textDocument/didOpen", {"textDocument": document})
+        return uri
+
+    def replace(self, uri: str, old: str, new: str) -> None:
+        """Types ``new`` over the first ``old``, as one edit of one range."""
+        buffer = self.buffers[uri]
+        start = buffer.text.index(old)
+        span = {"start": _position(buffer.text, start), "end": _position(buffer.text, start + len(old))}
+        buffer.text = buffer.text[:start] + new + buffer.text[start + len(old) :]
+        buffer.version += 1
+        document = {"uri": uri, "version": buffer.version}
+        changes = [{"range": span, "text": new}]
+        self.connection.notify("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
+
+    async def hints(self, uri: str) -> list[Json]:
+        """The inlay hints of the whole document."""
+        everything = {"start": {"line": 0, "character": 0}, "end": _position(self.buffers[uri].text)}
+        return await self._ask("textDocument/inlayHint", uri, range=everything) or []
+
+    async def lenses(self, uri: str) -> list[Json]:
+        """The code lenses of the document, each with its text."""
+        lenses = await self._ask("textDocument/codeLens", uri) or []
+        return [lens if "command" in lens else await self._resolved(lens) for lens in lenses]
+
+    async def hover(self, uri: str, line: int, character: int) -> str | None:
+        """What a hover says there, line and character from 0."""
+        answer = await self._ask("textDocument/hover", uri, position={"line": line, "character": character})
+        return None if answer is None else str(answer["contents"]["value"])
+
+    async def until(self, ask: Callable[[], Awaitable[T | None]], seconds: float = 120.0) -> T:
+        """Asks now and after each word from the server, until there is an answer.
+
+        Raises:
+            asyncio.TimeoutError: there was none in ``seconds``.
+        """
+        return await asyncio.wait_for(self._until(ask), seconds)
+
+    async def _until(self, ask: Callable[[], Awaitable[T | None]]) -> T:
+        while True:
+            self._news.clear()
+            answer = await ask()
+            if answer is not None:
+                return answer
+            await self._news.wait()
+
+    async def _ask(self, method: str, uri: str, **params: Json) -> Json:
+        return await self.connection.request(method, {"textDocument": {"uri": uri}, **params})
+
+    async def _resolved(self, lens: Json) -> Json:
+        return await self.connection.request("codeLens/resolve", lens)
+
+    def _heard(self, method: str, params: Json) -> Json:
+        if method == "textDocument/publishDiagnostics":
+            buffer = self.buffers.get(params["uri"])
+            if buffer is not None:
+                buffer.problems, buffer.problems_version = params["diagnostics"], params.get("version")
+        if method == "window/logMessage":
+            self.log.append(params["message"])
+        self._news.set()
+        return [None for _ in params["items"]] if method == "workspace/configuration" else None
+
+
+@asynccontextmanager
+async def editor(folder: Path, log: IO[bytes] | int | None = None) -> AsyncIterator[Editor]:
+    """An editor with ``folder`` open and trusted, its server running; at the end both are closed.
+
+    Args:
+        folder: the workspace folder.
+        log: where the server's standard error goes.
+    """
+    made = Editor()
+    command = [sys.executable, "-m", "fxlsp", "serve", "--stdio"]
+    made.connection = await Connection.start(command, made._heard, log)
+    try:
+        await made.connection.request("initialize", _introduction(folder))
+        made.connection.notify("initialized", {})
+        yield made
+        await made.connection.request("shutdown", None)
+        made.connection.notify("exit", None)
+    finally:
+        await made.connection.wait_ended(seconds=5.0)
+
+
+def _introduction(folder: Path) -> Json:
+    uri = folder.resolve().as_uri()
+    return {
+        "processId": os.getpid(),
+        "rootUri": uri,
+        "workspaceFolders": [{"uri": uri, "name": folder.name}],
+        "capabilities": _CAPABILITIES,
+        "initializationOptions": {"trusted": True, "python": sys.executable},
+    }
+
+
+def _position(text: str, offset: int | None = None) -> dict[str, int]:
+    """The LSP position of an offset into text, by default of its end, in UTF-16 units."""
+    lines = text[:offset].replace("\r\n", "\n").split("\n")
+    return {"line": len(lines) - 1, "character": len(lines[-1].encode("utf-16-le")) // 2}

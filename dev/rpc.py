@@ -1,0 +1,101 @@
+"""JSON-RPC with a process over its standard input and output, framed as LSP says. A second implementation beside
+pygls, so that what the demo and the benchmarks show does not rest on one library at both ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, Any
+
+Json = Any
+
+
+class RpcError(Exception):
+    """The server answered a request with an error, or is gone."""
+
+
+class Connection:
+    """A server process and the conversation with it."""
+
+    def __init__(self, process: asyncio.subprocess.Process, on_message: Callable[[str, Json], Json]) -> None:
+        self._process = process
+        self._on_message = on_message
+        self._ids = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[Json]] = {}
+        self._listening = asyncio.create_task(self._listen())
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], on_message: Callable[[str, Json], Json], log: IO[bytes] | int | None = None
+    ) -> Connection:
+        """Starts ``command``.
+
+        Args:
+            on_message: called with method and parameters of each notification and request of the server; what it
+                returns is the answer to a request.
+            log: where the server's standard error goes, None leaves it where ours goes.
+        """
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=log)
+        return cls(process, on_message)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def notify(self, method: str, params: Json) -> None:
+        self._write({"method": method, "params": params})
+
+    async def request(self, method: str, params: Json) -> Json:
+        """The server's answer.
+
+        Raises:
+            RpcError: it answers with an error, or ends.
+        """
+        number = next(self._ids)
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        self._write({"id": number, "method": method, "params": params})
+        return await answer
+
+    async def wait_ended(self, seconds: float) -> int:
+        """The exit code of the server; kills it after ``seconds``."""
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._process.wait(), seconds)
+        if self._process.returncode is None:
+            self._process.kill()
+        code = await self._process.wait()
+        await self._listening
+        return code
+
+    def _write(self, message: dict[str, Json]) -> None:
+        assert self._process.stdin is not None
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    async def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with suppress(asyncio.IncompleteReadError):
+            while True:
+                header = await self._process.stdout.readuntil(b"\r\n\r\n")
+                length = int(header.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+                self._dispatch(json.loads(await self._process.stdout.readexactly(length)))
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(RpcError("the server ended"))
+
+    def _dispatch(self, message: dict[str, Json]) -> None:
+        if "method" in message:
+            result = self._on_message(message["method"], message.get("params"))
+            if "id" in message:
+                self._write({"id": message["id"], "result": result})
+            return
+        answer = self._answers.pop(message["id"])
+        if "error" in message:
+            answer.set_exception(RpcError(message["error"]["message"]))
+        else:
+            answer.set_result(message["result"])
