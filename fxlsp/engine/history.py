@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fxlsp.source.documents import TextEdit
+from fxlsp.source.documents import Document, TextEdit
 from fxlsp.source.edits import EditLog
 
 
@@ -20,8 +20,8 @@ class History:
     logs: Mapping[str, EditLog]
 
     @classmethod
-    def starting_at(cls, digest: str) -> History:
-        return cls(digest, digest, {digest: EditLog()})
+    def starting_at(cls, document: Document) -> History:
+        return cls(document.digest, document.digest, {document.digest: EditLog.starting_at(document.lines)})
 
     def since(self, digest: str | None) -> EditLog | None:
         """The edits since that text, None if it is not one of those kept.
@@ -31,12 +31,9 @@ class History:
         """
         return self.logs.get(self.opened if digest is None else digest)
 
-    def edited(self, edits: tuple[TextEdit, ...], digest: str, keep: Container[str]) -> History:
-        """The history after ``edits`` led to the text ``digest``; of earlier texts those in ``keep`` stay known."""
-        logs = {
-            base: log.then(*edits)
-            for base, log in self.logs.items()
-            if base in keep or base in (self.opened, self.current)
-        }
-        logs[digest] = EditLog()
-        return replace(self, current=digest, logs=logs)
+    def edited(self, edits: Sequence[TextEdit], document: Document, keep: Container[str]) -> History:
+        """The history after ``edits`` led to ``document``; of earlier texts those in ``keep`` stay known."""
+        kept = {base: log for base, log in self.logs.items() if base in keep or base in (self.opened, self.current)}
+        logs = {base: log.then(edits, document.lines) for base, log in kept.items()}
+        logs[document.digest] = EditLog.starting_at(document.lines)
+        return replace(self, current=document.digest, logs=logs)

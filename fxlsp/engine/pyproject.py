@@ -51,7 +51,12 @@ class Pyproject:
 
 
 def read_pyproject(folder: str) -> Pyproject:
-    """The table of the ``pyproject.toml`` in ``folder``, else of the nearest folder above that has such a file."""
+    """The table of the ``pyproject.toml`` in ``folder``, else of the nearest folder above that has such a file.
+
+    The folder "" has none.
+    """
+    if not folder:
+        return Pyproject("")
     start = Path(folder)
     found = next((place for parent in (start, *start.parents) if (place := parent / "pyproject.toml").is_file()), None)
     if found is None:

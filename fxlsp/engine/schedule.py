@@ -84,6 +84,9 @@ class Scheduler(Generic[Key]):
     def is_waiting(self, key: Key) -> bool:
         return key in self._waiting
 
+    def waiting(self) -> frozenset[Key]:
+        return frozenset(self._waiting)
+
     def running_ms(self, key: Key) -> float | None:
         """How long the job of ``key`` has been running, milliseconds; None while none is."""
         running = self._running.get(key)

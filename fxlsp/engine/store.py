@@ -12,13 +12,18 @@ from functools import cached_property
 
 from fxlsp.engine.history import History
 from fxlsp.engine.interpreters import Interpreter
+from fxlsp.engine.settings import SettingProblem
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.source.documents import Document
 from fxlsp.source.edits import EditLog
+from fxlsp.source.positions import LineIndex
 from fxlsp.source.recipes import FoundRecipe
+
+_UNEDITED = EditLog.starting_at(LineIndex(""))
+"""For a file that is not open: it moves nothing, whatever the text."""
 
 
 class Status(enum.Enum):
@@ -60,6 +65,8 @@ class ModelState:
     status: Status = Status.UNKNOWN
     report: Report | None = None
     """The last good one. Its spans stand in the texts named by ``texts``."""
+    files: frozenset[str] = frozenset()
+    """The files in which the report has a place to show something."""
     failure: Failure | None = None
     """Why the newest trace has no graph; None once one has. Its location stands in ``failure_texts``."""
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -106,6 +113,10 @@ class Snapshot:
     models: Mapping[ModelKey, ModelState] = field(default_factory=dict)
     trusted: bool = False
     interpreters: tuple[InterpreterState, ...] = ()
+    """One for each workspace folder, in their order; one for the folder "" where there is none."""
+    hints: bool = True
+    """The setting."""
+    setting_problems: tuple[SettingProblem, ...] = ()
 
     def states_in(self, path: str) -> tuple[ModelState, ...]:
         """The states whose model is defined in ``path``, in the order of their recipes."""
@@ -123,13 +134,14 @@ class Snapshot:
         """The edits of ``path`` since a trace that read ``texts``; None when that text is not known any more."""
         history = self.logs.get(path)
         if history is None:
-            return EditLog()
+            return _UNEDITED
         return history.since(texts.get(path))
 
     def interpreter_of(self, path: str) -> InterpreterState | None:
-        """The interpreter of the folder that holds ``path``, the innermost of several."""
-        holding = [state for state in self.interpreters if inside(path, state.folder)]
-        return max(holding, key=lambda state: len(state.folder), default=None)
+        """The interpreter of the innermost folder that holds ``path``, else of the first folder."""
+        holding = [state for state in self.interpreters if state.folder and inside(path, state.folder)]
+        first = self.interpreters[0] if self.interpreters else None
+        return max(holding, key=lambda state: len(state.folder), default=first)
 
     @cached_property
     def _by_file(self) -> dict[str, tuple[ModelState, ...]]:
@@ -142,7 +154,7 @@ class Snapshot:
     def _by_place(self) -> dict[str, tuple[ModelState, ...]]:
         states: dict[str, tuple[ModelState, ...]] = {}
         for state in self.models.values():
-            for file in files_of(state.report) if state.report else ():
+            for file in state.files:
                 states[file] = (*states.get(file, ()), state)
         return states
 

@@ -1,0 +1,56 @@
+"""The workspace folders, each with its settings and its interpreter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fxlsp.engine.interpreters import Interpreter, InterpreterError, choose_interpreter
+from fxlsp.engine.settings import EDITOR_SECONDS, SettingProblem, Settings, read_settings
+from fxlsp.engine.store import inside
+from fxlsp.report.problems import Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One folder as it is set up now."""
+
+    path: str
+    """Real and absolute; "" for files that lie in no folder."""
+    settings: Settings
+    problems: tuple[SettingProblem, ...]
+    interpreter: Interpreter | None
+    failure: Failure | None
+    """Why there is no interpreter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What the editor says about all folders."""
+
+    settings: Mapping[str, Any]
+    """Of the shape of ``[tool.fxlsp]``."""
+    python: str | None = None
+    """The interpreter chosen in the editor, as far as it tells."""
+    seconds: float = EDITOR_SECONDS
+    """The default time limit of a trace."""
+
+
+def read_folder(path: str, client: Client) -> Folder:
+    """Reads the folder's ``pyproject.toml`` and looks for its interpreter."""
+    real = os.path.realpath(path) if path else ""
+    settings, problems = read_settings(real, client.settings, client.seconds)
+    try:
+        interpreter = choose_interpreter(real or None, settings.python, client.python)
+    except InterpreterError as error:
+        return Folder(real, settings, problems, None, error.failure)
+    return Folder(real, settings, problems, interpreter, None)
+
+
+def folder_of(path: str, folders: Iterable[Folder]) -> Folder:
+    """The innermost folder that holds ``path``, else the first: a buffer without a file belongs to somebody too."""
+    known = tuple(folders)
+    holding = [folder for folder in known if folder.path and inside(path, folder.path)]
+    return max(holding, key=lambda folder: len(folder.path), default=known[0])

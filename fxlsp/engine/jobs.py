@@ -1,0 +1,150 @@
+"""Runs the traces that a session wants, and takes what comes of them into it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from fxlsp.engine.acceptance import Sent, accept
+from fxlsp.engine.planning import Wish, covering, plan, settle
+from fxlsp.engine.requests import Outcome, TraceRequest
+from fxlsp.engine.schedule import Scheduler, pause_before, worth_finishing
+from fxlsp.engine.session import Session
+from fxlsp.engine.store import ModelKey, Status, inside
+from fxlsp.engine.template import StartError, Template
+from fxlsp.engine.templates import Templates
+
+OnTraced = Callable[[frozenset[str]], None]
+"""Called with the files whose answers a trace has changed; with none when only a status has."""
+
+
+class TracingJobs:
+    """Keeps the schedule in line with the plan."""
+
+    def __init__(self, session: Session, templates: Templates, on_traced: OnTraced, limit: int | None = None) -> None:
+        self._session = session
+        self._templates = templates
+        self._on_traced = on_traced
+        self._scheduler: Scheduler[ModelKey] = Scheduler(limit)
+        self._number = 0
+
+    def replan(self, *, edited: bool = False) -> None:
+        """Schedules what is to be traced now, and forgets what need not be any more.
+
+        Args:
+            edited: a text has just changed; a trace that is costly then waits for a rest.
+        """
+        settle(self._session)
+        wishes = plan(self._session)
+        self._withdraw_all_but({wish.key for wish in wishes})
+        for wish in wishes:
+            self._schedule(wish, edited)
+
+    def cancel(self, keys: Iterable[ModelKey]) -> None:
+        """Ends the traces of these models, running or waiting."""
+        for key in tuple(keys):
+            self._scheduler.withdraw(key)
+            self._scheduler.cancel(key)
+
+    async def close(self) -> None:
+        await self._scheduler.close()
+
+    def _withdraw_all_but(self, wished: set[ModelKey]) -> None:
+        for key in self._scheduler.waiting() - wished:
+            self._scheduler.withdraw(key)
+        settled = False
+        for key, state in self._session.states.items():
+            if state.status is Status.QUEUED and key not in wished:
+                self._session.states[key] = replace(state, status=Status.UNKNOWN)
+                settled = True
+        for key in self._session.under_way.keys() - self._session.states.keys():
+            self._scheduler.cancel(key)
+        if settled:
+            settle(self._session)
+
+    def _schedule(self, wish: Wish, edited: bool) -> None:
+        key, state = wish.key, self._session.states[wish.key]
+        running_ms = self._scheduler.running_ms(key)
+        if running_ms is None:
+            self._session.states[key] = replace(state, status=Status.QUEUED, covered_by=None)
+        elif not worth_finishing(running_ms, state.cost_ms):
+            self._scheduler.cancel(key)
+        if edited or not self._scheduler.is_waiting(key):
+            pause = pause_before(state.cost_ms) if edited else 0.0
+            self._scheduler.submit(key, lambda: self._trace(key), priority=wish.priority, pause=pause)
+
+    async def _trace(self, key: ModelKey) -> None:
+        """One trace, from the texts as they are when it starts."""
+        if key not in self._session.states or covering(self._session, key) is not None:
+            return
+        sent = self._send(key)
+        self._begin(key, sent)
+        try:
+            outcome, cost_ms = await self._outcome(key, sent)
+        finally:
+            self._end(key)
+        state = self._session.states.get(key)
+        if state is not None and accept(self._session, key, sent, outcome, cost_ms):
+            self.replan()
+            self._on_traced(frozenset({key.file}) | state.files | self._session.states[key].files)
+
+    def _begin(self, key: ModelKey, sent: Sent) -> None:
+        self._session.under_way[key] = sent.digests()
+        self._session.states[key] = replace(self._session.states[key], status=Status.RUNNING)
+        self._on_traced(frozenset())
+
+    def _end(self, key: ModelKey) -> None:
+        """Also after a cancellation: what waits for the same model takes over."""
+        self._session.under_way.pop(key, None)
+        state = self._session.states.get(key)
+        if state is not None:
+            status = Status.QUEUED if self._scheduler.is_waiting(key) else Status.UNKNOWN
+            self._session.states[key] = replace(state, status=status)
+            settle(self._session)
+
+    def _send(self, key: ModelKey) -> Sent:
+        self._number += 1
+        roots = self._roots(key.file)
+        texts = {path: self._session.settled_text(path) for path in self._session.documents}
+        documents = {
+            path: text
+            for path, text in texts.items()
+            if text is not None and (path == key.file or any(inside(path, root) for root in roots))
+        }
+        return Sent(self._number, documents)
+
+    def _roots(self, path: str) -> tuple[str, ...]:
+        roots = tuple(folder.path for folder in self._session.folders if folder.path)
+        return roots if any(inside(path, root) for root in roots) else (*roots, os.path.dirname(path))
+
+    async def _outcome(self, key: ModelKey, sent: Sent) -> tuple[Outcome, float]:
+        """What came of the trace, and the milliseconds it took without the start of the interpreter."""
+        template = self._templates.get(key.python)
+        await _started(template)
+        since = time.monotonic()
+        outcome = await template.trace(self._request(key, sent))
+        return outcome, (time.monotonic() - since) * 1000
+
+    def _request(self, key: ModelKey, sent: Sent) -> TraceRequest:
+        settings = self._session.folder_of(key.file).settings
+        return TraceRequest(
+            file=key.file,
+            module=None,
+            name=key.name,
+            init=key.recipe.init or None if key.recipe is not None else None,
+            inputs=key.recipe.inputs if key.recipe is not None else None,
+            source=key.recipe.source if key.recipe is not None else None,
+            overlays={path: document.text for path, document in sent.documents.items()},
+            roots=self._roots(key.file),
+            seconds=settings.seconds,
+            megabytes=settings.megabytes,
+        )
+
+
+async def _started(template: Template) -> None:
+    """Starts it if need be; a failure to start comes back as the outcome of the trace."""
+    with contextlib.suppress(StartError):
+        await template.start()

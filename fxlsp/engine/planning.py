@@ -1,0 +1,151 @@
+"""Decides which models are to be traced next, and which need not be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fxlsp.engine.analysis import Analysis, Candidate
+from fxlsp.engine.session import DEADLY, Session
+from fxlsp.engine.store import ModelKey, ModelState, Status
+
+FIRST_TRACES_MS = 2000.0
+"""Worker time that the first traces of a file's models may take before the others wait for a hover or an edit."""
+
+_SETTLED = (Status.FRESH, Status.STALE, Status.FAILED, Status.POISONED)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A model that is to be traced."""
+
+    key: ModelKey
+    priority: int
+    """0 under the cursor, 1 in its file, 2 in another open file that reads the cursor's, 3 elsewhere."""
+
+
+def plan(session: Session) -> tuple[Wish, ...]:
+    """What is to be traced for the texts as they are, most wanted first; parents come before their children."""
+    if not session.trusted:
+        return ()
+    wishes = [wish for path in session.analyses if path not in session.unparsed for wish in _plan_file(session, path)]
+    return tuple(sorted(wishes, key=lambda wish: wish.priority))
+
+
+def settle(session: Session) -> None:
+    """Sets the status and the cover of every model that no trace is under way for, from what was tried."""
+    for key, state in tuple(session.states.items()):
+        if state.busy:
+            continue
+        cover = covering(session, key)
+        if cover is None:
+            session.states[key] = replace(state, covered_by=None, status=_status(session, state))
+        else:
+            session.states[key] = ModelState(key, found=state.found, cost_ms=state.cost_ms, covered_by=cover)
+            session.attempts.pop(key, None)
+            session.covers.pop(key, None)
+
+
+def _status(session: Session, state: ModelState) -> Status:
+    attempt = session.attempts.get(state.key)
+    if attempt is None:
+        return state.status if state.status in _SETTLED else Status.UNKNOWN
+    if attempt.deaths >= DEADLY and session.holds(attempt.texts):
+        return Status.POISONED
+    if state.failure is not None:
+        return Status.FAILED
+    if state.report is None:
+        return Status.UNKNOWN
+    return Status.FRESH if session.holds(state.texts) and not _in_mending(session, state) else Status.STALE
+
+
+def _in_mending(session: Session, state: ModelState) -> bool:
+    return any(path in session.unparsed for path in state.texts)
+
+
+def covering(session: Session, key: ModelKey) -> ModelKey | None:
+    """The model whose trace shows this one's ``forward`` too, unless somebody asked for a trace of its own."""
+    candidate = _candidate(session, key)
+    if candidate is None or candidate.asked:
+        return None
+    for other, files in session.covers.items():
+        state = session.states.get(other)
+        if other != key and key.name in files.get(key.file, ()) and state is not None and state.failure is None:
+            return other
+    return None
+
+
+def is_current(session: Session, key: ModelKey) -> bool:
+    """Whether another trace of this model would find nothing new."""
+    attempt = session.attempts.get(key)
+    return attempt is not None and not attempt.again and session.holds(attempt.texts)
+
+
+def outdated(session: Session, key: ModelKey) -> bool:
+    """Whether the trace of this model that runs was given texts, of those it reads, that have changed meanwhile."""
+    sent = session.under_way.get(key, {})
+    attempt = session.attempts.get(key)
+    reads = attempt.texts if attempt is not None else sent
+    return not session.holds({path: digest for path, digest in sent.items() if path in reads or path == key.file})
+
+
+def _plan_file(session: Session, path: str) -> Iterator[Wish]:
+    analysis = session.analyses[path]
+    pending: set[str] = set()
+    for candidate, state in _states_in_order(session, analysis):
+        if candidate.parents & pending and not candidate.asked:
+            pending.add(candidate.name)
+        elif _wanted(session, state):
+            pending.add(candidate.name)
+            yield Wish(state.key, _priority(session, state.key, candidate))
+        elif state.busy:
+            pending.add(candidate.name)
+
+
+def _states_in_order(session: Session, analysis: Analysis) -> Iterator[tuple[Candidate, ModelState]]:
+    by_name: dict[str, list[ModelState]] = {}
+    for state in session.states.values():
+        if state.key.file == analysis.document.path:
+            by_name.setdefault(state.key.name, []).append(state)
+    for candidate in analysis.candidates:
+        yield from ((candidate, state) for state in by_name.get(candidate.name, ()))
+
+
+def _wanted(session: Session, state: ModelState) -> bool:
+    key = state.key
+    if not key.python or covering(session, key) is not None:
+        return False
+    if key in session.under_way:
+        return outdated(session, key)
+    return not is_current(session, key) and (key in session.attempts or _affordable(session, key))
+
+
+def _affordable(session: Session, key: ModelKey) -> bool:
+    return session.spent_ms.get(key.file, 0.0) < FIRST_TRACES_MS or _under_cursor(session, key)
+
+
+def _priority(session: Session, key: ModelKey, candidate: Candidate) -> int:
+    if session.cursor is None:
+        return 3
+    path, _ = session.cursor
+    if path == key.file:
+        return 0 if _holds_cursor(session, candidate) else 1
+    attempt = session.attempts.get(key)
+    return 2 if attempt is not None and path in attempt.texts else 3
+
+
+def _under_cursor(session: Session, key: ModelKey) -> bool:
+    candidate = _candidate(session, key)
+    return session.cursor is not None and session.cursor[0] == key.file and _holds_cursor(session, candidate)
+
+
+def _holds_cursor(session: Session, candidate: Candidate | None) -> bool:
+    if candidate is None or session.cursor is None:
+        return False
+    return candidate.extent.line <= session.cursor[1] <= candidate.extent.end_line
+
+
+def _candidate(session: Session, key: ModelKey) -> Candidate | None:
+    analysis = session.analyses.get(key.file)
+    candidates = analysis.candidates if analysis is not None else ()
+    return next((candidate for candidate in candidates if candidate.name == key.name), None)

@@ -1,0 +1,61 @@
+"""Brings the models of a session in line with what its documents say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fxlsp.engine.analysis import Analysis, Candidate
+from fxlsp.engine.folders import Folder
+from fxlsp.engine.session import Session
+from fxlsp.engine.store import ModelKey, ModelState, Status
+
+
+def reconcile(session: Session, analysis: Analysis) -> None:
+    """Adds the models that a document has now and removes those that it has no more.
+
+    A model made in another way than before keeps the old report, stale, until there is a new one: nothing that is
+    shown vanishes because its recipe is being typed.
+    """
+    path = analysis.document.path
+    folder = session.folder_of(path)
+    before = {key: state for key, state in session.states.items() if key.file == path}
+    after: dict[ModelKey, ModelState] = {}
+    for candidate in analysis.candidates:
+        same_name = [state for key, state in before.items() if key.name == candidate.name]
+        for key in _keys(candidate, folder, path, [state.key for state in same_name]):
+            state = before.get(key) or _successor(key, same_name, after)
+            after[key] = replace(_without_interpreter(state, folder), found=candidate.found)
+    for key in before.keys() - after.keys():
+        forget(session, key)
+    session.states.update(after)
+
+
+def forget(session: Session, key: ModelKey) -> None:
+    """Drops all that is known about a model."""
+    for table in (session.states, session.attempts, session.covers):
+        table.pop(key, None)
+
+
+def _keys(candidate: Candidate, folder: Folder, path: str, before: list[ModelKey]) -> Iterator[ModelKey]:
+    python = folder.interpreter.path if folder.interpreter is not None else ""
+    recipes = candidate.recipes or tuple(key.recipe for key in before) or (None,)
+    for recipe in recipes:
+        yield ModelKey(python, path, candidate.name, recipe)
+
+
+def _successor(key: ModelKey, same_name: list[ModelState], after: dict[ModelKey, ModelState]) -> ModelState:
+    """A new state, with the report of the model of the same name that stood in the same place."""
+    place = sum(1 for other in after if other.name == key.name)
+    if place >= len(same_name):
+        return ModelState(key)
+    old = same_name[place]
+    status = Status.STALE if old.report is not None else Status.UNKNOWN
+    return replace(old, key=key, status=status, failure=None, failure_texts={})
+
+
+def _without_interpreter(state: ModelState, folder: Folder) -> ModelState:
+    if folder.failure is None:
+        return state
+    failure = replace(folder.failure, target=f"{state.key.file}:{state.key.name}")
+    return replace(state, status=Status.FAILED, failure=failure)

@@ -1,0 +1,107 @@
+"""The state of a session that changes: one loop changes it, and everybody else sees its snapshots."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fxlsp.engine.analysis import Analysis
+from fxlsp.engine.folders import Folder, folder_of
+from fxlsp.engine.history import History
+from fxlsp.engine.store import ModelKey, ModelState
+from fxlsp.source.documents import Document, TextEdit
+
+_REMEMBERED_FORMS = 4096
+DEADLY = 2
+"""Deaths on the same texts after which a model is poisoned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The newest trace of a model that came to an end, in whatever way."""
+
+    number: int
+    """Grows with each request of the session."""
+    texts: Mapping[str, str]
+    """Digest of each text on which the outcome depends, by path: another outcome needs another text."""
+    deaths: int = 0
+    """How often in a row the trace died on these texts."""
+    again: bool = False
+    """It is to be repeated although the texts are the same."""
+
+
+@dataclass(slots=True)
+class Session:
+    """Documents, models and what was tried; the rules about them are in the modules that take a session."""
+
+    folders: tuple[Folder, ...] = ()
+    trusted: bool = False
+    documents: dict[str, Document] = field(default_factory=dict)
+    """The open ones by path."""
+    on_disk: dict[str, Document] = field(default_factory=dict)
+    """Files that are not open and have changed since a trace read them, by path."""
+    histories: dict[str, History] = field(default_factory=dict)
+    analyses: dict[str, Analysis] = field(default_factory=dict)
+    """Of each open document the newest that parsed."""
+    unparsed: set[str] = field(default_factory=set)
+    """Open documents whose present text does not parse."""
+    states: dict[ModelKey, ModelState] = field(default_factory=dict)
+    attempts: dict[ModelKey, Attempt] = field(default_factory=dict)
+    under_way: dict[ModelKey, Mapping[str, str]] = field(default_factory=dict)
+    """Digests of the texts sent with the trace that runs, by path."""
+    covers: dict[ModelKey, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """The classes that a model's report covers, by the path of their file."""
+    spent_ms: dict[str, float] = field(default_factory=dict)
+    """Worker time that first traces of a file's models took since it was opened or edited."""
+    cursor: tuple[str, int] | None = None
+    """Path and line of the last hover, lens or edit."""
+    _forms: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """Normalized digest by text digest."""
+
+    def folder_of(self, path: str) -> Folder:
+        return folder_of(path, self.folders)
+
+    def put(self, document: Document, edits: Sequence[TextEdit] | None = None) -> None:
+        """Makes ``document`` the present text of its path; without ``edits`` it has just been opened."""
+        history = self.histories.get(document.path)
+        if edits is None or history is None:
+            self.histories[document.path] = History.starting_at(document)
+        else:
+            self.histories[document.path] = history.edited(edits, document, self._referenced(document.path))
+        self.documents[document.path] = document
+
+    def remember_form(self, document: Document) -> None:
+        """Makes the document comparable to others; computes its normalized digest where that has not been done."""
+        self._forms[document.digest] = document.normalized
+        self._forms.move_to_end(document.digest)
+        while len(self._forms) > _REMEMBERED_FORMS:
+            self._forms.popitem(last=False)
+
+    def holds(self, texts: Mapping[str, str]) -> bool:
+        """Whether each of these texts is still the program that is there, comments and layout aside."""
+        return all(self._same(path, digest) for path, digest in texts.items())
+
+    def settled_text(self, path: str) -> Document | None:
+        """The text of ``path`` that traces are given: of an open document the newest that parsed, if one did.
+
+        None for a file that is as it was when a trace read it from disk.
+        """
+        analysis = self.analyses.get(path)
+        if analysis is not None:
+            return analysis.document
+        return self.documents.get(path) or self.on_disk.get(path)
+
+    def _same(self, path: str, digest: str) -> bool:
+        present = self.settled_text(path)
+        if present is None or present.digest == digest:
+            return True
+        form = self._forms.get(digest)
+        return form is not None and form == self._forms.get(present.digest)
+
+    def _referenced(self, path: str) -> Container[str]:
+        """Digests of the texts of ``path`` from which spans are still to be moved."""
+        texts = [text for state in self.states.values() for text in (state.texts, state.failure_texts)]
+        digests = {text[path] for text in (*texts, *self.under_way.values()) if path in text}
+        settled = self.settled_text(path)
+        return digests if settled is None else digests | {settled.digest}

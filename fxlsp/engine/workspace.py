@@ -1,0 +1,210 @@
+"""A session without LSP: documents come in, snapshots come out, and traces run in between."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from fxlsp.engine.folders import Client, read_folder
+from fxlsp.engine.jobs import TracingJobs
+from fxlsp.engine.process import BOOTSTRAP
+from fxlsp.engine.reconciling import forget
+from fxlsp.engine.session import DEADLY, Session
+from fxlsp.engine.snapshots import take_snapshot
+from fxlsp.engine.store import ModelKey, Snapshot, Status
+from fxlsp.engine.templates import Templates
+from fxlsp.engine.texts import Texts
+from fxlsp.source.documents import Document, TextEdit
+
+_SETTINGS_FILE = "pyproject.toml"
+_SHUTDOWN_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is new in a snapshot."""
+
+    cause: Literal["edit", "trace", "session"]
+    """``edit``: a document was opened, edited, saved or closed; ``session``: trust, settings or an interpreter
+    changed, or a file on disk."""
+    paths: frozenset[str] = frozenset()
+    """The files whose answers may be other ones; none when only the status of a model or interpreter changed."""
+
+
+OnChange = Callable[[Change], None]
+
+
+class Workspace:
+    """Holds what changes during a session. Make and use it on one running loop, and await :meth:`shutdown`."""
+
+    def __init__(
+        self,
+        folders: Sequence[str] = (),
+        client: Client | None = None,
+        *,
+        trusted: bool = False,
+        bootstrap: Path = BOOTSTRAP,
+        limit: int | None = None,
+    ) -> None:
+        """
+        Args:
+            folders: paths of the workspace folders; none for single files.
+            client: what the editor says about settings.
+            trusted: code of the workspace may run.
+            bootstrap: the worker's program.
+            limit: traces at once; None is one less than there are cores.
+        """
+        self._client = client or Client({})
+        self._folders = tuple(folders)
+        self._session = Session(trusted=trusted)
+        self._subscribers: list[OnChange] = []
+        self._executor = ThreadPoolExecutor(2, "fxlsp-engine")
+        self._templates = Templates(self._executor, self._on_template, bootstrap)
+        self._texts = Texts(self._session, self._executor, self._on_known)
+        self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)
+        self._read_folders()
+        self.snapshot: Snapshot = take_snapshot(self._session, self._templates)
+        """The session as it is. It never changes; another takes its place."""
+
+    def subscribe(self, callback: OnChange) -> Callable[[], None]:
+        """Calls ``callback`` after each new snapshot; the result ends that."""
+        self._subscribers.append(callback)
+        return lambda: self._subscribers.remove(callback)
+
+    def open(self, document: Document) -> None:
+        self._session.on_disk.pop(document.path, None)
+        self._session.put(document)
+        self._arrived(document)
+
+    def change(self, path: str, edits: Sequence[TextEdit], version: int | None) -> None:
+        """Applies edits to an open document. Spans move at once; what is to be traced again follows.
+
+        Raises:
+            KeyError: the document is not open.
+        """
+        document = self._session.documents[path].edited(edits, version)
+        self._session.put(document, edits)
+        if edits:
+            self._session.cursor = (path, document.lines.place(edits[-1].start_offset)[0])
+        self._arrived(document)
+
+    def close(self, path: str) -> None:
+        """Forgets the document and its models; reports of others that read it stay."""
+        session = self._session
+        for table in (session.documents, session.histories, session.analyses, session.spent_ms):
+            table.pop(path, None)
+        session.unparsed.discard(path)
+        for key in [key for key in session.states if key.file == path]:
+            forget(session, key)
+        self._texts.written(path)
+        self._replan("edit", path)
+
+    def saved(self, path: str) -> None:
+        """A trace that failed is tried again: what it lacked may lie outside the texts. Settings are read again."""
+        if os.path.basename(path) == _SETTINGS_FILE:
+            self.configure(self._client)
+        self._repeat(key for key in self._failed() if key.file == path)
+        self._replan("edit", path)
+
+    def changed_on_disk(self, paths: Iterable[str]) -> None:
+        """Files were created, written or deleted, by whomever; open ones count as they stand in the editor."""
+        changed = [path for path in paths if path not in self._session.documents]
+        if any(os.path.basename(path) == _SETTINGS_FILE for path in changed):
+            self.configure(self._client)
+        for path in changed:
+            self._texts.written(path)
+        if changed:
+            self._repeat(self._failed())
+            self._replan("session")
+
+    def touch(self, path: str, line: int) -> None:
+        """The user looks at this place: a model there is traced first, and even if its file has used its budget."""
+        if (path, line) == self._session.cursor:
+            return
+        self._session.cursor = (path, line)
+        if any(state.status is Status.UNKNOWN and not state.covered_by for state in self.snapshot.states_in(path)):
+            self._replan("session")
+
+    def trust(self) -> None:
+        """From now on code of the workspace may run."""
+        self._session.trusted = True
+        self._replan("session", *self._session.documents)
+
+    def configure(self, client: Client, folders: Sequence[str] | None = None) -> None:
+        """Takes other settings of the editor, other folders too if given, and reads those of the folders again."""
+        self._client = client
+        self._folders = self._folders if folders is None else tuple(folders)
+        self._read_folders()
+        for document in tuple(self._session.documents.values()):
+            self._texts.arrived(document)
+        self._replan("session", *self._session.documents)
+
+    def retrace(self, path: str | None = None) -> None:
+        """Traces the models of one file, or all, again although nothing has changed; poisoned ones too."""
+        for key, attempt in tuple(self._session.attempts.items()):
+            if path in (None, key.file):
+                self._session.attempts[key] = replace(attempt, deaths=0, again=True)
+        self._replan("session")
+
+    async def restart(self) -> None:
+        """Ends the tracing processes, forgets why they may have failed, and traces everything again."""
+        self._jobs.cancel(self._session.states)
+        await self._templates.restart()
+        self.configure(self._client)
+        self.retrace()
+
+    async def shutdown(self) -> None:
+        """Ends everything: traces, processes, threads; within a few seconds, whatever they do."""
+        self._subscribers.clear()
+        await self._texts.close()
+        await self._jobs.close()
+        try:
+            await asyncio.wait_for(self._templates.close(), _SHUTDOWN_SECONDS)
+        finally:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _arrived(self, document: Document) -> None:
+        self._session.spent_ms.pop(document.path, None)
+        if self._texts.arrived(document):
+            self._jobs.replan(edited=True)
+        self._publish(Change("edit", frozenset({document.path})))
+
+    def _on_known(self, path: str) -> None:
+        self._jobs.replan(edited=path in self._session.documents)
+        self._publish(Change("edit" if path in self._session.documents else "session", frozenset({path})))
+
+    def _on_traced(self, paths: frozenset[str]) -> None:
+        self._publish(Change("trace", paths))
+
+    def _on_template(self) -> None:
+        self._publish(Change("session"))
+
+    def _replan(self, cause: Literal["edit", "session"], *paths: str) -> None:
+        self._jobs.replan()
+        self._publish(Change(cause, frozenset(paths)))
+
+    def _publish(self, change: Change) -> None:
+        self.snapshot = take_snapshot(self._session, self._templates)
+        for callback in tuple(self._subscribers):
+            callback(change)
+
+    def _failed(self) -> list[ModelKey]:
+        return [key for key, state in self._session.states.items() if state.failure is not None]
+
+    def _repeat(self, keys: Iterable[ModelKey]) -> None:
+        """Has models traced once more although their texts are the same; not those that keep dying on them."""
+        for key in keys:
+            attempt = self._session.attempts.get(key)
+            if attempt is not None and attempt.deaths < DEADLY:
+                self._session.attempts[key] = replace(attempt, again=True)
+
+    def _read_folders(self) -> None:
+        folders = tuple(read_folder(path, self._client) for path in self._folders or ("",))
+        self._session.folders = folders
+        self._session.trusted |= any(folder.settings.trusted for folder in folders)
+        self._templates.keep({folder.interpreter.path for folder in folders if folder.interpreter is not None})
