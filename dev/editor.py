@@ -58,6 +58,8 @@ class Editor:
         self.buffers: dict[str, Buffer] = {}
         self.log: list[str] = []
         """What the server logged for its user."""
+        self.refreshed = asyncio.Event()
+        """Set when the server asks to have its hints asked for again; cleared by whoever does."""
         self._news = asyncio.Event()
 
     def open(self, path: Path, text: str | None = None) -> str:
@@ -123,6 +125,8 @@ class Editor:
                 buffer.problems, buffer.problems_version = params["diagnostics"], params.get("version")
         if method == "window/logMessage":
             self.log.append(params["message"])
+        if method == "workspace/inlayHint/refresh":
+            self.refreshed.set()
         self._news.set()
         return [None for _ in params["items"]] if method == "workspace/configuration" else None
 

@@ -1,0 +1,195 @@
+"""How long after an edit an editor shows the new shape, beside running a script by hand.
+
+Measured from ``didChange`` to the reply of the hint request that the client sends after the server's refresh and that
+shows the new shape; all waiting is in it. The model is ResNet-18, the edit its number of classes. ``make bench``
+prints everything in one run and exits with 1 if the targets are missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dev.editor import Editor, editor
+from dev.rpc import Json
+
+MODELS = Path(__file__).resolve().parent / "models"
+RESNET = MODELS / "resnet.py"
+EDITS = 50
+BURSTS = 10
+EDITS_IN_BURST = 20
+BURST_SECONDS = 2.0
+SCRIPT_RUNS = 5
+PAUSE_SECONDS = 0.3
+"""Between measurements: nobody edits the moment the last answer is there."""
+
+TARGETS = {"median": 20.0, "p95": 10.0}
+"""How many times faster than the script an edit is to be."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Seconds."""
+
+    name: str
+    seconds: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def p95(self) -> float:
+        ordered = sorted(self.seconds)
+        return ordered[max(0, -(-95 * len(ordered) // 100) - 1)]
+
+    def line(self) -> str:
+        return f"{self.name:<44} {_ms(self.median)} {_ms(self.p95)} {len(self.seconds):>5}"
+
+
+class Classes:
+    """The number of classes of an open ResNet, set by editing and read from the hints."""
+
+    def __init__(self, client: Editor, uri: str) -> None:
+        self.client = client
+        self.uri = uri
+        self._numbers = itertools.count(1000)
+        self.shown = next(self._numbers)
+
+    def edit(self) -> None:
+        """Types the next number."""
+        number = next(self._numbers)
+        self.client.replace(self.uri, f"classes={self.shown})", f"classes={number})")
+        self.shown = number
+
+    async def visible(self) -> None:
+        """Asks for hints after each refresh, until they show the number."""
+        await asyncio.wait_for(self._visible(), 120.0)
+
+    async def _visible(self) -> None:
+        while True:
+            await self.client.refreshed.wait()
+            self.client.refreshed.clear()
+            if any(f"(1, {self.shown})" in _label(hint) for hint in await self.client.hints(self.uri)):
+                return
+
+
+def main() -> int:
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
+    samples = asyncio.run(measure_server())
+    script = measure_script()
+    made, traced = measure_in_process()
+    print(f"\n{'':<44} {'median':>10} {'p95':>10} {'n':>5}")
+    for sample in (*samples, script):
+        print(sample.line())
+    print(f"{'in process: making the model':<44} {_ms(made)}")
+    print(f"{'in process: symbolic_trace':<44} {_ms(traced)}")
+    return print_ratios(samples, script)
+
+
+def print_ratios(samples: Sequence[Sample], script: Sample) -> int:
+    """How many times faster than the script each is; 1 if single edits miss the targets."""
+    print("\ntimes faster than the fresh script (its median)")
+    for sample in samples:
+        print(f"{sample.name:<44} {script.median / sample.median:>9.1f}x {script.median / sample.p95:>9.1f}x")
+    single = samples[0]
+    met = (
+        script.median / single.median >= TARGETS["median"],
+        script.median / single.p95 >= TARGETS["p95"],
+    )
+    words = " and ".join(f"{target:g} ({name})" for name, target in TARGETS.items())
+    print(f"target for one edit: {words}: {'met' if all(met) else 'MISSED'}")
+    return 0 if all(met) else 1
+
+
+async def measure_server() -> list[Sample]:
+    """All that is measured through one editor session."""
+    async with editor(MODELS, log=subprocess.DEVNULL) as client:
+        classes = Classes(client, client.open(RESNET))
+        await classes.visible()
+        single = await sample("one edit", EDITS, lambda: one_edit(classes))
+        burst = await sample(f"last of {EDITS_IN_BURST} edits in {BURST_SECONDS:g} s", BURSTS, lambda: edits(classes))
+        other = Other(client)
+        await other.traced()
+        busy = await sample("one edit while another model traces", EDITS // 2, lambda: one_edit(classes, other.start))
+    return [single, burst, busy]
+
+
+async def sample(name: str, count: int, measure: Callable[[], Awaitable[float]]) -> Sample:
+    """Measures ``count`` times, after one time that does not count."""
+    seconds = []
+    for _ in range(count + 1):
+        seconds.append(await measure())
+        await asyncio.sleep(PAUSE_SECONDS)
+    return Sample(name, seconds[1:])
+
+
+async def one_edit(classes: Classes, before: Callable[[], Awaitable[None]] | None = None) -> float:
+    if before is not None:
+        await before()
+    classes.client.refreshed.clear()
+    began = time.perf_counter()
+    classes.edit()
+    await classes.visible()
+    return time.perf_counter() - began
+
+
+async def edits(classes: Classes) -> float:
+    for _ in range(EDITS_IN_BURST - 1):
+        classes.edit()
+        await asyncio.sleep(BURST_SECONDS / (EDITS_IN_BURST - 1))
+    return await one_edit(classes)
+
+
+class Other:
+    """A ResNet of some 700 nodes in a second document, whose trace is still under way when the edit comes."""
+
+    def __init__(self, client: Editor) -> None:
+        text = RESNET.read_text(encoding="utf-8").replace("(2, 2, 2, 2)", "(25, 25, 25, 25)")
+        self.classes = Classes(client, client.open(MODELS / "deep_resnet.py", text))
+
+    async def traced(self) -> None:
+        await self.classes.visible()
+
+    async def start(self) -> None:
+        self.classes.edit()
+        await asyncio.sleep(0.05)
+
+
+def measure_script() -> Sample:
+    """Whole runs of a fresh interpreter; the first, which reads torch from disk, does not count."""
+    seconds = []
+    for _ in range(SCRIPT_RUNS + 1):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "benchmarks.module_tracer"], check=True, stdout=subprocess.DEVNULL)
+        seconds.append(time.perf_counter() - began)
+    return Sample("fresh script (module_tracer.py, ShapeProp)", seconds[1:])
+
+
+def measure_in_process() -> tuple[float, float]:
+    """Medians of making ResNet-18 for real and of tracing it, where torch is imported already."""
+    command = [sys.executable, "-m", "benchmarks.module_tracer", "--repeat", "20"]
+    made, traced = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return float(made), float(traced)
+
+
+def _label(hint: Json) -> str:
+    label = hint["label"]
+    return label if isinstance(label, str) else "".join(part["value"] for part in label)
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:>7.1f} ms"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
