@@ -49,23 +49,23 @@ class WireError(Exception):
 def encode(message: Message) -> bytes:
     """One frame."""
     payload = json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return _LENGTH.pack(len(payload)) + payload
+    return framed(payload)
 
 
-class Decoder:
-    """Turns a stream of bytes into messages, whatever pieces it comes in."""
+class Splitter:
+    """Cuts a stream of bytes into frames, whatever pieces it comes in, without looking into them."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> list[Message]:
-        """The messages that ``data`` completes.
+    def feed(self, data: bytes) -> list[bytes]:
+        """The payloads of the frames that ``data`` completes.
 
         Raises:
-            WireError: the stream does not hold frames of JSON objects.
+            WireError: the stream does not hold frames.
         """
         self._buffer += data
-        messages: list[Message] = []
+        payloads: list[bytes] = []
         while len(self._buffer) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._buffer)
             if length > FRAME_LIMIT:
@@ -73,13 +73,33 @@ class Decoder:
             end = _LENGTH.size + length
             if len(self._buffer) < end:
                 break
-            payload = bytes(self._buffer[_LENGTH.size : end])
+            payloads.append(bytes(self._buffer[_LENGTH.size : end]))
             del self._buffer[:end]
-            messages.append(_message(payload))
-        return messages
+        return payloads
 
 
-def _message(payload: bytes) -> Message:
+class Decoder:
+    """Turns a stream of bytes into messages."""
+
+    def __init__(self) -> None:
+        self._splitter = Splitter()
+
+    def feed(self, data: bytes) -> list[Message]:
+        """The messages that ``data`` completes.
+
+        Raises:
+            WireError: the stream does not hold frames of JSON objects.
+        """
+        return [decode(payload) for payload in self._splitter.feed(data)]
+
+
+def framed(payload: bytes) -> bytes:
+    """A payload with its length before it."""
+    return _LENGTH.pack(len(payload)) + payload
+
+
+def decode(payload: bytes) -> Message:
+    """The message that a frame holds; raises WireError if it holds none."""
     try:
         message = json.loads(payload.decode("utf-8", "surrogatepass"))
     except ValueError as error:

@@ -1,0 +1,32 @@
+"""Starts a template process: run by path under the project's interpreter, ``python bootstrap.py DESCRIPTOR``.
+
+The worker is loaded by explicit location under a package name of its own. So nothing of the server's site-packages
+appears on the project's ``sys.path``, and an fxlsp that is installed in the project is never taken for this one.
+"""
+
+import sys
+
+if sys.version_info < (3, 10):
+    # Said here, in words that any Python can run: what follows would end in a SyntaxError.
+    sys.exit("fxlsp needs Python 3.10 or later to trace, and " + sys.executable + " is " + sys.version.split()[0])
+
+import importlib.machinery
+import importlib.util
+import os
+
+PACKAGE = "_fxlsp_worker"
+
+
+def main():
+    # Running a file by path puts its folder first on sys.path, where ``import values`` would find ours.
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]
+    spec = importlib.machinery.ModuleSpec(PACKAGE, None, is_package=True)
+    spec.submodule_search_locations = [os.path.dirname(here)]
+    sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
+    start = importlib.import_module(PACKAGE + ".tracing.start")
+    start.start(int(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Constructing the model: without data where that works, and with a note of the expression that made each module."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+import torch
+
+from .fakes import building_without_data, conversions_rebind
+from .frames import Instruction, Places
+from .torch_private import FakeTensorMode
+
+_T = TypeVar("_T")
+
+
+class Constructions:
+    """Which expression constructed each module."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._made: dict[int, tuple[torch.nn.Module, Instruction]] = {}
+
+    def of(self, module: torch.nn.Module) -> Instruction | None:
+        """The innermost expression of the user's that made ``module``; None for copies and unpickled modules."""
+        made = self._made.get(id(module))
+        return None if made is None or made[0] is not module else made[1]
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """While this lasts, every ``nn.Module`` that is initialised is noted."""
+        original = torch.nn.Module.__init__
+        note = self._note
+
+        def __init__(self: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
+            note(self, sys._getframe(1))
+            original(self, *args, **kwargs)
+
+        torch.nn.Module.__init__ = __init__  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            torch.nn.Module.__init__ = original  # type: ignore[method-assign]
+
+    def _note(self, module: torch.nn.Module, frame: FrameType | None) -> None:
+        while frame is not None and (_initialises(frame, module) or not self._places.is_shown(frame.f_code.co_filename)):
+            frame = frame.f_back
+        if frame is not None:
+            self._made[id(module)] = (module, Instruction(frame.f_code, frame.f_lasti))
+
+
+def _initialises(frame: FrameType, module: torch.nn.Module) -> bool:
+    """Whether ``frame`` runs an ``__init__`` of ``module`` itself."""
+    code = frame.f_code
+    return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is module
+
+
+def construct(make: Callable[[], _T], constructions: Constructions, fake_mode: FakeTensorMode, really: bool) -> _T:
+    """The result of ``make``, run on large fake and small real tensors, or on real ones if ``really``."""
+    data = conversions_rebind(fake_mode) if really else building_without_data(fake_mode)
+    with constructions.noted(), data:
+        return make()
+
+
+def comes_from_fakes(error: BaseException) -> bool:
+    """Whether fake tensors had a part in ``error``, so that the user's real model might not raise it."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        if "FakeTensor" in str(current) or _passes_through_fakes(current):
+            return True
+        current = current.__cause__ or current.__context__
+    return False
+
+
+def _passes_through_fakes(error: BaseException) -> bool:
+    traceback = error.__traceback__
+    while traceback is not None:
+        if "_subclasses" in traceback.tb_frame.f_code.co_filename:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+

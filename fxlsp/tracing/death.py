@@ -1,0 +1,69 @@
+"""Who dies with whom: no process of ours outlives its parent."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_WATCH_SECONDS = 0.5
+
+
+def die_with_parent(parent: int) -> None:
+    """End this process when the process ``parent`` ends, however that happens."""
+    if sys.platform.startswith("linux"):
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    else:
+        threading.Thread(target=_watch, args=(parent,), daemon=True, name="fxlsp parent watch").start()
+    if os.getppid() != parent:
+        # It ended before we asked to be told.
+        os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of what dying children leave behind, so that it can be found and ended."""
+    if sys.platform.startswith("linux"):
+        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_orphans(known: set[int]) -> None:
+    """Kill every child of this process that is not in ``known``."""
+    for pid in _children():
+        if pid not in known:
+            end_group(pid)
+
+
+def end_group(pid: int) -> None:
+    """Kill a process and the group it leads, and forget it."""
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+    try:
+        os.waitpid(pid, 0)
+    except ChildProcessError:
+        pass
+
+
+def _children() -> list[int]:
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+            return [int(pid) for pid in file.read().split()]
+    except OSError:
+        return []
+
+
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_WATCH_SECONDS)
+    os._exit(1)

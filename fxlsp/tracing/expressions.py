@@ -1,0 +1,157 @@
+"""From what CPython says of an instruction's place to the expression that a person would point at.
+
+``code.co_positions()`` reports a method call in a chain from the attribute's name when it stands on a line of its own,
+and an unpacking by its targets. The expression meant is the smallest syntax node of a kind that can make FX nodes which
+ends where CPython's range ends and contains its start.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple, Union
+
+from .sources import Sources
+
+_EXPRESSIONS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Subscript, ast.Attribute)
+_TARGETS = (ast.Tuple, ast.List, ast.Starred, ast.Name)
+
+
+class ByteSpan(NamedTuple):
+    """A range as CPython gives it: lines from 1, columns from 0 in UTF-8 bytes, end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Expressions:
+    """Finds syntax nodes by their ranges, in any file that this process runs."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._trees: dict[str, ast.Module | None] = {}
+
+    def add_tree(self, path: str, tree: ast.Module) -> None:
+        """Use ``tree``, already parsed, for ``path``."""
+        self._trees[path] = tree
+
+    def tree(self, path: str) -> ast.Module | None:
+        """The syntax tree of ``path``; None if it has no text or does not parse."""
+        if path not in self._trees:
+            self._trees[path] = self._parse(path)
+        return self._trees[path]
+
+    def _parse(self, path: str) -> ast.Module | None:
+        text = self._sources.text(path)
+        if text is None:
+            return None
+        try:
+            return ast.parse(text.removeprefix("\ufeff"))
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+
+    def enclosing(self, path: str, place: ByteSpan) -> ast.AST | None:
+        """The smallest node that can make FX nodes, ends where ``place`` ends and contains its start."""
+        statement = self.statement_at(path, place.line)
+        if statement is None:
+            return None
+        best: ast.AST | None = None
+        for node in _own_nodes(statement):
+            if not _makes_nodes(node):
+                continue
+            span = span_of(node)
+            if (span.end_line, span.end_column) != (place.end_line, place.end_column):
+                continue
+            if (span.line, span.column) > (place.line, place.column):
+                continue
+            if best is None or span[:2] >= span_of(best)[:2]:
+                best = node
+        return best
+
+    def statement_at(self, path: str, line: int) -> ast.stmt | None:
+        """The innermost statement that holds ``line``, decorators included."""
+        tree = self.tree(path)
+        if tree is None:
+            return None
+        found: ast.stmt | None = None
+        inner = _statement_in(tree, line)
+        while inner is not None:
+            found, inner = inner, _statement_in(inner, line)
+        return found
+
+    def definition(self, path: str, qualname: str) -> _Definition | None:
+        """The last ``class`` or ``def`` of this qualified name, as Python would find it."""
+        scope: ast.AST | None = self.tree(path)
+        for name in qualname.split("."):
+            if scope is None:
+                return None
+            named = [node for node in _child_statements(scope) if getattr(node, "name", None) == name]
+            scope = named[-1] if named else None
+        return scope if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else None
+
+    def function_at(self, path: str, name: str, first_line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The ``def`` whose code object has this name and first line (its first decorator's line, if any)."""
+        tree = self.tree(path)
+        statement: ast.AST | None = None if tree is None else _statement_in(tree, first_line)
+        while statement is not None:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if statement.name == name and _first_line(statement) == first_line:
+                    return statement
+            statement = _statement_in(statement, first_line)
+        return None
+
+
+def span_of(node: ast.AST) -> ByteSpan:
+    """The range of a syntax node that has one."""
+    # Every node asked for here is an expression, statement or argument: all have ends since Python 3.8.
+    return ByteSpan(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+
+_Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
+_KEYWORDS = {ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def ", ast.ClassDef: "class "}
+
+
+def name_span(definition: _Definition) -> ByteSpan:
+    """The name in a ``def`` or ``class`` statement, which has one space before it as people write it."""
+    start = definition.col_offset + len(_KEYWORDS[type(definition)])
+    return ByteSpan(definition.lineno, start, definition.lineno, start + len(definition.name.encode()))
+
+
+def _makes_nodes(node: ast.AST) -> bool:
+    if isinstance(node, _EXPRESSIONS):
+        return True
+    if isinstance(node, ast.AugAssign):
+        return True
+    return isinstance(node, _TARGETS) and isinstance(node.ctx, ast.Store)
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of ``statement`` outside the statements nested in it."""
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt))
+
+
+def _statement_in(parent: ast.AST, line: int) -> ast.stmt | None:
+    """The statement directly below ``parent`` that holds ``line``."""
+    for child in _child_statements(parent):
+        if _first_line(child) <= line <= (child.end_lineno or child.lineno):
+            return child
+    return None
+
+
+def _child_statements(parent: ast.AST) -> Iterator[ast.stmt]:
+    for child in ast.iter_child_nodes(parent):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif isinstance(child, (ast.ExceptHandler, ast.match_case)):
+            yield from child.body
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

@@ -1,0 +1,110 @@
+"""From exceptions to what the user is told: torch's own words, at the expression that met them."""
+
+from __future__ import annotations
+
+
+from collections.abc import Callable
+
+import torch.fx
+
+from ..report.codes import CONTROL_FLOW, ITERATION, OPERATION_FAILS, UNREGISTERED_MODULE, UNTRACEABLE
+from ..report.graph import Node, TraceError
+from ..report.places import Location, RelatedPlace
+from ..report.problems import Failure, Problem
+from .frames import Places, is_installed
+
+
+def message_of(error: BaseException) -> str:
+    """The exception's message as the last line of a traceback shows it, without the type."""
+    text = str(error).strip()
+    if isinstance(error, KeyError):
+        return f"KeyError: {text}"
+    return text or type(error).__name__
+
+
+def load_failure(error: BaseException, target: str, code: str, places: Places, what: str) -> Failure:
+    """Why a file or its model cannot be had; ``what`` says what was tried ("load model.py")."""
+    if isinstance(error, SyntaxError) and error.filename is not None and error.lineno is not None:
+        if places.is_shown(error.filename):
+            return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error, places))
+    path = places.of_traceback(error)
+    message = f"cannot {what}: {_with_type(error, message_of(error))}"
+    return Failure(target, code, message, _innermost_of_workspace(path), _deeper(path))
+
+
+def _with_type(error: BaseException, message: str) -> str:
+    name = type(error).__name__
+    return message if message.startswith(name) else f"{name}: {message}"
+
+
+def _of_syntax(error: SyntaxError, places: Places) -> Location:
+    """CPython gives the place of a syntax error in code points, from 1."""
+    line, column = error.lineno or 1, max(error.offset or 1, 1)
+    end_line, end_column = error.end_lineno or line, error.end_offset or 0
+    if (end_line, end_column) <= (line, column):
+        end_line, end_column = line, column + 1
+    return Location(error.filename or "", line, column, end_line, end_column, None)
+
+
+def _innermost_of_workspace(path: tuple[Location, ...]) -> Location | None:
+    """Where a problem stands: a failure inside an installed library belongs on the user's call."""
+    own = [location for location in path if not is_installed(location.file)]
+    return own[-1] if own else (path[-1] if path else None)
+
+
+def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
+    place = _innermost_of_workspace(path)
+    if place is None:
+        return ()
+    deeper = path[len(path) - 1 - path[::-1].index(place) + 1 :]
+    return tuple(RelatedPlace(f"raised in {location.function or 'here'}", location) for location in deeper)
+
+
+def trace_error(error: Exception, places: Places) -> TraceError:
+    """The verdict's error: torch's, at the innermost traceback frame outside torch."""
+    path = places.of_traceback(error)
+    return TraceError(type(error).__name__, str(error), path[-1] if path else None)
+
+
+def trace_problem(
+    error: Exception, places: Places, module_path: str, model: str, without_frame: Callable[[], Location | None]
+) -> Problem:
+    """The problem that says where and why ``torch.fx`` cannot trace; ``without_frame`` finds a place for errors that
+    passed no line of the user's."""
+    path = places.of_traceback(error)
+    where = f" in module {module_path}" if module_path else ""
+    return Problem(
+        code=_code_of(error),
+        severity="warning",
+        message=f"torch.fx cannot trace this{where}: {_with_type(error, message_of(error))}",
+        location=_innermost_of_workspace(path) or without_frame(),
+        related=_deeper(path),
+        module_path=module_path,
+        model=model,
+    )
+
+
+def _code_of(error: Exception) -> str:
+    message = str(error)
+    if isinstance(error, torch.fx.proxy.TraceError):
+        if "control flow" in message:
+            return CONTROL_FLOW
+        if "iterated" in message:
+            return ITERATION
+    if isinstance(error, NameError) and message == "module is not installed as a submodule":
+        return UNREGISTERED_MODULE
+    return UNTRACEABLE
+
+
+def operation_problem(error: Exception, node: Node, operands: str, model: str) -> Problem:
+    """An operation of the graph that raises when it runs, with the operands it was given."""
+    where = f" in module {node.module_path}" if node.module_path else ""
+    what = f"{node.module_type}({node.module_arguments})" if node.op == "call_module" else node.target
+    return Problem(
+        code=OPERATION_FAILS,
+        severity="error",
+        message=f"{what}{where} fails on {operands}: {_with_type(error, message_of(error))}",
+        location=node.location,
+        module_path=node.module_path,
+        model=model,
+    )

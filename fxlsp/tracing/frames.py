@@ -1,0 +1,238 @@
+"""Which source expressions are running: frames, turned into places.
+
+While a trace runs, only ``(code, instruction, module path)`` is noted for each frame of the user's; what that means
+in the source is worked out afterwards and once for each instruction.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+import sysconfig
+from functools import lru_cache
+from itertools import islice
+from types import CodeType, FrameType, TracebackType
+from typing import NamedTuple
+
+import torch
+
+from ..report.places import Location, Step
+from .expressions import ByteSpan, Expressions, name_span, span_of
+from .sources import Sources
+
+
+class Instruction(NamedTuple):
+    """An instruction that is running, and the module whose ``forward`` it belongs to."""
+
+    code: CodeType
+    offset: int
+    """``frame.f_lasti``: bytes from the start of the code."""
+    module_path: str | None = None
+
+
+Chain = tuple[Instruction, ...]
+"""Running instructions, outermost first."""
+
+_WORKER_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_TORCH_FOLDER = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "")
+_STANDARD_LIBRARY = tuple(
+    os.path.join(folder, "") for folder in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+)
+_PACKAGES = ("site-packages", "dist-packages")
+
+
+@lru_cache(maxsize=None)
+def is_torch(filename: str) -> bool:
+    """Whether the file is torch's own: by folder with its separator, as ``torchvision`` starts alike."""
+    return filename.startswith(_TORCH_FOLDER)
+
+
+@lru_cache(maxsize=None)
+def is_installed(filename: str) -> bool:
+    """Whether the file belongs to the standard library or an installed package, and so to no workspace."""
+    return any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES) or filename.startswith(_STANDARD_LIBRARY)
+
+
+@lru_cache(maxsize=None)
+def _is_ours_or_torch(filename: str) -> bool:
+    if filename.startswith((_WORKER_FOLDER, "<")) or is_torch(filename):
+        return True
+    in_packages = any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES)
+    return filename.startswith(_STANDARD_LIBRARY) and not in_packages
+
+
+class Places:
+    """Turns running instructions into locations."""
+
+    def __init__(self, sources: Sources, expressions: Expressions) -> None:
+        self._sources = sources
+        self._expressions = expressions
+        self._shown: dict[str, bool] = {}
+        self._located: dict[tuple[CodeType, int], Location] = {}
+
+    def is_shown(self, filename: str) -> bool:
+        """Whether frames of this file are the user's (or a library's): not torch, the standard library or fxlsp.
+
+        Files that exist neither on disk nor in a buffer hold generated code, which nobody can look at.
+        """
+        if filename not in self._shown:
+            shown = not _is_ours_or_torch(filename)
+            self._shown[filename] = shown and (self._sources.is_overlay(filename) or os.path.isfile(filename))
+        return self._shown[filename]
+
+    def locate(self, code: CodeType, offset: int) -> Location:
+        """The expression that the instruction at ``offset`` bytes into ``code`` belongs to."""
+        key = (code, offset)
+        if key not in self._located:
+            self._located[key] = self._locate(code, offset)
+        return self._located[key]
+
+    def _locate(self, code: CodeType, offset: int) -> Location:
+        place = _byte_span(code, offset)
+        if place is None:
+            return self.line(code.co_filename, _line_of(code, offset), code.co_name)
+        node = self._expressions.enclosing(code.co_filename, place)
+        return self.location(code.co_filename, place if node is None else span_of(node), code.co_name)
+
+    def location(self, filename: str, span: ByteSpan, function: str | None) -> Location:
+        """``span`` in the coordinates of a report."""
+        column = self._sources.code_points(filename, span.line, span.column)
+        end_column = self._sources.code_points(filename, span.end_line, span.end_column)
+        return Location(filename, span.line, column, span.end_line, end_column, function)
+
+    def statement(self, instruction: Instruction) -> Location:
+        """The whole ``return`` that an instruction belongs to; the expression where it is another statement."""
+        code, offset, _ = instruction
+        line = _line_of(code, offset)
+        statement = self._expressions.statement_at(code.co_filename, line)
+        if isinstance(statement, ast.Return) and hasattr(code, "co_positions"):
+            return self.location(code.co_filename, span_of(statement), code.co_name)
+        return self.locate(code, offset)
+
+    def only_return(self, code: CodeType) -> Location | None:
+        """The ``return`` of a function that has just one; None otherwise."""
+        if not self.is_shown(code.co_filename):
+            return None
+        function = self._expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        returns = [] if function is None else [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+        return self.location(code.co_filename, span_of(returns[0]), code.co_name) if len(returns) == 1 else None
+
+    def attribute_in(self, instruction: Instruction, name: str) -> Location | None:
+        """The only ``... .name`` inside the expression of an instruction that reads it as an operand."""
+        node = self._node(instruction)
+        if node is None:
+            return None
+        attributes = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr == name]
+        return self._part(instruction, attributes[0]) if len(attributes) == 1 else None
+
+    def element_of_target(self, instruction: Instruction, index: int) -> Location | None:
+        """The target at ``index`` of ``a, b = ...``, where the instruction unpacks into such targets."""
+        node = self._node(instruction)
+        if not isinstance(node, (ast.Tuple, ast.List)) or not isinstance(node.ctx, ast.Store):
+            return None
+        return self._part(instruction, node.elts[index]) if 0 <= index < len(node.elts) else None
+
+    def _node(self, instruction: Instruction) -> ast.AST | None:
+        place = _byte_span(instruction.code, instruction.offset)
+        return None if place is None else self._expressions.enclosing(instruction.code.co_filename, place)
+
+    def _part(self, instruction: Instruction, node: ast.AST) -> Location:
+        code = instruction.code
+        return self.location(code.co_filename, span_of(node), code.co_name)
+
+    def line(self, filename: str, line: int, function: str | None) -> Location:
+        """The code on one line, for want of columns."""
+        lines = self._sources.lines(filename)
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
+        start = len(text) - len(text.lstrip()) + 1
+        return Location(filename, line, start, line, max(len(text.rstrip()) + 1, start), function)
+
+    def steps(self, chain: Chain) -> tuple[Step, ...]:
+        """The calling expressions of ``chain``, outermost first."""
+        return tuple(Step(self.locate(code, offset), path) for code, offset, path in chain)
+
+    def of_traceback(self, error: BaseException) -> tuple[Location, ...]:
+        """The places an exception passed, outermost first, torch's and the standard library's left out."""
+        return tuple(
+            self.locate(code, offset)
+            for code, offset in _traceback_instructions(error.__traceback__)
+            if self.is_shown(code.co_filename)
+        )
+
+    def of_definition(self, code: CodeType) -> Location | None:
+        """The name in the ``def`` that made ``code``; None where its source cannot be seen."""
+        if not self.is_shown(code.co_filename):
+            return None
+        function = self._expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        if function is None:
+            return self.line(code.co_filename, code.co_firstlineno, code.co_name)
+        return self.location(code.co_filename, name_span(function), code.co_name)
+
+    def of_class(self, cls: type) -> Location | None:
+        """The name in the ``class`` statement of ``cls``; None where its source cannot be seen."""
+        path = getattr(sys.modules.get(cls.__module__), "__file__", None)
+        if path is None or not self.is_shown(os.path.realpath(path)):
+            return None
+        return self.of_name(os.path.realpath(path), cls.__qualname__)
+
+    def of_name(self, path: str, qualname: str) -> Location | None:
+        """The name of a class or function (dotted when nested) where ``path`` defines it."""
+        definition = self._expressions.definition(path, qualname)
+        if definition is None:
+            return None
+        return self.location(path, name_span(definition), None)
+
+    def of_parameter(self, code: CodeType, name: str) -> Location | None:
+        """The parameter ``name`` in the ``def`` that made ``code``."""
+        if not self.is_shown(code.co_filename):
+            return None
+        function = self._expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        if function is None:
+            return None
+        arguments = function.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        every += [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+        for argument in every:
+            if argument.arg == name:
+                return self.location(code.co_filename, span_of(argument), code.co_name)
+        return None
+
+
+def _traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
+    found = []
+    while traceback is not None:
+        found.append((traceback.tb_frame.f_code, traceback.tb_lasti))
+        traceback = traceback.tb_next
+    return found
+
+
+@lru_cache(maxsize=None)
+def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
+    return tuple(code.co_positions())
+
+
+def _byte_span(code: CodeType, offset: int) -> ByteSpan | None:
+    """What CPython says of the instruction; None before Python 3.11 and for code compiled without columns."""
+    if not hasattr(code, "co_positions") or offset < 0:
+        return None
+    line, end_line, column, end_column = next(islice(_positions(code), offset // 2, None), (None,) * 4)
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    return ByteSpan(line, column, end_line, end_column)
+
+
+def _line_of(code: CodeType, offset: int) -> int:
+    for start, end, line in code.co_lines():
+        if start <= offset < end and line is not None:
+            return line
+    return code.co_firstlineno
+
+
+def walk_out(frame: FrameType | None) -> list[FrameType]:
+    """``frame`` and its callers, innermost first."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames

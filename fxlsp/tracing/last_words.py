@@ -1,0 +1,78 @@
+"""What a dying child says: the stack that was running, written to a private pipe.
+
+Covers fatal signals (``faulthandler``), the time limit (its watchdog thread, which works while C code holds the
+interpreter) and ``os._exit`` and ``os.abort``, which leave no trace of their own.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import re
+from collections.abc import Callable
+from typing import Any, TypedDict
+
+TIME_LIMIT_MARK = "Timeout ("
+"""How faulthandler begins what it writes when the time is over."""
+
+
+class StackEntry(TypedDict):
+    """A running Python line, as faulthandler tells it: no columns."""
+
+    file: str
+    line: int
+    function: str
+
+
+def speak_before_dying(pipe: int, seconds: float) -> None:
+    """Write the running stack to ``pipe`` when this process crashes, exits by itself or is still there in ``seconds``.
+
+    At the limit the process ends.
+    """
+    faulthandler.enable(file=pipe, all_threads=False)
+    faulthandler.dump_traceback_later(seconds, exit=True, file=pipe)
+    for name in ("_exit", "abort"):
+        setattr(os, name, _after_dump(getattr(os, name), pipe))
+    os.kill = _kill_after_dump(os.kill, pipe)
+
+
+def _after_dump(end: Callable[..., Any], pipe: int) -> Callable[..., Any]:
+    def ending(*args: Any) -> Any:
+        faulthandler.dump_traceback(file=pipe, all_threads=False)
+        return end(*args)
+
+    return ending
+
+
+def _kill_after_dump(kill: Callable[[int, int], None], pipe: int) -> Callable[[int, int], None]:
+    def killing(pid: int, signal: int, /) -> None:
+        if pid == os.getpid():
+            faulthandler.dump_traceback(file=pipe, all_threads=False)
+        kill(pid, signal)
+
+    return killing
+
+
+_ENTRY = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
+
+
+def parse_stack(text: str) -> list[StackEntry]:
+    """The entries of what faulthandler wrote, innermost first; of several dumps, the first thread of the last."""
+    entries: list[StackEntry] = []
+    for line in text.splitlines():
+        match = _ENTRY.match(line)
+        if match is not None:
+            file = _unescaped(match["file"])
+            entries.append({"file": file, "line": int(match["line"]), "function": match["function"]})
+        elif "most recent call first" in line:
+            entries = []
+    return entries
+
+
+def _unescaped(file: str) -> str:
+    """faulthandler writes ASCII: other characters as ``\\xe9``, ``\\u1234`` or ``\\U00012345``."""
+    return re.sub(
+        r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})",
+        lambda match: chr(int(next(group for group in match.groups() if group), 16)),
+        file,
+    )

@@ -1,0 +1,180 @@
+"""Which top-level statements of a file a model needs, so that nothing else of the file runs.
+
+Kept are imports, ``def`` and ``class``, assignments that needed names depend on, and every statement that changes a
+needed name, ``sys.path``, ``os.environ`` or torch's defaults; compound statements where they bind or change a needed
+name, with their bodies filtered alike. A training loop at top level is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_ALWAYS_CHANGED = ("sys.path", "os.environ", "torch.set_default", "torch.backends.", "torch.manual_seed")
+"""Dotted beginnings of what a statement may change with effect on every model."""
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+
+
+def needed_part(tree: ast.Module, names: Iterable[str]) -> ast.Module:
+    """``tree`` without the top-level statements that ``names`` do not depend on; positions are kept.
+
+    Imports that nothing needed uses are kept, but may fail: a missing package costs only the models that use it.
+    """
+    imported = {name for node in tree.body if isinstance(node, _IMPORTS) for name in _imported_names(node)}
+    needed = _closure(tree, set(names), imported)
+    return ast.Module(body=_kept(tree.body, _Needed(needed, imported)), type_ignores=[])
+
+
+class _Needed(NamedTuple):
+    names: set[str]
+    imported: set[str]
+    """Top-level names of modules and of what comes from them: a call on one changes nothing here."""
+
+
+def _closure(tree: ast.Module, names: set[str], imported: set[str]) -> set[str]:
+    """``names`` and every top-level name that they, or definitions as they are made, depend on."""
+    names = set(names)
+    while True:
+        before = len(names)
+        for statement in tree.body:
+            names |= _names_needed_by(statement, _Needed(names, imported))
+        if len(names) == before:
+            return names
+
+
+def _names_needed_by(statement: ast.stmt, needed: _Needed) -> set[str]:
+    if isinstance(statement, _DEFINITIONS):
+        return _used_names(statement) if statement.name in needed.names else _used_to_define(statement)
+    if isinstance(statement, _IMPORTS) or not _matters(statement, needed):
+        return set()
+    return _used_names(statement)
+
+
+def _used_names(node: ast.AST) -> set[str]:
+    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+
+
+def _used_to_define(statement: ast.stmt) -> set[str]:
+    """Names read when a ``def`` or ``class`` statement runs, before anything calls what it made."""
+    used: set[str] = set()
+    for child in ast.iter_child_nodes(statement):
+        if isinstance(statement, ast.ClassDef) and isinstance(child, _DEFINITIONS):
+            used |= _used_to_define(child)
+        elif isinstance(statement, ast.ClassDef) or not isinstance(child, ast.stmt):
+            used |= _used_names(child)
+    return used
+
+
+def _matters(statement: ast.stmt, needed: _Needed) -> bool:
+    """Whether running ``statement`` binds or changes a needed name, or a default that every model depends on."""
+    return any(
+        name in needed.names or name.startswith(_ALWAYS_CHANGED)
+        for node in ast.walk(statement)
+        for name in _changed_by(node, needed.imported)
+    )
+
+
+def _changed_by(node: ast.AST, imported: set[str]) -> list[str]:
+    """Names that ``node`` binds, and roots and dotted names of what it may change."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        return [node.id]
+    if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        return [_root(node), _dotted(node)]
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        # ``cfg.update(...)`` changes cfg, but ``train(net)`` is no reason to train.
+        function = node.value.func
+        if not isinstance(function, ast.Attribute):
+            return []
+        root = _root(function)
+        return [_dotted(function)] if root in imported else [root, _dotted(function)]
+    if isinstance(node, _IMPORTS):
+        return _imported_names(node)
+    return [node.name] if isinstance(node, _DEFINITIONS) else []
+
+
+def _imported_names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+
+
+def _root(node: ast.expr) -> str:
+    """The name at the root of ``a.b[c].d()``: ``a``; "" if there is none."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _dotted(node: ast.expr) -> str:
+    """``a.b`` for ``a.b[c]``: the dotted name at the beginning of an expression; "" if there is none."""
+    if isinstance(node, ast.Attribute):
+        base = _dotted(node.value)
+        return f"{base}.{node.attr}" if base else ""
+    if isinstance(node, ast.Subscript):
+        return _dotted(node.value)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _kept(body: list[ast.stmt], needed: _Needed) -> list[ast.stmt]:
+    kept: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, _DEFINITIONS):
+            kept.append(statement)
+        elif isinstance(statement, _IMPORTS):
+            kept.append(_import(statement, needed))
+        elif _matters(statement, needed) and not _is_main_guard(statement):
+            kept.append(_filtered(statement, needed))
+    return kept
+
+
+def _is_main_guard(statement: ast.stmt) -> bool:
+    """``if __name__ == "__main__":``, which an import would skip as well."""
+    return isinstance(statement, ast.If) and "__name__" in _used_names(statement.test) and not statement.orelse
+
+
+def _import(statement: ast.Import | ast.ImportFrom, needed: _Needed) -> ast.stmt:
+    if isinstance(statement, ast.ImportFrom) and (statement.module == "__future__" or statement.names[0].name == "*"):
+        return statement
+    if needed.names.intersection(_imported_names(statement)):
+        return statement
+    return _allowed_to_fail(statement)
+
+
+def _allowed_to_fail(statement: ast.stmt) -> ast.Try:
+    """``try: statement`` with ``except ImportError: pass``, all at the place of ``statement``."""
+    error = ast.copy_location(ast.Name("ImportError", ast.Load()), statement)
+    passing = ast.copy_location(ast.Pass(), statement)
+    handler = ast.copy_location(ast.ExceptHandler(error, None, [passing]), statement)
+    return ast.copy_location(ast.Try([statement], [handler], [], []), statement)
+
+
+def _filtered(statement: ast.stmt, needed: _Needed) -> ast.stmt:
+    """A compound statement with its bodies filtered; any other as it is."""
+    if not isinstance(statement, (ast.If, ast.Try, ast.With, ast.For)):
+        return statement
+    filtered = copy.copy(statement)
+    filtered.body = _body(statement.body, needed, statement)
+    if isinstance(statement, (ast.If, ast.For, ast.Try)):
+        filtered.orelse = _kept(statement.orelse, needed)  # type: ignore[union-attr]
+    if isinstance(statement, ast.Try):
+        filtered.finalbody = _kept(statement.finalbody, needed)  # type: ignore[union-attr]
+        filtered.handlers = [_handler(handler, needed) for handler in statement.handlers]  # type: ignore[union-attr]
+    return filtered
+
+
+def _handler(handler: ast.ExceptHandler, needed: _Needed) -> ast.ExceptHandler:
+    filtered = copy.copy(handler)
+    filtered.body = _body(handler.body, needed, handler)
+    return filtered
+
+
+def _body(body: list[ast.stmt], needed: set[str], place: ast.AST) -> list[ast.stmt]:
+    """A filtered body that is never empty. ``raise`` and ``pass`` stay: they say which way a branch goes."""
+    kept = [
+        statement
+        for original in body
+        for statement in ([original] if isinstance(original, (ast.Raise, ast.Pass)) else _kept([original], needed))
+    ]
+    return kept or [ast.copy_location(ast.Pass(), place)]

@@ -1,0 +1,157 @@
+"""What the template knows of one running child: its pipes, its limits, how it ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Mapping
+
+from ..report.wire import Message, Splitter, decode, framed
+from .child import STACK_SIGNAL, become_child
+from .death import end_group
+from .last_words import TIME_LIMIT_MARK, parse_stack
+
+_TAIL = 4096
+"""Bytes kept of what a child prints."""
+_GRACE_SECONDS = 1.0
+"""A child's own watchdog ends it at its limit; after this much more the template does."""
+_REAP_SECONDS = 0.2
+_STACK_SECONDS = 0.1
+_PARSED = 512
+"""Bytes; longer frames are results and pass on unread."""
+
+
+class Offspring:
+    """A forked child from its fork to its burial."""
+
+    def __init__(self, request: Message, texts: Mapping[str, str], close_in_child: list[int]) -> None:
+        self.id: int = request["id"]
+        self.done = False
+        """Whether its result has passed."""
+        self._limits = request["limits"]
+        self._started = time.monotonic()
+        self._scratch = tempfile.mkdtemp(prefix="fxlsp-")
+        self._stage = "start"
+        self._splitter = Splitter()
+        self._output = b""
+        self._stack = b""
+        self._limit: str | None = None
+        self.report_pipe, report_end = os.pipe()
+        self.stack_pipe, stack_end = os.pipe()
+        self.output_pipe, output_end = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            for descriptor in (*close_in_child, *self.pipes):
+                os.close(descriptor)
+            become_child(request, texts, report_end, stack_end, output_end, self._scratch)
+        for descriptor in (report_end, stack_end, output_end):
+            os.close(descriptor)
+
+    @property
+    def pipes(self) -> tuple[int, int, int]:
+        """The template's ends, to wait on."""
+        return (self.report_pipe, self.stack_pipe, self.output_pipe)
+
+    def read(self, pipe: int) -> list[bytes] | None:
+        """Frames to pass on; None when the child has closed its report pipe, and so has ended."""
+        data = os.read(pipe, 2**20)
+        if pipe == self.report_pipe:
+            return self._pass_on(data) if data else None
+        if pipe == self.stack_pipe:
+            self._stack += data
+        else:
+            self._output = (self._output + data)[-_TAIL:]
+        return []
+
+
+    def _pass_on(self, data: bytes) -> list[bytes]:
+        frames = []
+        for payload in self._splitter.feed(data):
+            message = decode(payload) if len(payload) <= _PARSED else {"type": "report"}
+            if message["type"] == "stage":
+                self._stage = message["name"]
+            else:
+                self.done = True
+            frames.append(framed(payload))
+        return frames
+
+    def enforce_limits(self) -> None:
+        """End the child if it is over its time or memory; its report pipe then closes."""
+        if time.monotonic() - self._started > self._limits["seconds"] + _GRACE_SECONDS:
+            self._end_at("time")
+        elif _resident_megabytes(self.pid) > self._limits["megabytes"]:
+            self._end_at("memory")
+
+    def _end_at(self, limit: str) -> None:
+        if self._limit is not None:
+            return
+        self._limit = limit
+        os.kill(self.pid, STACK_SIGNAL)
+        os.set_blocking(self.stack_pipe, False)
+        deadline = time.monotonic() + _STACK_SECONDS
+        while time.monotonic() < deadline and not self._stack:
+            try:
+                self._stack += os.read(self.stack_pipe, 2**16)
+            except BlockingIOError:
+                time.sleep(0.005)
+        os.killpg(self.pid, signal.SIGKILL)
+
+    def bury(self) -> Message:
+        """Reap the child and everything it left, and say how it ended: a ``failed`` message."""
+        status = self._reap()
+        for pipe in (self.stack_pipe, self.output_pipe):
+            self._drain(pipe)
+        for pipe in self.pipes:
+            os.close(pipe)
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        stack = self._stack.decode("ascii", "replace")
+        limit = "time" if stack.startswith(TIME_LIMIT_MARK) else self._limit
+        return {
+            "type": "failed",
+            "id": self.id,
+            "stage": self._stage,
+            "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+            "limit": limit,
+            "stack": parse_stack(stack),
+            "stderr_tail": self._output.decode("utf-8", "replace"),
+        }
+
+    def _reap(self) -> int:
+        """The exit status. A child that closed its pipe is about to end; one that is not is killed."""
+        deadline = time.monotonic() + (0 if self.done else _REAP_SECONDS)
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() >= deadline:
+                os.kill(self.pid, signal.SIGKILL)
+                _, status = os.waitpid(self.pid, 0)
+                break
+            time.sleep(0.001)
+        end_group(self.pid)
+        return status
+
+    def _drain(self, pipe: int) -> None:
+        os.set_blocking(pipe, False)
+        try:
+            while data := os.read(pipe, 2**16):
+                if pipe == self.stack_pipe:
+                    self._stack += data
+                else:
+                    self._output = (self._output + data)[-_TAIL:]
+        except BlockingIOError:
+            # Something that the child left behind still holds the other end.
+            pass
+
+
+def _resident_megabytes(pid: int) -> float:
+    """Resident memory; 0 where it cannot be known."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except (OSError, IndexError):
+        return 0.0

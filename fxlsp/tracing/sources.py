@@ -1,0 +1,66 @@
+"""The texts that this process runs: unsaved buffers first, files on disk otherwise."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import tokenize
+from collections.abc import Mapping
+
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+
+class Sources:
+    """Python texts by real path."""
+
+    def __init__(self, overlays: Mapping[str, str]) -> None:
+        """``overlays`` maps real paths to the texts of unsaved buffers."""
+        self._overlays = dict(overlays)
+        self._texts: dict[str, str | None] = {}
+        self._lines: dict[str, list[str]] = {}
+        for path, text in overlays.items():
+            # Tracebacks, inspect.getsource and torch read source through linecache, which knows only the disk.
+            linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+
+    def is_overlay(self, path: str) -> bool:
+        """Whether ``path`` is read from an unsaved buffer."""
+        return path in self._overlays
+
+    def text(self, path: str) -> str | None:
+        """The text of ``path``; None if there is no readable file of Python text."""
+        if path in self._overlays:
+            return self._overlays[path]
+        if path not in self._texts:
+            self._texts[path] = _read(path)
+        return self._texts[path]
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of ``path`` without their ends, split where Python splits them; none if there is no text."""
+        if path not in self._lines:
+            text = self.text(path)
+            self._lines[path] = [] if text is None else _LINE_BREAK.split(text.removeprefix("\ufeff"))
+        return self._lines[path]
+
+    def code_points(self, path: str, line: int, byte_column: int) -> int:
+        """The column, from 1 and in code points, of a column from 0 in UTF-8 bytes, as CPython counts them."""
+        lines = self.lines(path)
+        if not 0 < line <= len(lines):
+            return byte_column + 1
+        text = lines[line - 1]
+        if text.isascii():
+            return byte_column + 1
+        return len(text.encode("utf-8", "surrogatepass")[:byte_column].decode("utf-8", "ignore")) + 1
+
+
+def _read(path: str) -> str | None:
+    if not os.path.isfile(path):
+        return None
+    try:
+        # Python's own rules: encoding cookie, byte order mark, universal newlines off to keep columns.
+        with open(path, "rb") as binary:
+            encoding, _ = tokenize.detect_encoding(binary.readline)
+        with open(path, encoding=encoding, newline="") as text:
+            return text.read()
+    except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
+        return None

@@ -1,0 +1,230 @@
+"""The plain pass: torch.fx's own symbolic trace, with a note of where each node comes from.
+
+:class:`ModulePathTracer` grows out of the ``ModulePathTracer`` example of PyTorch FX (``module_tracer.py``), which
+records the path of the originating module for each proxy. It records nothing that changes what is traced: the graph,
+or the error, is that of ``torch.fx.Tracer``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+import torch.fx
+
+from .frames import Chain, Instruction, Places, walk_out
+
+
+@dataclass
+class TracedCall:
+    """A module call that the tracer entered, leaf or not."""
+
+    module: torch.nn.Module
+    module_path: str
+    call_path: str | None
+    leaf: bool
+    chain: Chain
+    """The calling expressions; empty for the root."""
+    arguments: tuple[Any, ...]
+    """Positional, then keyword arguments: proxies and Python objects."""
+    first_node: int
+    end_node: int = -1
+    """-1 while the call runs, and after it raised."""
+    output: Any = None
+
+
+@dataclass
+class NodeOrigin:
+    """What the tracer knew when it made a node."""
+
+    chain: Chain
+    call_path: str | None
+    module_path: str | None = None
+    """As the ``module_tracer.py`` example records it: None for nodes that were made without a proxy."""
+
+
+@dataclass
+class _Attributes:
+    """The module attributes that were read last, to tell by which of several names a module was reached."""
+
+    names: dict[int, str] = field(default_factory=dict)
+
+    def read(self, name: str, value: object) -> None:
+        self.names[id(value)] = name
+
+    def of(self, value: object) -> str | None:
+        return self.names.get(id(value))
+
+
+class ModulePathTracer(torch.fx.Tracer):
+    """Traces like ``torch.fx.Tracer`` and remembers for each node its module and the expressions that led to it."""
+
+    def __init__(self, places: Places) -> None:
+        super().__init__()
+        self.origins: dict[torch.fx.Node, NodeOrigin] = {}
+        self.calls: list[TracedCall] = []
+        self.root_frame: FrameType | None = None
+        """The frame of the root ``forward``; after the trace it stands at the ``return`` that ran."""
+        self._places = places
+        self._entered: list[TracedCall] = []
+        self._attributes = _Attributes()
+        self._names: dict[torch.nn.Module, list[str]] = {}
+        self._raised: tuple[BaseException, str] | None = None
+        self._root_definition: tuple[str, str, int] | None = None
+
+    @property
+    def current_module_qualified_name(self) -> str:
+        """Path of the module that is being called, leaf modules included; "" in the root."""
+        return self._entered[-1].module_path if self._entered else ""
+
+    def module_that_raised(self, error: BaseException) -> str:
+        """Path of the innermost module whose call ``error`` ended; "" for the root."""
+        return self._raised[1] if self._raised is not None and self._raised[0] is error else ""
+
+    def trace(
+        self,
+        root: torch.nn.Module | Callable[..., Any],
+        concrete_args: dict[str, Any] | None = None,
+    ) -> torch.fx.Graph:
+        if isinstance(root, torch.nn.Module):
+            for name, module in root.named_modules(remove_duplicate=False):
+                self._names.setdefault(module, []).append(name)
+            self._root_definition = _definition(forward_code(root))
+        return super().trace(root, concrete_args)
+
+    def call_module(
+        self,
+        m: torch.nn.Module,
+        forward: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        path = self.path_of_module(m)
+        call = TracedCall(
+            module=m,
+            module_path=path,
+            call_path=self._call_path(m),
+            leaf=self.is_leaf_module(m, path),
+            chain=self._chain(),
+            arguments=(*args, *kwargs.values()),
+            first_node=len(self.graph.nodes),
+        )
+        self.calls.append(call)
+        self._entered.append(call)
+        try:
+            call.output = super().call_module(m, forward, args, kwargs)
+        except Exception as error:
+            if self._raised is None or self._raised[0] is not error:
+                self._raised = (error, path)
+            raise
+        finally:
+            self._entered.pop()
+        call.end_node = len(self.graph.nodes)
+        return call.output
+
+    def create_proxy(
+        self,
+        kind: str,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any | None = None,
+        proxy_factory_fn: Callable[[torch.fx.Node], torch.fx.Proxy] | None = None,
+    ) -> torch.fx.Proxy:
+        proxy = super().create_proxy(kind, target, args, kwargs, name, type_expr, proxy_factory_fn)
+        self.origins[proxy.node].module_path = self.current_module_qualified_name
+        return proxy
+
+    def create_node(self, kind: str, *args: Any, **kwargs: Any) -> torch.fx.Node:
+        # Here and not in create_proxy: buffers, and parameters in lists, become nodes inside create_arg.
+        node = super().create_node(kind, *args, **kwargs)
+        call_path = self._entered[-1].call_path if self._entered else ""
+        chain = () if kind in ("placeholder", "output") else self._chain()
+        self.origins[node] = NodeOrigin(chain, None if kind == "output" else call_path)
+        return node
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, torch.fx.Proxy]) -> Any:
+        if isinstance(attr_val, torch.nn.Module):
+            self._attributes.read(attr, attr_val)
+        return super().getattr(attr, attr_val, parameter_proxy_cache)
+
+    def _call_path(self, module: torch.nn.Module) -> str | None:
+        """The caller's path plus the name used there; None where several names remain possible."""
+        caller = self._entered[-1].call_path if self._entered else ""
+        if caller is None:
+            return None
+        names = self._names.get(module, [])
+        if len(names) > 1:
+            prefix = f"{caller}." if caller else ""
+            names = [name for name in names if name.startswith(prefix)]
+        if len(names) > 1:
+            attribute = self._attributes.of(module)
+            names = [name for name in names if name.rpartition(".")[2] == attribute]
+        return names[0] if len(names) == 1 else None
+
+    def _chain(self) -> Chain:
+        """The user's expressions that are running, outermost first."""
+        chain: list[Instruction] = []
+        path = self.current_module_qualified_name
+        outer = len(self._entered)
+        frames = walk_out(sys._getframe(2))
+        for frame in frames:
+            code = frame.f_code
+            if code is _CALL_MODULE:
+                outer -= 1
+                path = self._entered[outer - 1].module_path if outer > 0 else ""
+            elif code is _TRACE:
+                break
+            elif code is _ATTRIBUTE_NODE and not chain:
+                # ``x.shape`` becomes a node when it is first used, which may be lines after it was written.
+                written = frame.f_locals["self"].__dict__.get(_WRITTEN)
+                if written is not None:
+                    return written
+            elif self._places.is_shown(code.co_filename):
+                chain.append(Instruction(code, frame.f_lasti, path))
+                if _definition(code) == self._root_definition:
+                    self.root_frame = frame
+        chain.reverse()
+        return tuple(chain)
+
+    def note_attribute(self, attribute: torch.fx.proxy.Attribute) -> None:
+        """Remember the expression that read an attribute of a proxy."""
+        attribute.__dict__[_WRITTEN] = self._chain()
+
+
+def forward_code(module: torch.nn.Module) -> CodeType | None:
+    """The code of the class's ``forward`` below its decorators; None if it is not a Python function."""
+    return getattr(inspect.unwrap(type(module).forward), "__code__", None)
+
+
+def _definition(code: CodeType | None) -> tuple[str, str, int] | None:
+    """What identifies a ``def`` across the copies that FX makes of its code to change its arguments."""
+    return None if code is None else (code.co_filename, code.co_name, code.co_firstlineno)
+
+
+_WRITTEN = "_fxlsp_written"
+
+_CALL_MODULE: CodeType = ModulePathTracer.call_module.__code__
+_TRACE: CodeType = ModulePathTracer.trace.__code__
+_ATTRIBUTE_NODE: CodeType = torch.fx.proxy.Attribute.node.fget.__code__
+
+
+def _note_attributes_where_they_are_written() -> None:
+    """Let each ``Attribute`` proxy tell its tracer that it was made; nothing else of it changes."""
+    original = torch.fx.proxy.Attribute.__init__
+
+    def __init__(self: torch.fx.proxy.Attribute, root: torch.fx.Proxy, attr: str) -> None:
+        original(self, root, attr)
+        if isinstance(self.tracer, ModulePathTracer):
+            self.tracer.note_attribute(self)
+
+    torch.fx.proxy.Attribute.__init__ = __init__  # type: ignore[method-assign]
+
+
+_note_attributes_where_they_are_written()

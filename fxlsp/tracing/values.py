@@ -1,0 +1,152 @@
+"""The values pass: the graph run node by node on fake inputs, to see what goes into and comes out of each.
+
+:class:`ValueInterpreter` is a ``torch.fx.Interpreter`` that does not stop at a node that fails: what depends on it is
+unknown, and the rest runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.fx
+
+from .fakes import as_fake, on_cpu
+from .flops import flops_of, is_costed
+from .outputs import UNKNOWN, holds_unknown
+from .torch_private import (
+    WITHOUT_DATA,
+    FakeTensorMode,
+    Operator,
+    TorchDispatchMode,
+    decompose,
+    no_dispatch,
+    tensors_in,
+    tree_map,
+)
+
+REAL_ELEMENTS = 2**26
+"""A failing operation is repeated on real tensors if they hold no more elements than this (256 MB of float32)."""
+
+
+@dataclass
+class NodeValue:
+    """What one node did when it ran."""
+
+    output: Any
+    inputs: tuple[Any, ...]
+    flops: int | None
+    error: Exception | None = None
+
+
+class OperatorCosts(TorchDispatchMode):
+    """Adds up what the operators below it cost; keeps every tensor on the CPU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flops: int | None = 0
+
+    def __torch_dispatch__(
+        self, func: Operator, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = on_cpu(kwargs or {})
+        if not is_costed(func):
+            with self:
+                result = decompose(func, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        result = func(*args, **kwargs)
+        cost = flops_of(func, args, kwargs, result)
+        self.flops = None if cost is None or self.flops is None else self.flops + cost
+        return result
+
+
+class ValueInterpreter(torch.fx.Interpreter):
+    """Runs a traced graph on fake inputs and records for each node what came in, what went out and what it cost."""
+
+    def __init__(self, root: torch.nn.Module, graph: torch.fx.Graph, mode: FakeTensorMode) -> None:
+        super().__init__(root, garbage_collect_values=True, graph=graph)
+        self.values: dict[torch.fx.Node, NodeValue] = {}
+        self._mode = mode
+        self._inputs: dict[str, Any] = {}
+
+    def run_on(self, inputs: dict[str, Any]) -> None:
+        """Run the graph; ``inputs`` are the arguments of ``forward`` by the names of its placeholders.
+
+        Placeholders that are missing take the parameter's default, else they are unknown.
+        """
+        self._inputs = inputs
+        with self._mode, _batches_of_one():
+            self.run(enable_io_processing=False)
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        args, kwargs = self.fetch_args_kwargs_from_env(n)
+        inputs = (*args, *kwargs.values())
+        if n.op not in ("placeholder", "output") and holds_unknown(inputs):
+            self.values[n] = NodeValue(UNKNOWN, inputs, None)
+            return UNKNOWN
+        costs = OperatorCosts()
+        error: Exception | None = None
+        try:
+            with costs:
+                output = super().run_node(n)
+        except WITHOUT_DATA:
+            output, costs.flops = UNKNOWN, None
+        except Exception as raised:
+            output, error, costs.flops = *self._repeat_really(n, args, kwargs, raised), None
+        self.values[n] = NodeValue(output, inputs if n.op != "placeholder" else (), costs.flops, error)
+        return output
+
+    def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if target in self._inputs:
+            return tree_map(lambda value: as_fake(self._mode, value), self._inputs[target])
+        return args[0] if args else UNKNOWN
+
+    def _repeat_really(
+        self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], raised: Exception
+    ) -> tuple[Any, Exception | None]:
+        """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
+        module = self.fetch_attr(node.target) if node.op == "call_module" else None
+        state = {} if module is None else dict(_state_of(module))
+        if sum(tensor.numel() for tensor in tensors_in((args, kwargs, state))) > REAL_ELEMENTS:
+            return UNKNOWN, raised
+        with no_dispatch():
+            try:
+                real_args, real_kwargs, real_state = tree_map(_real, (args, kwargs, state))
+                if module is None:
+                    operation = getattr(super(), node.op)
+                    output = operation(node.target, real_args, real_kwargs)
+                else:
+                    output = torch.func.functional_call(module, real_state, real_args, real_kwargs)
+            except Exception as error:
+                return UNKNOWN, error
+        return tree_map(lambda value: as_fake(self._mode, value), output), None
+
+
+def _state_of(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    yield from module.named_parameters()
+    yield from module.named_buffers()
+
+
+def _real(value: Any) -> Any:
+    """A real tensor like ``value``: ones, which are valid numbers, divisors and small indices alike."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    return torch.ones(value.shape, dtype=value.dtype, device="cpu")
+
+
+@contextmanager
+def _batches_of_one() -> Iterator[None]:
+    """Let a batch of one pass normalisation layers in train mode: example inputs are small, training ones are not."""
+    functional = torch.nn.functional
+    checks = {name: getattr(functional, name) for name in ("_verify_batch_size", "_verify_spatial_size")}
+    for name in checks:
+        setattr(functional, name, lambda size: None)
+    try:
+        yield
+    finally:
+        for name, check in checks.items():
+            setattr(functional, name, check)
