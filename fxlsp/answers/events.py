@@ -45,10 +45,12 @@ class Event:
 
     @property
     def title(self) -> str:
-        """The module with its arguments, the class of a container, or the function."""
+        """The leaf module with its arguments, the class of another module, or the function."""
         if isinstance(self.subject, ModuleCall):
             return self.subject.type
-        return self.subject.module_type or self.subject.target
+        if self.subject.op == "call_module":
+            return f"{self.subject.module_type or self.subject.target}({self.subject.module_arguments})"
+        return self.subject.target
 
     @property
     def is_argument(self) -> bool:

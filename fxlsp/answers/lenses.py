@@ -15,6 +15,7 @@ from fxlsp.source.models import ModelClass, model_classes
 from fxlsp.source.positions import Span
 
 Action = Literal["retrace", "trust"]
+Place = Literal["name", "forward"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,10 @@ class Lens:
     span: Span
     name: str
     """The model: ``Outer.Inner``."""
+    place: Place
+    """Which of the model's lenses it is."""
     text: str
-    action: Action
+    action: Action = "retrace"
     """What a click asks for."""
 
 
@@ -51,9 +54,9 @@ def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass) -> Iterator[
         yield _standing_lens(snapshot, path, model.qualname, model.name, runs)
     text = forward_text(runs)
     if model.forward is not None and text is not None:
-        yield Lens(model.forward.name, model.qualname, text, "retrace")
+        yield Lens(model.forward.name, model.qualname, "forward", text)
 
 
 def _standing_lens(snapshot: Snapshot, path: str, name: str, span: Span, runs: Sequence[Run] = ()) -> Lens:
     text = standing_text(snapshot, path, name, runs)
-    return Lens(span, name, text, "trust" if text == NOT_TRUSTED else "retrace")
+    return Lens(span, name, "name", text, "trust" if text == NOT_TRUSTED else "retrace")

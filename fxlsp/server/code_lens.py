@@ -1,0 +1,46 @@
+"""``textDocument/codeLens`` and ``codeLens/resolve``.
+
+A lens comes with its text: it is known already, and an editor that had to ask for it would show a gap meanwhile.
+Resolving brings an old lens up to date.
+"""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from fxlsp.answers.lenses import Lens, lenses
+from fxlsp.server.commands import RETRACE, TRUST
+from fxlsp.server.ranges import to_range
+from fxlsp.server.server import Server
+
+
+def register(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        snapshot, document = server.open_document(params.text_document.uri)
+        if document is None:
+            return []
+        return [
+            types.CodeLens(
+                range=to_range(document.lines, lens.span, server.encoding),
+                command=_command(lens, document.uri),
+                data={"uri": document.uri, "name": lens.name, "place": lens.place},
+            )
+            for lens in lenses(snapshot, document.path)
+        ]
+
+    @server.feature(types.CODE_LENS_RESOLVE)
+    def resolve(lens: types.CodeLens) -> types.CodeLens:
+        data = lens.data if isinstance(lens.data, dict) else {}
+        snapshot, document = server.open_document(str(data.get("uri", "")))
+        for present in lenses(snapshot, document.path) if document is not None else ():
+            if (present.name, present.place) == (data.get("name"), data.get("place")):
+                lens.command = _command(present, str(data["uri"]))
+        # A lens without a command stays unresolved for ever in some editors.
+        lens.command = lens.command or types.Command(title="not traced yet", command="")
+        return lens
+
+
+def _command(lens: Lens, uri: str) -> types.Command:
+    command = TRUST if lens.action == "trust" else RETRACE
+    return types.Command(title=lens.text, command=command, arguments=[uri])

@@ -1,0 +1,68 @@
+"""The settings of the editor: initialization options, then ``workspace/configuration``, key by key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from fxlsp.engine.folders import Client
+from fxlsp.server.server import Server
+
+SECTION = "fxlsp"
+
+
+class Configuration:
+    """What the editor has said so far."""
+
+    def __init__(self, server: Server, options: Mapping[str, Any]) -> None:
+        self._server = server
+        self._options = {key: value for key, value in options.items() if key != "interpreter"}
+        self._interpreter = options.get("interpreter")
+        self.client = self._overlaid({})
+        """For the engine: the options, overlaid with the settings."""
+
+    async def read(self) -> None:
+        """Asks the editor for its settings, if it can be asked."""
+        if not self._server.support.configuration:
+            return
+        params = types.ConfigurationParams(items=[types.ConfigurationItem(section=SECTION)])
+        try:
+            answers = await self._server.workspace_configuration_async(params)
+        except JsonRpcException:
+            return
+        self.take(answers[0] if answers else None)
+
+    def take(self, settings: object) -> None:
+        """Uses what the editor says."""
+        if isinstance(settings, Mapping):
+            self.client = self._overlaid(settings)
+            self._server.engine.configure(self.client)
+
+    def _overlaid(self, settings: Mapping[str, Any]) -> Client:
+        given = {key: value for key, value in settings.items() if value is not None}
+        python = given.pop("interpreter", self._interpreter)
+        return Client({**self._options, **given}, python if isinstance(python, str) else None)
+
+
+def register(server: Server, configuration: Configuration) -> None:
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
+        if server.support.configuration:
+            await configuration.read()
+        elif isinstance(params.settings, Mapping):
+            configuration.take(params.settings.get(SECTION))
+
+
+def options_of(params: types.InitializeParams) -> Mapping[str, Any]:
+    """The initialization options, if they are an object."""
+    options = params.initialization_options
+    return options if isinstance(options, Mapping) else {}
+
+
+def is_trusted(options: Mapping[str, Any]) -> bool:
+    """Trust given at the start: by the editor, or by whoever started the server."""
+    return options.get("trusted") is True or os.environ.get("FXLSP_TRUST") == "1"

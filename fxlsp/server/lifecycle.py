@@ -1,0 +1,86 @@
+"""``initialize``, ``initialized`` and workspace folders: the session begins."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from fxlsp.engine.workspace import Change, Workspace
+from fxlsp.server import configuration, diagnostics, watched_files
+from fxlsp.server.configuration import Configuration
+from fxlsp.server.diagnostics import Diagnostics
+from fxlsp.server.editor_watch import watch_editor
+from fxlsp.server.log import Announcer, log, log_to_editor
+from fxlsp.server.progress import Progress
+from fxlsp.server.refresh import Refresher
+from fxlsp.server.server import Server
+from fxlsp.source.documents import path_of_uri
+
+
+def register(server: Server) -> None:
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        options = configuration.options_of(params)
+        settings = Configuration(server, options)
+        trusted = configuration.is_trusted(options)
+        server.begin(params, Workspace(_folders(params), settings.client, trusted=trusted))
+        watch_editor(params.process_id)
+        log_to_editor(server)
+        configuration.register(server, settings)
+        _register_session(server, settings)
+        _connect(server)
+
+
+def _register_session(server: Server, settings: Configuration) -> None:
+    @server.feature(types.INITIALIZED)
+    async def initialized(_: types.InitializedParams) -> None:
+        log.info("fxlsp %s", server.version)
+        await _register_dynamically(server)
+        await settings.read()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def did_change_folders(_: types.DidChangeWorkspaceFoldersParams) -> None:
+        folders = [path_of_uri(folder.uri) for folder in server.workspace.folders.values()]
+        server.engine.configure(settings.client, folders)
+
+
+def _connect(server: Server) -> None:
+    """Lets everything that the editor is told of its own accord follow the session."""
+    refresher, progress, announcer = Refresher(server), Progress(server), Announcer(server)
+    problems = Diagnostics(server, refresher)
+    diagnostics.register_save(server, problems)
+    if server.support.pulls_problems:
+        diagnostics.register_pull(server, problems)
+
+    def follow(change: Change) -> None:
+        refresher.update()
+        problems.update(change)
+        progress.update()
+        announcer.update()
+
+    server.engine.subscribe(follow)
+
+
+def _folders(params: types.InitializeParams) -> list[str]:
+    """The workspace folders, or the one root of an older editor."""
+    if params.workspace_folders:
+        return [path_of_uri(folder.uri) for folder in params.workspace_folders]
+    if params.root_uri is not None:
+        return [path_of_uri(params.root_uri)]
+    return [params.root_path] if params.root_path else []
+
+
+async def _register_dynamically(server: Server) -> None:
+    """Asks for the notifications that the editor sends only on request."""
+    registrations: list[types.Registration] = []
+    if server.support.watches_configuration:
+        method = types.WORKSPACE_DID_CHANGE_CONFIGURATION
+        options = {"section": configuration.SECTION}
+        registrations.append(types.Registration(id=method, method=method, register_options=options))
+    if server.support.watches_files:
+        registrations.append(watched_files.registration())
+    if registrations:
+        try:
+            await server.client_register_capability_async(types.RegistrationParams(registrations=registrations))
+        except JsonRpcException as error:
+            log.warning("the editor refuses to tell about changes: %s", error)

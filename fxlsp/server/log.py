@@ -1,0 +1,84 @@
+"""The log: ``window/logMessage`` once there is an editor, standard error before."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from lsprotocol import types
+
+from fxlsp.engine.store import InterpreterState, Snapshot
+from fxlsp.server.server import Server
+
+_LEVELS = (
+    (logging.ERROR, types.MessageType.Error),
+    (logging.WARNING, types.MessageType.Warning),
+    (logging.INFO, types.MessageType.Info),
+)
+
+log = logging.getLogger("fxlsp")
+
+
+class EditorHandler(logging.Handler):
+    """Sends fxlsp's own records to the editor, from whatever thread they come."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__()
+        self._server = server
+        self._loop = asyncio.get_running_loop()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        kind = next((kind for level, kind in _LEVELS if record.levelno >= level), types.MessageType.Log)
+        params = types.LogMessageParams(type=kind, message=self.format(record))
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._server.window_log_message, params)
+
+
+def log_to_editor(server: Server) -> None:
+    """From now on fxlsp's own records go to the editor alone. Those of pygls stay where they were."""
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    log.handlers = [EditorHandler(server)]
+
+
+class Announcer:
+    """Logs, once each: the interpreters and their torch, why one cannot trace, and what is wrong in the settings.
+
+    What keeps a whole folder from being traced is shown to the user too: no line of a file could.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._said: set[str] = set()
+
+    def update(self) -> None:
+        """Follows a change of the session."""
+        snapshot = self._server.engine.snapshot
+        for text in _news(snapshot):
+            self._say(logging.INFO, text)
+        for problem in snapshot.setting_problems:
+            self._say(logging.WARNING, problem.message)
+        for state in snapshot.interpreters:
+            if state.failure is not None and self._say(logging.ERROR, state.failure.message):
+                params = types.ShowMessageParams(type=types.MessageType.Error, message=state.failure.message)
+                self._server.window_show_message(params)
+
+    def _say(self, level: int, text: str) -> bool:
+        """Whether it is said for the first time."""
+        is_new = text not in self._said
+        if is_new:
+            self._said.add(text)
+            log.log(level, "%s", text)
+        return is_new
+
+
+def _news(snapshot: Snapshot) -> list[str]:
+    return [text for state in snapshot.interpreters if (text := interpreter_text(state)) is not None]
+
+
+def interpreter_text(state: InterpreterState) -> str | None:
+    """Which Python traces, with which torch; None before it is known."""
+    if state.interpreter is None or state.environment is None:
+        return None
+    versions = f"Python {state.environment.python}, torch {state.environment.torch}"
+    return f"tracing with {state.interpreter.describe()}: {versions}"

@@ -1,0 +1,62 @@
+"""Makes a server and runs it over a transport."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import NoReturn
+
+from fxlsp.server import (
+    code_lens,
+    commands,
+    document_symbol,
+    hover,
+    inlay_hint,
+    lifecycle,
+    text_sync,
+    transport,
+    watched_files,
+)
+from fxlsp.server.server import Server
+
+_FEATURES = (lifecycle, text_sync, hover, code_lens, inlay_hint, document_symbol, commands, watched_files)
+
+
+def make_server() -> Server:
+    """A server with every feature that does not depend on the editor."""
+    server = Server()
+    for feature in _FEATURES:
+        feature.register(server)
+    return server
+
+
+def serve_stdio() -> NoReturn:
+    """Serves one editor over standard input and output, then ends the process."""
+    _run(transport.over_stdio)
+
+
+def serve_tcp(host: str, port: int) -> NoReturn:
+    """Waits for one editor on a TCP port, serves it, then ends the process."""
+    _run(lambda server: transport.over_tcp(server, host, port))
+
+
+def serve_websocket(host: str, port: int) -> NoReturn:
+    """Waits for one editor on a web socket, serves it, then ends the process."""
+    _run(lambda server: transport.over_websocket(server, host, port))
+
+
+def _run(serve: Callable[[Server], Awaitable[None]]) -> NoReturn:
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    exit_code = asyncio.run(_serve(serve))
+    logging.shutdown()
+    # Threads that wait for input or hang must not keep the process: asking Python to exit would join them.
+    os._exit(exit_code)
+
+
+async def _serve(serve: Callable[[Server], Awaitable[None]]) -> int:
+    server = make_server()
+    await serve(server)
+    return server.exit_code

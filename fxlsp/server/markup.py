@@ -1,0 +1,15 @@
+"""Rich text in the form that the editor shows."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from fxlsp.answers.richtext import RichText
+from fxlsp.server.support import Support
+
+
+def markup(text: RichText, support: Support) -> types.MarkupContent:
+    """Markdown where the editor renders it, plain text elsewhere."""
+    if support.markdown:
+        return types.MarkupContent(kind=types.MarkupKind.Markdown, value=text.markdown)
+    return types.MarkupContent(kind=types.MarkupKind.PlainText, value=text.plain)

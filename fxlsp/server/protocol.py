@@ -1,0 +1,75 @@
+"""pygls' protocol, mended where it leaks or corrupts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.json_rpc import MsgId
+from pygls.protocol.language_server import lsp_method
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+    from fxlsp.server.server import Server
+
+_OWN_DOCUMENTS = (
+    types.TEXT_DOCUMENT_DID_OPEN,
+    types.TEXT_DOCUMENT_DID_CHANGE,
+    types.TEXT_DOCUMENT_DID_CLOSE,
+)
+"""pygls would keep documents too, and cut their lines at form feeds. The engine keeps them."""
+
+
+class Protocol(LanguageServerProtocol):
+    """Releases what belongs to a message once it is handled, and ends by the loop's end, not by an exception."""
+
+    _server: Server
+
+    def __init__(self, server: Server, converter: Converter) -> None:
+        super().__init__(server, converter)
+        for method in _OWN_DOCUMENTS:
+            del self.fm.builtin_features[method]
+
+    @property
+    def pending(self) -> int:
+        """Messages of either side that are not done with."""
+        return len(self._request_futures) + len(self._result_types)
+
+    def _execute_handler(
+        self,
+        msg_id: MsgId,
+        handler: Callable[..., Any],
+        callback: Callable[[Future[Any]], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        def finish(future: Future[Any]) -> None:
+            callback(future)
+            # pygls does this for requests only: each notification would leave a future behind.
+            if self._request_futures.get(msg_id) is future:
+                del self._request_futures[msg_id]
+
+        super()._execute_handler(msg_id, handler, finish, args, kwargs)
+
+    def _handle_response(self, msg_id: MsgId, result: Any | None = None, error: Any | None = None) -> None:
+        # pygls forgets the result's type only where there is a result.
+        self._result_types.pop(msg_id, None)
+        super()._handle_response(msg_id, result, error)
+
+    @lsp_method(types.SHUTDOWN)
+    def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
+        if (user_handler := self.fm.features.get(types.SHUTDOWN)) is not None:
+            yield user_handler, args, None
+        # A copy: to cancel a future is to release it.
+        for msg_id, future in tuple(self._request_futures.items()):
+            if msg_id != self.msg_id and not future.done():
+                future.cancel()
+        self._shutdown = True
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *args: Any) -> None:  # type: ignore[override]
+        self._server.finish(0 if self._shutdown else 1)

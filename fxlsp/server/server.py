@@ -1,0 +1,70 @@
+"""The server object: what all features share."""
+
+from __future__ import annotations
+
+import threading
+
+from lsprotocol import types
+from pygls.capabilities import ServerCapabilitiesBuilder
+from pygls.lsp.server import LanguageServer
+
+from fxlsp import __version__
+from fxlsp.engine.store import Snapshot
+from fxlsp.engine.workspace import Workspace
+from fxlsp.server.protocol import Protocol
+from fxlsp.server.support import Support
+from fxlsp.source.documents import Document, path_of_uri
+from fxlsp.source.positions import Encoding
+
+_ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+
+
+class NotInitializedError(Exception):
+    """A message came before ``initialize``."""
+
+
+class Server(LanguageServer):
+    """One editor's session."""
+
+    def __init__(self) -> None:
+        super().__init__("fxlsp", __version__, protocol_cls=Protocol)
+        self.support = Support()
+        self.encoding: Encoding = "utf-16"
+        self.exit_code = 1
+        """1 as long as the editor has not said goodbye."""
+        self.finished = threading.Event()
+        """The transport reads no further message."""
+        self._engine: Workspace | None = None
+
+    @property
+    def engine(self) -> Workspace:
+        """The session without LSP.
+
+        Raises:
+            NotInitializedError: there is none before ``initialize``.
+        """
+        if self._engine is None:
+            raise NotInitializedError("the first message must be 'initialize'")
+        return self._engine
+
+    def begin(self, params: types.InitializeParams, engine: Workspace) -> None:
+        """Starts the session that ``initialize`` asks for."""
+        self._engine = engine
+        self.support = Support.of(params.capabilities)
+        self.encoding = _ENCODINGS[ServerCapabilitiesBuilder.choose_position_encoding(params.capabilities)]
+
+    def finish(self, exit_code: int) -> None:
+        """Ends the session after the message that is being handled."""
+        self.exit_code = exit_code
+        self.finished.set()
+
+    async def close(self) -> None:
+        """Ends every process of the session."""
+        if self._engine is not None:
+            await self._engine.shutdown()
+            self._engine = None
+
+    def open_document(self, uri: str) -> tuple[Snapshot, Document | None]:
+        """The last snapshot, and in it the document that the editor calls ``uri``; None if it is not open."""
+        snapshot = self.engine.snapshot
+        return snapshot, snapshot.documents.get(path_of_uri(uri))

@@ -1,0 +1,47 @@
+"""What the editor says it can do, as far as it matters here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lsprotocol import types
+from pygls.capabilities import get_capability
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Capabilities of the client; all off until it says otherwise."""
+
+    markdown: bool = False
+    resolves_tooltips: bool = False
+    """It asks for a hint's tooltip when it is needed."""
+    lens_refresh: bool = False
+    hint_refresh: bool = False
+    pulls_problems: bool = False
+    """It asks for problems, and can be told to ask again; otherwise they are pushed. Never both."""
+    related_places: bool = False
+    configuration: bool = False
+    watches_configuration: bool = False
+    watches_files: bool = False
+    progress: bool = False
+
+    @classmethod
+    def of(cls, client: types.ClientCapabilities) -> Support:
+        def has(name: str) -> bool:
+            return bool(get_capability(client, name, False))
+
+        hover_formats = get_capability(client, "text_document.hover.content_format", None) or ()
+        resolved = get_capability(client, "text_document.inlay_hint.resolve_support.properties", None) or ()
+        pulls = get_capability(client, "text_document.diagnostic", None) is not None
+        return cls(
+            markdown=types.MarkupKind.Markdown in hover_formats,
+            resolves_tooltips="tooltip" in resolved,
+            lens_refresh=has("workspace.code_lens.refresh_support"),
+            hint_refresh=has("workspace.inlay_hint.refresh_support"),
+            pulls_problems=pulls and has("workspace.diagnostics.refresh_support"),
+            related_places=pulls or has("text_document.publish_diagnostics.related_information"),
+            configuration=has("workspace.configuration"),
+            watches_configuration=has("workspace.did_change_configuration.dynamic_registration"),
+            watches_files=has("workspace.did_change_watched_files.dynamic_registration"),
+            progress=has("window.work_done_progress"),
+        )

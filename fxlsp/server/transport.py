@@ -1,0 +1,107 @@
+"""How messages travel: standard input and output, one TCP connection, or one web socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import os
+import queue
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO
+
+from pygls.io_ import StdinAsyncReader, run_async, run_websocket
+
+from fxlsp.server.server import Server
+
+_FLUSH_SECONDS = 1.0
+
+_log = logging.getLogger("fxlsp.server")
+
+
+async def over_stdio(server: Server) -> None:
+    """Serves until the editor says ``exit`` or closes our input."""
+    incoming, outgoing = _private_streams()
+    writer = QueueWriter(outgoing)
+    server.protocol.set_writer(writer)
+    reader = StdinAsyncReader(incoming, ThreadPoolExecutor(1, "fxlsp-stdin"))
+    try:
+        await run_async(server.finished, reader, server.protocol, _log, server.report_server_error)
+    finally:
+        await server.close()
+        writer.close()
+
+
+async def over_tcp(server: Server, host: str, port: int) -> None:
+    """Serves one client; returns when it is gone."""
+    connected: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
+    listener = await asyncio.start_server(lambda *streams: connected.put_nowait(streams), host, port)
+    _log.warning("waiting for a client on %s", listener.sockets[0].getsockname())
+    reader, writer = await connected.get()
+    listener.close()
+    server.protocol.set_writer(writer)
+    try:
+        await run_async(server.finished, reader, server.protocol, _log, server.report_server_error)
+    except asyncio.IncompleteReadError:
+        _log.warning("the client left in the middle of a message")
+    finally:
+        await server.close()
+        writer.close()
+
+
+async def over_websocket(server: Server, host: str, port: int) -> None:
+    """Serves one client; returns when it is gone.
+
+    Raises:
+        ImportError: the package ``websockets`` is not installed.
+    """
+    websockets = importlib.import_module("websockets.asyncio.server")
+    done = asyncio.Event()
+
+    async def talk(connection: Any) -> None:
+        try:
+            await run_websocket(connection, server.finished, server.protocol, _log, server.report_server_error)
+        finally:
+            await server.close()
+            done.set()
+
+    async with websockets.serve(talk, host, port) as listener:
+        _log.warning("waiting for a client on %s", next(iter(listener.sockets)).getsockname())
+        await done.wait()
+
+
+class QueueWriter:
+    """Writes on a thread of its own: an editor that does not read must not stop the loop."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="fxlsp-stdout", daemon=True)
+        self._thread.start()
+
+    def write(self, data: bytes) -> None:
+        self._queue.put(data)
+
+    def close(self) -> None:
+        """Waits, a second at most, until everything is written."""
+        self._queue.put(None)
+        self._thread.join(_FLUSH_SECONDS)
+
+    def _run(self) -> None:
+        # A broken pipe ends the thread; the reader learns of the editor's end by itself.
+        with contextlib.suppress(OSError):
+            while (data := self._queue.get()) is not None:
+                self._stream.write(data)
+                self._stream.flush()
+
+
+def _private_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Our input and output under descriptors that nothing else uses: a stray ``print`` must not reach the editor."""
+    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return incoming, outgoing
