@@ -1,0 +1,115 @@
+"""What ``fxlsp check`` finds in a file before anything is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fxlsp.cli.excerpts import shown_path
+from fxlsp.cli.targets import Target
+from fxlsp.engine.analysis import Candidate, analyse
+from fxlsp.engine.settings import Settings
+from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED
+from fxlsp.report.places import Location
+from fxlsp.report.problems import Problem
+from fxlsp.source.documents import Document, read_document
+from fxlsp.source.models import ModelClass, factories, instances, model_classes
+from fxlsp.source.positions import Span
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """A class, factory or instance that can be traced by its name."""
+
+    target: Target
+    location: Location
+    """Where its name is written."""
+    candidate: Candidate
+    """Its recipes and what they come from."""
+    generation: int
+    """0 for what no model of its file makes, 1 for what those make, and so on."""
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """One file that may hold models."""
+
+    document: Document
+    classes: tuple[ModelClass, ...]
+    """Those with a ``forward`` of their own, in the order of the text, local ones too."""
+    models: tuple[FoundModel, ...]
+    problems: tuple[Problem, ...]
+    """Comments that are no recipe."""
+
+    def target(self, model: ModelClass) -> str:
+        """The public name of one of ``classes``."""
+        return _target(self.document, model.qualname).text
+
+    def location(self, model: ModelClass) -> Location:
+        """Where the name of one of ``classes`` is written."""
+        return _location(self.document, model.name)
+
+
+def find_models(path: str, settings: Settings) -> FoundFile | Problem | None:
+    """What one file holds: None if it is nothing, a problem where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            if not _may_hold_models(file.read()):
+                return None
+        document = read_document(path)
+    except (OSError, UnicodeDecodeError, SyntaxError) as error:
+        name = shown_path(path)
+        place = Location(path, 1, 1, 1, 1)
+        return Problem(NOT_LOADED, "warning", f"{name} cannot be read: {error}", place, model=name)
+    candidates = _candidates(document, settings)
+    models = tuple(_models(document, candidates))
+    classes = tuple(model for model in model_classes(document) if model.forward is not None)
+    problems = tuple(problem for model in models for problem in _bad_recipes(document, model))
+    return FoundFile(document, classes, models, problems) if models or classes else None
+
+
+def _may_hold_models(data: bytes) -> bool:
+    """Parsing takes a hundred times longer than this, and most files hold none."""
+    return b"forward" in data or b"fxlsp:" in data
+
+
+def _candidates(document: Document, settings: Settings) -> tuple[Candidate, ...]:
+    """Of text that does not parse, each class: the tracing process then says where the mistake is."""
+    analysis = analyse(document, settings)
+    if analysis is not None:
+        return analysis.candidates
+    classes = [model for model in model_classes(document) if not model.local]
+    return tuple(Candidate(model.qualname, model.extent, (), (None,), frozenset(), False) for model in classes)
+
+
+def _models(document: Document, candidates: tuple[Candidate, ...]) -> Iterator[FoundModel]:
+    names = _name_spans(document)
+    generations: dict[str, int] = {}
+    for candidate in candidates:
+        generation = 1 + max((generations[parent] for parent in candidate.parents), default=-1)
+        generations[candidate.name] = generation
+        place = _location(document, names.get(candidate.name, candidate.extent))
+        yield FoundModel(_target(document, candidate.name), place, candidate, generation)
+
+
+def _name_spans(document: Document) -> dict[str, Span]:
+    return {
+        **{factory.name: factory.name_span for factory in factories(document)},
+        **{instance.name: instance.name_span for instance in instances(document)},
+        **{model.qualname: model.name for model in model_classes(document)},
+    }
+
+
+def _bad_recipes(document: Document, model: FoundModel) -> Iterator[Problem]:
+    for found in model.candidate.found:
+        if found.error is not None:
+            place = _location(document, found.span)
+            yield Problem(BAD_RECIPE, "warning", found.error, place, model=model.target.text)
+
+
+def _target(document: Document, name: str) -> Target:
+    return Target(f"{shown_path(document.path)}:{name}", document.path, None, name)
+
+
+def _location(document: Document, span: Span) -> Location:
+    return Location(document.path, span.line, span.column, span.end_line, span.end_column)

@@ -1,0 +1,100 @@
+"""``fxlsp check``: the problems of all models in files and folders."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from fxlsp.answers.counts import counted
+from fxlsp.cli.candidates import FoundFile, find_models
+from fxlsp.cli.exits import exit_code
+from fxlsp.cli.failures import tell_failure
+from fxlsp.cli.files import python_files
+from fxlsp.cli.findings import Entry, Findings
+from fxlsp.cli.pool import pool
+from fxlsp.cli.problems import concise_line, counted_by_severity, full_lines
+from fxlsp.cli.progress import Progress
+from fxlsp.cli.project import Projects
+from fxlsp.cli.survey import survey
+from fxlsp.engine.interpreters import InterpreterError
+from fxlsp.report.problems import Problem
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser("check", help="show the problems of all models in files and folders")
+    parser.add_argument("paths", metavar="PATH", nargs="*", default=["."], help="files and folders (default: .)")
+    parser.add_argument("--format", choices=["full", "concise", "json"], default="full")
+    parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
+    parser.add_argument("--jobs", metavar="N", type=_positive, help="traces at once (default: cores less one)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    began = time.monotonic()
+    projects = Projects(arguments.python)
+    try:
+        files, unreadable = _find(arguments.paths, projects)
+        found_after = time.monotonic()
+        findings = asyncio.run(_survey(files, projects, arguments.jobs))
+    except InterpreterError as error:
+        return tell_failure(error.failure, arguments.format)
+    if findings.no_interpreter is not None:
+        return tell_failure(findings.no_interpreter, arguments.format)
+    findings.unreadable = unreadable
+    ended = time.monotonic()
+    timing = {"find": found_after - began, "trace": ended - found_after, "total": ended - began}
+    timing_ms = {stage: round(1000 * seconds, 1) for stage, seconds in timing.items()}
+    sys.stdout.writelines(f"{line}\n" for line in _lines(findings, timing_ms, arguments.format))
+    return exit_code(findings.problems())
+
+
+def _find(paths: list[str], projects: Projects) -> tuple[list[FoundFile], list[Problem]]:
+    """The files that hold models, and problems of those that cannot be read."""
+    found = [find_models(path, projects.at(os.path.dirname(path)).settings) for path in python_files(paths)]
+    return [each for each in found if isinstance(each, FoundFile)], [
+        each for each in found if isinstance(each, Problem)
+    ]
+
+
+async def _survey(files: list[FoundFile], projects: Projects, jobs: int | None) -> Findings:
+    progress = Progress()
+    try:
+        async with pool(jobs) as traces:
+            return await survey(files, projects, traces, lambda name: progress.show(f"traced {name}"))
+    finally:
+        progress.clear()
+
+
+def _lines(findings: Findings, timing_ms: dict[str, float], form: str) -> Iterator[str]:
+    if form == "json":
+        yield json.dumps(findings.to_json(timing_ms))
+        return
+    problems = findings.problems()
+    if form == "concise":
+        yield from map(concise_line, problems)
+        return
+    for problem in problems:
+        yield from full_lines(problem)
+        yield ""
+    yield _summary(findings.entries(), problems)
+
+
+def _summary(entries: Iterable[Entry], problems: list[Problem]) -> str:
+    """``5 models: 3 traced, 2 covered; no problems``."""
+    counts = Counter(entry.status for entry in entries)
+    parts = ", ".join(f"{count} {status}" for status, count in counts.items())
+    models = counted(sum(counts.values()), "model") + (f": {parts}" if parts else "")
+    return f"{models}; {counted_by_severity(problems)}"
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
+    return int(text)

@@ -1,0 +1,70 @@
+"""The lines of a source file around a problem, with the problem underlined."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterator
+
+from fxlsp.report.places import Location
+from fxlsp.source.positions import LineIndex
+
+_BEFORE = 2
+_AFTER = 1
+_LONGEST = 8
+"""Lines of an underlined expression; the rest of a longer one is left out."""
+_TAB = "    "
+
+
+def shown_path(path: str) -> str:
+    """Relative to the working directory for a file below it."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+def place(location: Location) -> str:
+    """``path:line:column``."""
+    return f"{shown_path(location.file)}:{location.line}:{location.column}"
+
+
+def excerpt(location: Location) -> list[str]:
+    """Numbered lines with the expression underlined; none where the file cannot be read."""
+    try:
+        with open(location.file, encoding="utf-8", errors="replace", newline="") as file:
+            index = LineIndex(file.read())
+    except OSError:
+        return []
+    last_underlined = min(location.end_line, location.line + _LONGEST - 1)
+    first = max(1, location.line - _BEFORE)
+    last = last_underlined + _AFTER
+    lines = [(number, index.line_text(number)) for number in range(first, last + 1)]
+    while lines and not lines[-1][1].strip() and lines[-1][0] > last_underlined:
+        lines.pop()
+    width = len(str(last))
+    bar = f"{'':{width}} |"
+    return [bar, *_numbered(lines, location, last_underlined, width), bar]
+
+
+def _numbered(lines: list[tuple[int, str]], location: Location, last: int, width: int) -> Iterator[str]:
+    for number, text in lines:
+        yield f"{number:>{width}} | {_expanded(text)}".rstrip()
+        if location.line <= number <= last:
+            start = location.column if number == location.line else len(text) - len(text.lstrip()) + 1
+            end = location.end_column if number == location.end_line else len(text) + 1
+            indent = _cells(text[: start - 1])
+            yield f"{'':{width}} | {'':{indent}}{'^' * max(1, _cells(text[start - 1 : end - 1]))}"
+
+
+def _expanded(text: str) -> str:
+    return text.replace("\t", _TAB)
+
+
+def _cells(text: str) -> int:
+    """Columns of a terminal that the text takes."""
+    return sum(_cell(character) for character in _expanded(text))
+
+
+def _cell(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,141 @@
+"""What ``fxlsp check`` found: what came of each model class, and every problem once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from fxlsp.cli.candidates import FoundFile, FoundModel
+from fxlsp.cli.problems import problem_of
+from fxlsp.report.codes import NO_INTERPRETER
+from fxlsp.report.places import Location
+from fxlsp.report.problems import SCHEMA, Failure, Problem
+from fxlsp.report.recipes import Recipe
+from fxlsp.report.report import Environment, Report
+from fxlsp.source.models import ModelClass
+
+Status = Literal["traced", "recovered", "covered", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What came of one class statement (contract: ``models[]``)."""
+
+    target: str
+    location: Location
+    status: Status
+    reason: str = ""
+    recipe: Recipe | None = None
+    nodes: int = 0
+    covered_by: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "target": self.target,
+            "location": self.location.to_json(),
+            "status": self.status,
+            "reason": self.reason,
+            "recipe": None if self.recipe is None else self.recipe.to_json(),
+            "nodes": self.nodes,
+            "covered_by": self.covered_by,
+        }
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One trace and what came of it."""
+
+    model: FoundModel
+    recipe: Recipe | None
+    outcome: Report | Failure
+
+
+@dataclass
+class Findings:
+    """Everything that one run found."""
+
+    files: Sequence[FoundFile]
+    attempts: list[Attempt] = field(default_factory=list)
+    covers: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Target of the model whose trace covers a class, by the class's file and qualified name."""
+    unreadable: Sequence[Problem] = ()
+    """Of files that cannot be read at all."""
+    environment: Environment | None = None
+
+    @property
+    def no_interpreter(self) -> Failure | None:
+        """Why nothing at all could be traced, if nothing could."""
+        failures = [attempt.outcome for attempt in self.attempts if isinstance(attempt.outcome, Failure)]
+        if len(failures) < len(self.attempts) or any(failure.code != NO_INTERPRETER for failure in failures):
+            return None
+        return failures[0] if failures else None
+
+    def entries(self) -> list[Entry]:
+        """One for each class with a ``forward`` of its own, in the order of the text."""
+        return [self._entry(file, model) for file in self.files for model in file.classes]
+
+    def problems(self) -> list[Problem]:
+        """Each once, however many traces met it, in the order of files and lines."""
+        found: dict[tuple[str, Location | str], Problem] = {}
+        for problem in self._all_problems():
+            found.setdefault((problem.code, problem.location or problem.message), problem)
+        return sorted(found.values(), key=_place_key)
+
+    def to_json(self, timing_ms: dict[str, float]) -> dict[str, Any]:
+        """The object of ``check --format json``."""
+        return {
+            "schema": SCHEMA,
+            "environment": None if self.environment is None else self.environment.to_json(),
+            "models": [entry.to_json() for entry in self.entries()],
+            "problems": [problem.to_json() for problem in self.problems()],
+            "timing_ms": timing_ms,
+        }
+
+    def _all_problems(self) -> Iterable[Problem]:
+        yield from self.unreadable
+        for file in self.files:
+            yield from file.problems
+        for attempt in self.attempts:
+            if isinstance(attempt.outcome, Report):
+                yield from attempt.outcome.problems
+            else:
+                yield problem_of(attempt.outcome, attempt.model.location)
+
+    def _entry(self, file: FoundFile, model: ModelClass) -> Entry:
+        target, place = file.target(model), file.location(model)
+        cover = self.covers.get((file.document.path, model.qualname))
+        attempt = self._attempt_at(place)
+        entry = Entry(target, place, "skipped", _unattempted(model)) if attempt is None else _entry_of(attempt)
+        if entry.status == "skipped" and cover is not None:
+            return Entry(target, place, "covered", covered_by=cover)
+        return entry
+
+    def _attempt_at(self, place: Location) -> Attempt | None:
+        """The trace by the model's first recipe."""
+        return next((attempt for attempt in self.attempts if attempt.model.location == place), None)
+
+
+def _unattempted(model: ModelClass) -> str:
+    return "it is made inside a function" if model.local else "its recipe is not one, or a later class has its name"
+
+
+def _entry_of(attempt: Attempt) -> Entry:
+    target, place, outcome = attempt.model.target.text, attempt.model.location, attempt.outcome
+    if isinstance(outcome, Failure):
+        status: Status = "failed" if outcome.needs is None else "skipped"
+        return Entry(target, place, status, outcome.message, attempt.recipe)
+    error = outcome.verdict.error
+    reason = f"{error.type}: {error.message}" if error is not None else ""
+    return Entry(target, place, _status(outcome), reason, outcome.recipe, len(outcome.nodes))
+
+
+def _status(report: Report) -> Status:
+    if report.verdict.traceable:
+        return "traced"
+    return "recovered" if any(node.recovered or node.opaque for node in report.nodes) else "failed"
+
+
+def _place_key(problem: Problem) -> tuple[str, int, int, str]:
+    place = problem.location
+    return (place.file, place.line, place.column, problem.code) if place is not None else ("", 0, 0, problem.code)

@@ -1,0 +1,84 @@
+"""One model to trace, from what was typed to what came of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+from fxlsp.cli.pool import Pool
+from fxlsp.cli.project import Project, Projects
+from fxlsp.cli.recipes import RecipeError, written_recipe
+from fxlsp.cli.targets import Target, TargetError, parse_target
+from fxlsp.engine.interpreters import InterpreterError
+from fxlsp.engine.requests import TraceRequest
+from fxlsp.report.problems import Failure
+from fxlsp.report.recipes import Recipe
+from fxlsp.report.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    target: str
+    init: str | None = None
+    inputs: str | None = None
+
+
+async def trace_job(job: Job, projects: Projects, traces: Pool) -> Report | Failure:
+    """The report of one job, else why there is none; both name the target as the job does."""
+    try:
+        target = parse_target(job.target)
+        project = projects.at(target.folder)
+        recipe = job_recipe(job, target, project)
+    except (TargetError, InterpreterError, RecipeError) as error:
+        return replace(error.failure, target=job.target)
+    return await trace_target(target, recipe, project, traces)
+
+
+async def trace_target(target: Target, recipe: Recipe | None, project: Project, traces: Pool) -> Report | Failure:
+    """The report of one target, else why there is none; both name it as the target is written."""
+    outcome = await traces.trace(project.python, trace_request(target, recipe, project))
+    if outcome.report is not None:
+        problems = tuple(replace(problem, model=target.text) for problem in outcome.report.problems)
+        return replace(outcome.report, target=target.text, problems=problems)
+    assert outcome.failure is not None
+    return replace(outcome.failure, target=target.text)
+
+
+def trace_request(target: Target, recipe: Recipe | None, project: Project) -> TraceRequest:
+    """What is asked of the tracing process; without a recipe it finds one by conventions and defaults."""
+    return TraceRequest(
+        file=target.file,
+        module=target.module,
+        name=target.name,
+        init=(recipe.init or None) if recipe else None,
+        inputs=recipe.inputs if recipe else None,
+        source=recipe.source if recipe else None,
+        roots=(target.root,),
+        seconds=project.settings.seconds,
+        megabytes=project.settings.megabytes,
+    )
+
+
+def job_recipe(job: Job, target: Target, project: Project) -> Recipe | None:
+    """The job's own recipe; what it leaves open is taken from the one that is written down for the model.
+
+    Raises:
+        RecipeError: it would be taken from a comment or setting that is no recipe.
+    """
+    if job.init is not None and job.inputs is not None:
+        return Recipe(job.init, job.inputs, "option")
+    if job.init is not None:
+        # Inputs written for another way to make the model need not fit this one.
+        return Recipe(job.init, None, "option")
+    path = target.file or module_file(target)
+    written = written_recipe(path, target.name, project.settings) if path is not None else None
+    if job.inputs is None:
+        return written
+    return Recipe(written.init if written is not None else "", job.inputs, "option")
+
+
+def module_file(target: Target) -> str | None:
+    """The file of a module below the working directory; others hold no recipes for fxlsp."""
+    base = os.path.join(target.root, *(target.module or "").split("."))
+    found = (path for path in (f"{base}.py", os.path.join(base, "__init__.py")) if os.path.isfile(path))
+    return next((os.path.realpath(path) for path in found), None)

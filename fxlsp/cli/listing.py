@@ -1,0 +1,56 @@
+"""A report as text: a table of its nodes, or the lines of PyTorch's ``module_tracer.py`` example."""
+
+from __future__ import annotations
+
+import os
+
+from fxlsp.answers.counts import short_count
+from fxlsp.answers.origins import recipe_text
+from fxlsp.answers.shapes import output_text
+from fxlsp.answers.standing import report_facts
+from fxlsp.answers.tables import table_lines
+from fxlsp.answers.traceindex import TraceIndex
+from fxlsp.cli.excerpts import place
+from fxlsp.report.graph import Node
+from fxlsp.report.places import Location
+from fxlsp.report.report import Report
+
+_INSTALLED = f"{os.sep}site-packages{os.sep}"
+_HEADING = ("node", "op", "target", "module path", "output", "params", "FLOPs", "place")
+
+
+def path_lines(report: Report) -> list[str]:
+    """``Node NAME is from module PATH`` for each node."""
+    return [f"Node {node.name} is from module {node.module_path}" for node in report.nodes]
+
+
+def graph_lines(report: Report) -> list[str]:
+    """One row a node, under what the model is and how it was made, above what the whole graph costs."""
+    usual = TraceIndex(report).usual_dtype
+    rows = [_row(node, usual) for node in report.nodes]
+    recipe = f"{recipe_text(report.recipe)} ({report.recipe.source})" if report.recipe.init else report.recipe.source
+    return [
+        f"{report.target}: {recipe}, {report.mode} mode",
+        "",
+        *table_lines(_HEADING, rows, limit=None),
+        "",
+        " · ".join(report_facts(report)),
+    ]
+
+
+def _row(node: Node, usual: str | None) -> tuple[str, ...]:
+    return (
+        node.name,
+        node.op,
+        node.target,
+        str(node.module_path),
+        output_text(node.output, usual),
+        short_count(node.params) if node.params else "",
+        "?" if node.flops is None else short_count(node.flops) if node.flops else "",
+        _short_place(node.location) if node.location is not None else "",
+    )
+
+
+def _short_place(location: Location) -> str:
+    """Of a file of an installed package, without the folder that all of those share."""
+    return place(location).rpartition(_INSTALLED)[2]

@@ -1,0 +1,57 @@
+"""The entry point: reads the command line, and turns what went wrong into one message and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from fxlsp import __version__
+from fxlsp.cli import check, serve, trace
+from fxlsp.cli.exits import COULD_NOT_RUN, UsageError
+
+_INTERRUPTED = 130
+"""What a shell reports for a program that ended at Ctrl-C."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; returns its exit code."""
+    parsed = _parser().parse_args(arguments)
+    _set_up_streams(parsed.verbose)
+    try:
+        code: int = parsed.run(parsed)
+        sys.stdout.flush()
+    except UsageError as error:
+        sys.stderr.write(f"fxlsp: {error}\n")
+        return COULD_NOT_RUN
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone, as `head` does; the interpreter's own last flush must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return COULD_NOT_RUN
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="fxlsp", description="What torch.fx makes of PyTorch models.")
+    parser.add_argument("--version", action="version", version=f"fxlsp {__version__}")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="log to standard error; twice for more")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    serve.add_parser(commands)
+    trace.add_parser(commands)
+    check.add_parser(commands)
+    return parser
+
+
+def _set_up_streams(verbosity: int) -> None:
+    level = {0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    # pygls logs every message it carries: only our own loggers follow the option.
+    logging.getLogger("fxlsp").setLevel(level)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

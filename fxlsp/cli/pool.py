@@ -1,0 +1,45 @@
+"""The template processes of one command: one an interpreter, all ended when the command ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fxlsp.engine.requests import Outcome, TraceRequest
+from fxlsp.engine.template import Template
+from fxlsp.report.report import Environment
+
+
+class Pool:
+    """Traces under any number of interpreters, ``jobs`` traces at once."""
+
+    def __init__(self, jobs: int) -> None:
+        self._templates: dict[str, Template] = {}
+        self._slots = asyncio.Semaphore(jobs)
+
+    @property
+    def environment(self) -> Environment | None:
+        """The versions of the first interpreter that could be started."""
+        known = (template.environment for template in self._templates.values())
+        return next((environment for environment in known if environment is not None), None)
+
+    async def trace(self, python: str, request: TraceRequest) -> Outcome:
+        """Traces one model under ``python``, when its turn comes."""
+        template = self._templates.setdefault(python, Template(python))
+        async with self._slots:
+            return await template.trace(request)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(template.close() for template in self._templates.values()))
+
+
+@asynccontextmanager
+async def pool(jobs: int | None = None) -> AsyncIterator[Pool]:
+    """A pool that is closed at the end; without ``jobs``, of one trace fewer at once than there are cores."""
+    made = Pool(jobs or max(1, (os.cpu_count() or 2) - 1))
+    try:
+        yield made
+    finally:
+        await made.close()

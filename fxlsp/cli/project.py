@@ -1,0 +1,63 @@
+"""The settings and the interpreter that count for a folder, as the server would choose them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+
+from fxlsp.cli.excerpts import place
+from fxlsp.engine.interpreters import choose_interpreter
+from fxlsp.engine.settings import COMMAND_LINE_SECONDS, Settings, read_settings
+
+_log = logging.getLogger("fxlsp")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    settings: Settings
+    python: str
+    """Path of the interpreter that traces."""
+
+
+class Projects:
+    """Reads each folder's settings once, and tells once what is wrong in them."""
+
+    def __init__(self, python: str | None) -> None:
+        """
+        Args:
+            python: the interpreter that the command line names, a command or a path; it wins over all settings.
+        """
+        self._python = _absolute(python) if python else None
+        self._projects: dict[str, Project] = {}
+        self._told: set[str] = set()
+
+    def at(self, folder: str) -> Project:
+        """The project of ``folder``.
+
+        Raises:
+            InterpreterError: the interpreter that was asked for is none.
+        """
+        project = self._projects.get(folder)
+        if project is None:
+            project = self._projects[folder] = self._read(folder)
+        return project
+
+    def _read(self, folder: str) -> Project:
+        settings, problems = read_settings(folder, {"python": self._python}, COMMAND_LINE_SECONDS)
+        for problem in problems:
+            where = f"{place(problem.location)}: " if problem.location is not None else ""
+            self._tell(f"{where}{problem.message}")
+        interpreter = choose_interpreter(folder, settings.python)
+        _log.info("%s is traced by %s", folder, interpreter.describe())
+        return Project(settings, interpreter.path)
+
+    def _tell(self, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            _log.warning("%s", message)
+
+
+def _absolute(python: str) -> str:
+    """A path relative to the working directory made absolute; the name of a command as it is."""
+    return os.path.abspath(python) if os.path.basename(python) != python else python

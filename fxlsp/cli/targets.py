@@ -1,0 +1,70 @@
+"""``TARGET``: ``file.py:Name`` or ``package.module:Name``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from fxlsp.report.codes import NOT_FOUND
+from fxlsp.report.problems import Failure
+
+_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A model class, factory function or instance. Exactly one of ``file`` and ``module`` says where it is."""
+
+    text: str
+    """As the user wrote it; results are named by it."""
+    file: str | None
+    """Real, absolute path."""
+    module: str | None
+    """Dotted name."""
+    name: str
+    """Qualified name in there, ``Outer.Inner``."""
+
+    @property
+    def folder(self) -> str:
+        """The folder whose settings and virtual environment count."""
+        return os.getcwd() if self.file is None else os.path.dirname(self.file)
+
+    @property
+    def root(self) -> str:
+        """The folder whose modules are the user's own."""
+        return os.getcwd() if self.file is None else project_root(self.file)
+
+
+class TargetError(Exception):
+    """The text names nothing that could be traced."""
+
+    def __init__(self, text: str, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure(text, NOT_FOUND, message)
+
+
+def parse_target(text: str) -> Target:
+    """The target that ``text`` means; relative paths count from the working directory.
+
+    Raises:
+        TargetError: it is not of one of the two forms, or names a file that does not exist.
+    """
+    where, _, name = text.rpartition(":")
+    if not where or not all(part.isidentifier() for part in name.split(".")):
+        raise TargetError(text, f"'{text}' names no model: write file.py:Name or package.module:Name")
+    if where.endswith(".py") or os.path.basename(where) != where:
+        path = os.path.realpath(os.path.expanduser(where))
+        if not os.path.isfile(path):
+            raise TargetError(text, f"there is no file {where}")
+        return Target(text, path, None, name)
+    if not all(part.isidentifier() for part in where.split(".")):
+        raise TargetError(text, f"'{where}' is neither a file ending in .py nor the name of a module")
+    return Target(text, None, where, name)
+
+
+def project_root(path: str) -> str:
+    """The nearest folder above ``path`` that looks like a project's, else the one that holds it."""
+    parents = Path(path).parents
+    found = next((folder for folder in parents if any((folder / marker).exists() for marker in _MARKERS)), parents[0])
+    return str(found)

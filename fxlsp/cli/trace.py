@@ -1,0 +1,92 @@
+"""``fxlsp trace``: the graph of one model, or of each line of a batch."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from typing import Any
+
+from fxlsp.cli.batch import trace_batch
+from fxlsp.cli.exits import UsageError, exit_code
+from fxlsp.cli.failures import tell_failure
+from fxlsp.cli.jobs import Job, trace_job
+from fxlsp.cli.listing import graph_lines, path_lines
+from fxlsp.cli.pool import pool
+from fxlsp.cli.problems import full_lines
+from fxlsp.cli.project import Projects
+from fxlsp.report.problems import Failure
+from fxlsp.report.report import Report
+
+_EXAMPLES = """\
+examples:
+  fxlsp trace model.py:Net --inputs 'torch.randn(1, 3, 32, 32)'
+  fxlsp trace torchvision.models:resnet18 --format paths
+  fxlsp trace --batch targets.jsonl     lines of {"target": ..., "init"?: ..., "inputs"?: ...}
+"""
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser(
+        "trace",
+        help="show the graph that torch.fx records of one model",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("target", metavar="TARGET", nargs="?", help="file.py:Name or package.module:Name")
+    parser.add_argument("--init", metavar="EXPR", help="the expression that makes the model: 'Net(10, hidden=128)'")
+    parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call: 'torch.randn(1, 3, 32, 32)'")
+    parser.add_argument("--format", choices=["table", "paths", "json"], default="table")
+    parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
+    parser.add_argument(
+        "--batch",
+        metavar="FILE",
+        nargs="?",
+        const="-",
+        help="trace each line of FILE (standard input by default); one line of JSON each",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.batch is not None:
+        if arguments.target or arguments.init or arguments.inputs:
+            raise UsageError("--batch takes targets, --init and --inputs from its lines alone")
+        return asyncio.run(trace_batch(arguments.batch, Projects(arguments.python)))
+    if arguments.target is None:
+        raise UsageError("give a TARGET, or --batch")
+    job = Job(arguments.target, arguments.init, arguments.inputs)
+    outcome = asyncio.run(_trace(job, Projects(arguments.python)))
+    if isinstance(outcome, Failure):
+        return tell_failure(outcome, arguments.format)
+    _print_report(outcome, arguments.format)
+    return exit_code(outcome.problems)
+
+
+async def _trace(job: Job, projects: Projects) -> Report | Failure:
+    async with pool(jobs=1) as traces:
+        return await trace_job(job, projects, traces)
+
+
+def _print_report(report: Report, form: str) -> None:
+    if form == "json":
+        _write([json.dumps(report.to_json())])
+    elif form == "paths":
+        _write(path_lines(report))
+        _tell_verdict(report)
+    else:
+        _write(graph_lines(report))
+        for problem in report.problems:
+            _write(["", *full_lines(problem)])
+
+
+def _tell_verdict(report: Report) -> None:
+    """The lines of a graph that ends early look like those of a whole one."""
+    error = report.verdict.error
+    if error is not None:
+        sys.stderr.write(f"fxlsp: torch.fx stopped here: {error.type}: {error.message}\n")
+
+
+def _write(lines: list[str]) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
