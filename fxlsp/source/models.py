@@ -15,7 +15,7 @@ from fxlsp.source.comments import recipe_comments
 from fxlsp.source.documents import Document
 from fxlsp.source.imports import imported_names
 from fxlsp.source.positions import Span
-from fxlsp.source.syntax import captures, dotted_name, field, span_of, text_of
+from fxlsp.source.syntax import captures, dotted_name, field, first_part, span_of, text_of
 
 _NAME = "[(identifier) (attribute)]"
 _USES = f"""
@@ -172,7 +172,7 @@ def _parameter_names(parameters: Node) -> Iterator[str]:
         if parameter.type in ("default_parameter", "typed_default_parameter"):
             name = field(parameter, "name")
         elif parameter.type == "typed_parameter":
-            name = parameter.named_child(0)
+            name = first_part(parameter)
         if name is not None and name.type in ("identifier", "list_splat_pattern", "dictionary_splat_pattern"):
             yield text_of(name)
 
@@ -224,7 +224,7 @@ def constructed_class(expression: Node | None) -> str | None:
 
 def _assignment(statement: Node) -> Node | None:
     """The assignment that a statement consists of."""
-    inner = statement.named_child(0) if statement.type == "expression_statement" else None
+    inner = first_part(statement) if statement.type == "expression_statement" else None
     return inner if inner is not None and inner.type == "assignment" else None
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import ast
-import threading
-import warnings
 
 from fxlsp.report.wire import text_digest
-
-# ``warnings.catch_warnings`` changes the whole process: two threads inside it can leave its filters behind.
-_WARNINGS = threading.Lock()
+from fxlsp.source.python_syntax import SYNTAX_ERRORS, parsed_module
 
 
 def normal_digest(text: str) -> str:
@@ -18,17 +14,11 @@ def normal_digest(text: str) -> str:
     A text that Python cannot parse is equal only to itself.
     """
     try:
-        tree = _parsed(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # Python reads a file's byte order mark, but not a string's.
+        tree = parsed_module(text.removeprefix("\ufeff"))
+    except SYNTAX_ERRORS:
         return "text:" + text_digest(text)
     return "ast:" + text_digest(_flat(tree))
-
-
-def _parsed(text: str) -> ast.Module:
-    # Python reads a file's byte order mark, but not a string's.
-    with _WARNINGS, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(text.removeprefix("\ufeff"))
 
 
 def _flat(tree: ast.Module) -> str:

@@ -79,6 +79,11 @@ def field(node: Node, name: str) -> Node | None:
     return node.child_by_field_name(name)
 
 
+def first_part(node: Node) -> Node | None:
+    """The first part of a node that has a name in the grammar; None for a node without any."""
+    return node.named_child(0) if node.named_child_count else None
+
+
 def span_of(node: Node, lines: LineIndex) -> Span:
     """Where a node stands."""
     start, end = node.start_point, node.end_point

@@ -1,0 +1,118 @@
+"""What the names of a file stand for, scope by scope, as far as its assignments tell."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from tree_sitter import Node
+
+from fxlsp.source.bindings import Binding, How, bindings_of
+from fxlsp.source.documents import Document
+from fxlsp.source.syntax import captures, text_of
+
+_SCOPES = """
+(function_definition) @function
+(class_definition) @class
+(module (if_statement) @branch)
+"""
+_MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
+
+
+class ScopeKind(Enum):
+    """What kind of code a scope is."""
+
+    MODULE = auto()
+    MAIN = auto()
+    """The block under ``if __name__ == "__main__"``: Python runs it in the module's scope, a trace never does."""
+    FUNCTION = auto()
+    CLASS = auto()
+
+
+@dataclass(eq=False)
+class Scope:
+    """Code that shares its names."""
+
+    kind: ScopeKind
+    definition: Node
+    """The ``def``, ``class`` or ``if`` statement, or the module."""
+    extent: tuple[int, int]
+    """Bytes of its body."""
+    parent: Scope | None
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    """By name, in the order of the text."""
+
+    def binds(self, name: str, byte: int) -> bool:
+        """Whether ``name``, used at ``byte``, is one of this scope's names."""
+        return any(
+            each.reaches(byte) if each.how is How.CONFINED else each.how is not How.UPDATED
+            for each in self.bindings.get(name, [])
+        )
+
+    def binding(self, name: str, byte: int) -> Binding | None:
+        """The binding that gives ``name`` the value it has at ``byte``; None where that is not certain."""
+        bindings = self.bindings.get(name, [])
+        lasting = [each for each in bindings if each.how not in (How.CONFINED, How.UPDATED)]
+        reaching = [each for each in bindings if each.reaches(byte)]
+        if not reaching:
+            return lasting[0] if len(lasting) == 1 else None
+        last = reaching[-1]
+        overtaken = any(last.start < each.start < byte for each in lasting)
+        return None if overtaken else last
+
+
+class Scopes:
+    """The scopes of one file."""
+
+    def __init__(self, root: Node) -> None:
+        self.module = Scope(ScopeKind.MODULE, root, (0, root.end_byte + 1), None)
+        self._scopes = [self.module]
+        self._starts = [0]
+        for kind, definition, body in _bodies(root):
+            parent = self.at(body.start_byte)
+            self._scopes.append(Scope(kind, definition, body.byte_range, parent))
+            self._starts.append(body.start_byte)
+        for binding in bindings_of(root):
+            scope = self.at(max(binding.start, binding.block[0]))
+            scope.bindings.setdefault(binding.name, []).append(binding)
+
+    def __iter__(self) -> Iterator[Scope]:
+        """The module, then the scopes in it in the order of the text."""
+        return iter(self._scopes)
+
+    def at(self, byte: int) -> Scope:
+        """The innermost scope around a byte."""
+        scope = self._scopes[bisect_right(self._starts, byte) - 1]
+        while scope.parent is not None and byte >= scope.extent[1]:
+            scope = scope.parent
+        return scope
+
+
+def _bodies(root: Node) -> list[tuple[ScopeKind, Node, Node]]:
+    """The kind, statement and body of every scope within a module, in the order of the text."""
+    found = captures(root, _SCOPES)
+    mains = [node for node in found.get("branch", []) if _is_main_guard(node)]
+    bodies = [
+        *((ScopeKind.FUNCTION, node, node.child_by_field_name("body")) for node in found.get("function", [])),
+        *((ScopeKind.CLASS, node, node.child_by_field_name("body")) for node in found.get("class", [])),
+        *((ScopeKind.MAIN, node, node.child_by_field_name("consequence")) for node in mains),
+    ]
+    known = [(kind, node, body) for kind, node, body in bodies if body is not None]
+    return sorted(known, key=lambda each: each[2].start_byte)
+
+
+def _is_main_guard(branch: Node) -> bool:
+    condition = branch.child_by_field_name("condition")
+    return condition is not None and _MAIN_GUARD.fullmatch(text_of(condition)) is not None
+
+
+def scopes_of(document: Document) -> Scopes:
+    """The scopes of a document, found once."""
+    return document.derive(_find_scopes)
+
+
+def _find_scopes(document: Document) -> Scopes:
+    return Scopes(document.tree.root_node)

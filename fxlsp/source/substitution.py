@@ -1,0 +1,132 @@
+"""Expressions with the names of a function replaced, so that they mean the same at the top of the module."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import NamedTuple
+
+from fxlsp.source.bindings import Binding, How
+from fxlsp.source.expressions import first_of_chain, free_names, parse_expression, plain, substituted
+from fxlsp.source.scopes import Scope, ScopeKind, Scopes
+
+_MOST_STEPS = 12
+"""Names that stand for names; a longer chain is a circle."""
+
+
+class Use(NamedTuple):
+    """An expression, and the code from which its names are seen."""
+
+    expression: ast.expr
+    scope: Scope
+    byte: int
+
+
+class Unknown(Exception):  # noqa: N818
+    """A name's value cannot be told from the text."""
+
+
+def at_module_level(use: Use, scopes: Scopes, steps: int = _MOST_STEPS) -> ast.expr:
+    """The expression, written with names of the module, builtins and ``torch`` alone.
+
+    Raises:
+        Unknown: it depends on something that is known only when the code runs.
+    """
+    expression = plain(use.expression)
+    values: dict[str, ast.expr] = {}
+    for name in free_names(expression):
+        value = _local_value(name, use, scopes)
+        if value is not None:
+            if not steps:
+                raise Unknown(name)
+            values[name] = at_module_level(value, scopes, steps - 1)
+    return substituted(expression, values) if values else expression
+
+
+def uses_locals(use: Use) -> bool:
+    """Whether the expression has names of a function in it."""
+    owners = (_owner(name, use) for name in free_names(plain(use.expression)))
+    return any(owner is not None and owner.kind is not ScopeKind.MODULE for owner in owners)
+
+
+def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
+    """What a name stands for in its function; None for a name that the module knows too."""
+    owner = _owner(name, use)
+    if owner is None:
+        if name == "torch" or hasattr(builtins, name):
+            return None
+        raise Unknown(name)
+    binding = owner.binding(name, use.byte)
+    if owner.kind is ScopeKind.MODULE and (binding is None or binding.how is not How.CONFINED):
+        return None
+    if binding is not None and binding.how is How.IMPORTED and (name == "torch" or name in scopes.module.bindings):
+        return None
+    value = None if binding is None else value_of(binding, owner)
+    if value is None:
+        raise Unknown(name)
+    return value
+
+
+def _owner(name: str, use: Use) -> Scope | None:
+    """The scope whose name it is. A class's names are seen by the code right in its body alone."""
+    scope: Scope | None = use.scope
+    while scope is not None:
+        if (scope.kind is not ScopeKind.CLASS or scope is use.scope) and scope.binds(name, use.byte):
+            return scope
+        scope = scope.parent
+    return None
+
+
+def value_of(binding: Binding, scope: Scope) -> Use | None:
+    """The expression that a binding binds, if there is one."""
+    expression = None if binding.value is None else parse_expression(binding.value)
+    if expression is None:
+        return None
+    if binding.default and scope.parent is not None:
+        return Use(expression, scope.parent, scope.definition.start_byte)
+    return Use(expression, scope, binding.start)
+
+
+class Chain(NamedTuple):
+    """Where a module comes from: the call that makes it, and how the code at hand writes it."""
+
+    start: ast.expr
+    """A call, or a name that nothing in the file assigns."""
+    uses: tuple[Use, ...]
+    """From the expression at hand to the one with the call; each but the last starts with a name for the next."""
+
+    def at_module_level(self, scopes: Scopes) -> ast.expr:
+        """The expression for the module, written for the module's top.
+
+        Raises:
+            Unknown: it depends on something that is known only when the code runs.
+        """
+        result: ast.expr | None = None
+        for use in reversed(self.uses):
+            expression = plain(use.expression)
+            first = first_of_chain(expression)
+            if result is None or not isinstance(first, ast.Name):
+                result = at_module_level(use, scopes)
+            else:
+                result = substituted(expression, {first.id: result})
+        return self.start if result is None else result
+
+
+def chain_of(use: Use, instance: str | None = None) -> Chain:
+    """Follows a module through the names that it is given and the methods that return it.
+
+    Args:
+        instance: a name of the module at which to stop, though it is assigned an expression.
+    """
+    uses: list[Use] = []
+    while True:
+        uses.append(use)
+        start = first_of_chain(plain(use.expression))
+        owner = _owner(start.id, use) if isinstance(start, ast.Name) else None
+        if not isinstance(start, ast.Name) or owner is None or len(uses) > _MOST_STEPS:
+            return Chain(start, tuple(uses))
+        binding = owner.binding(start.id, use.byte)
+        value = None if binding is None else value_of(binding, owner)
+        if value is None or (owner.kind is ScopeKind.MODULE and start.id == instance):
+            return Chain(start, tuple(uses))
+        use = value
