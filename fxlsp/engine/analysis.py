@@ -93,18 +93,19 @@ def _class_candidate(document: Document, model: ModelClass, before: list[ModelCl
 
 def _other_candidate(document: Document, model: Factory | Instance, settings: Settings) -> Candidate:
     found = recipes_for(document, model)
-    recipes, asked = _chosen(found, settings.recipes_of(document.path, model.name), model.name)
+    configured = settings.recipes_of(document.path, model.name)
+    recipes, asked = _chosen(found, configured, model.name, isinstance(model, Instance))
     return Candidate(model.name, model.extent, found, recipes, frozenset(), asked)
 
 
 def _chosen(
-    found: tuple[FoundRecipe, ...], configured: tuple[str, ...], name: str
+    found: tuple[FoundRecipe, ...], configured: tuple[str, ...], name: str, instance: bool = False
 ) -> tuple[tuple[Recipe | None, ...], bool]:
     """All comments, else all of the settings, else the best call site; and whether somebody asked for it."""
     comments = [recipe for recipe in found if recipe.recipe.source == "comment"]
     if comments:
         return tuple(recipe.recipe for recipe in comments if recipe.error is None), True
     if configured:
-        return tuple(recipe_of(text, name, "config") for text in configured), True
+        return tuple(recipe_of(text, name, "config", instance) for text in configured), True
     sites = [recipe.recipe for recipe in found if recipe.error is None]
     return (sites[0] if sites else None,), False

@@ -48,6 +48,7 @@ class Template:
         on_change: Callable[[], None] = lambda: None,
         handshake_seconds: float = 60.0,
         idle_seconds: float = 600.0,
+        limit: RestartLimit | None = None,
     ) -> None:
         """
         Args:
@@ -66,7 +67,7 @@ class Template:
         self._on_change = on_change
         self._handshake_seconds = handshake_seconds
         self._idle_seconds = idle_seconds
-        self._limit = RestartLimit()
+        self._limit = limit or RestartLimit()
         self._conversation: Conversation | None = None
         self._starting: asyncio.Task[Conversation] | None = None
         self._watching: asyncio.Task[None] | None = None

@@ -1,0 +1,99 @@
+"""Settings from pyproject.toml and from the client."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fxlsp.engine.settings import Settings, read_settings
+
+
+def write(folder: Path, text: str) -> str:
+    (folder / "pyproject.toml").write_text(text)
+    return str(folder)
+
+
+def test_without_a_file_all_values_are_the_defaults(tmp_path: Path) -> None:
+    settings, problems = read_settings(str(tmp_path))
+    assert (settings, problems) == (Settings(), ())
+    assert settings.origin("hints") == "default"
+
+
+def test_the_client_wins_key_by_key_and_null_is_unset(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path,
+        '[tool.fxlsp]\npython = "py"\nhints = false\nlimits.seconds = 3\n'
+        '[tool.fxlsp.recipes]\nNet = "Net(1)"\nOther = ["Other()", "Other(2)"]\n',
+    )
+    client = {"python": None, "hints": True, "limits": {"megabytes": 10}, "recipes": {"Net": "Net(2)"}}
+    settings, problems = read_settings(folder, client)
+    assert problems == ()
+    assert (settings.python, settings.hints) == ("py", True)
+    assert (settings.seconds, settings.megabytes) == (3.0, 10)
+    assert settings.recipes == {"Net": ("Net(2)",), "Other": ("Other()", "Other(2)")}
+    assert (settings.origin("python"), settings.origin("hints")) == ("pyproject", "client")
+
+
+def test_an_empty_table_resets_nothing(tmp_path: Path) -> None:
+    settings, _ = read_settings(write(tmp_path, "[tool.fxlsp]\n"), {"python": "py", "limits": {}, "recipes": {}})
+    assert settings.python == "py"
+
+
+def test_a_recipe_may_name_the_file_of_its_model(tmp_path: Path) -> None:
+    folder = write(tmp_path, '[tool.fxlsp.recipes]\n"models/net.py:Net" = "Net(1)"\nNet = "Net(2)"\n')
+    settings, _ = read_settings(folder)
+    assert settings.recipes_of(str(tmp_path / "models/net.py"), "Net") == ("Net(1)",)
+    assert settings.recipes_of(str(tmp_path / "other.py"), "Net") == ("Net(2)",)
+    assert settings.recipes_of(str(tmp_path / "other.py"), "None") == ()
+
+
+def test_the_file_of_a_folder_above_counts(tmp_path: Path) -> None:
+    write(tmp_path, "[tool.fxlsp]\nhints = false\n")
+    (tmp_path / "inner").mkdir()
+    assert not read_settings(str(tmp_path / "inner"))[0].hints
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "line"),
+    [
+        ('[tool.fxlsp]\n\nhints = "yes"\n', "'hints' must be true or false, not 'yes'", 3),
+        ("[tool.fxlsp]\nhint = true\n", "there is no setting 'hint'", 2),
+        ("[tool.fxlsp.limits]\nseconds = -1\n", "'limits.seconds' must be a number above 0, not -1", 2),
+        ("[tool.fxlsp.limits]\nmegabytes = 1.5\n", "'limits.megabytes' must be an integer above 0", 2),
+        ("[tool.fxlsp]\nlimits = 3\n", "there is no setting 'limits'", 2),
+        ("[tool.fxlsp.recipes]\nNet = 3\n", "'recipes.Net' must be a string or a list of strings", 2),
+        ("[tool.fxlsp]\npython = 3\n", "'python' must be a string", 2),
+        ("[tool.fxlsp]\ntrusted = true\n", "cannot vouch for itself", 2),
+        ("[tool.fxlsp\n", "is not TOML", 1),
+    ],
+)
+def test_a_mistake_is_told_at_its_place_and_changes_nothing(tmp_path: Path, text: str, words: str, line: int) -> None:
+    settings, problems = read_settings(write(tmp_path, text))
+    assert settings == Settings()
+    assert len(problems) == 1
+    assert words in problems[0].message
+    assert problems[0].location is not None
+    assert problems[0].location.line == line
+
+
+@pytest.mark.parametrize("client", [{"hints": 3}, {"nonsense": True}, {"recipes": []}, {"limits": {"seconds": "1"}}])
+def test_a_mistake_of_the_client_is_told_too(tmp_path: Path, client: dict[str, Any]) -> None:
+    settings, problems = read_settings(str(tmp_path), client)
+    assert settings == Settings()
+    assert problems[0].message.startswith("setting of the editor or command line: ")
+
+
+@pytest.mark.parametrize("text", ["tool = 3\n", "[tool]\nfxlsp = 3\n"])
+def test_a_file_of_another_shape_is_no_crash(tmp_path: Path, text: str) -> None:
+    assert read_settings(write(tmp_path, text))[0] == Settings()
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe\x00")
+    assert "cannot be read" in read_settings(str(tmp_path))[1][0].message
+
+
+def test_only_the_client_can_trust(tmp_path: Path) -> None:
+    assert read_settings(str(tmp_path), {"trusted": True})[0].trusted

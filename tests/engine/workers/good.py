@@ -1,0 +1,135 @@
+"""A worker that traces nothing but answers as one that does.
+
+The target's name says what happens to it, and the text of its file what the report says: see ``_answer``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from fxlsp.report.graph import ModuleCall, Node, Verdict
+from fxlsp.report.places import Location
+from fxlsp.report.recipes import Recipe
+from fxlsp.report.report import Environment, Report
+from tests.engine.workers.speaking import HELLO, Wire
+
+Message = dict[str, Any]
+
+
+class Worker:
+    def __init__(self) -> None:
+        self.wire = Wire()
+        self.texts: dict[str, str] = {}
+        self.cancelled: set[int] = set()
+
+    def serve(self) -> None:
+        self.wire.send(HELLO)
+        for message in self.wire.messages():
+            if message["type"] == "overlay":
+                self.texts[message["path"]] = message["text"]
+            elif message["type"] == "cancel":
+                self.cancelled.add(message["id"])
+            elif message["type"] == "trace":
+                threading.Thread(target=self._trace, args=(message, dict(self.texts)), daemon=True).start()
+
+    def _trace(self, message: Message, texts: dict[str, str]) -> None:
+        file = message["target"].get("file", "")
+        text = texts.get(file, "")
+        log({"path": file, **message})
+        for stage in ("load", "trace"):
+            self.wire.send({"type": "stage", "id": message["id"], "name": stage})
+        if "# slow" in text and not self._wait_for_gate(message["id"], file):
+            return
+        self.wire.send({"id": message["id"], **self._answer(message, text)})
+
+    def _wait_for_gate(self, number: int, file: str) -> bool:
+        """Until the test opens the gate or cancels the trace."""
+        gate = Path(file).with_suffix(".gate")
+        while not gate.exists():
+            if number in self.cancelled:
+                log({"cancelled": number, "path": file})
+                return False
+            time.sleep(0.002)
+        return True
+
+    def _answer(self, message: Message, text: str) -> Message:
+        name, file = message["target"]["name"], message["target"].get("file", "")
+        reads = [{"path": path, "digest": digest} for path, digest in message["overlays"].items()]
+        if name.startswith("Dying") or "# dies" in text:
+            stack = [
+                {"file": "/usr/lib/python3/site-packages/torch/nn.py", "line": 3, "function": "inner"},
+                {"file": file, "line": line_of(text, "def forward"), "function": "forward"},
+            ]
+            return {"type": "failed", "stage": "trace", "exit": None, "signal": 11, "limit": None, "stack": stack}
+        if name.startswith("Fatal"):
+            sys.stderr.write("fatal: the template is broken\n")
+            os._exit(3)
+        if name.startswith("Failing") or "# fails" in text:
+            failure = {"code": "FX903", "message": "no such argument", "location": None}
+            return {"type": "failure", "failure": {"target": name, "failure": failure}, "reads": reads}
+        if name.startswith("Garbled"):
+            return {"type": "report", "report": {"nonsense": 1}}
+        return {"type": "report", "report": report(message, file, text), "reads": reads, "imports": []}
+
+
+def report(message: Message, file: str, text: str) -> Message:
+    """One node on the line of ``forward``, as wide as the text says; calls of the classes named in ``# runs: A B``."""
+    width = re.search(r"width = (\d+)", text)
+    size = re.search(r"big(\d+)", message["target"]["name"])
+    output = {"shape": [int(width[1]) if width else 0], "dtype": "float32"}
+    place = location(file, line_of(text, "def forward"))
+    node = Node("x", "placeholder", "x", None, None, None, place, (), output, (), 0, None)
+    call = ModuleCall("", "", "M", False, None, place, (), output, 0, None, 0, 1)
+    runs = (replace(call, forward=location(file, line)) for line in run_lines(text))
+    recipe = Recipe(message["recipe"]["init"] or "", message["recipe"]["inputs"], "default")
+    return Report(
+        target=message["target"]["name"],
+        environment=Environment(str(HELLO["python"]), str(HELLO["torch"])),
+        recipe=recipe,
+        mode="train",
+        verdict=Verdict(True),
+        complete=True,
+        opaque=0,
+        nodes=(node,) * (int(size[1]) if size else 1),
+        modules=(),
+        calls=(call, *runs),
+        problems=(),
+        timing_ms={"total": 1.0},
+    ).to_json()
+
+
+def run_lines(text: str) -> list[int]:
+    named = re.search(r"# runs: (.*)", text)
+    names = named[1].split() if named else []
+    return [line_of(text, "def forward", line_of(text, f"class {name}(")) for name in names]
+
+
+def line_of(text: str, words: str, start: int = 1) -> int:
+    lines = text.split("\n")
+    return next((number for number in range(start, len(lines) + 1) if words in lines[number - 1]), 1)
+
+
+def location(file: str, line: int) -> Location:
+    return Location(file, line, 5, line, 16)
+
+
+def log(entry: Message) -> None:
+    """What the test reads afterwards: beside the model's file."""
+    if os.path.isabs(entry["path"]) and os.path.isdir(os.path.dirname(entry["path"])):
+        with open(os.path.join(os.path.dirname(entry["path"]), "log.jsonl"), "a") as file:
+            file.write(json.dumps({**entry, "pid": os.getpid()}) + "\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        Worker().serve()
