@@ -92,7 +92,8 @@ def _same_length(left: Node, right: Node) -> bool:
 
 
 def _assigned(target: Node, value: Node, statement: Node) -> Binding:
-    return Binding(text_of(target), How.ASSIGNED, statement.end_byte - 1, _block(statement), text_of(value))
+    text = f"({text_of(value)})" if value.type == "expression_list" else text_of(value)
+    return Binding(text_of(target), How.ASSIGNED, statement.end_byte - 1, _block(statement), text)
 
 
 def _targets(pattern: Node | None, statement: Node) -> Iterator[Binding]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from fxlsp.source.documents import Document
-from fxlsp.source.expressions import dotted, parse_expression, write, write_arguments
+from fxlsp.source.expressions import CHAINED_METHODS, dotted, parse_expression, write, write_arguments
 from fxlsp.source.positions import Span
 from fxlsp.source.scopes import ScopeKind, scopes_of
 from fxlsp.source.substitution import Chain, Unknown, Use, at_module_level, chain_of, uses_locals
@@ -80,7 +80,7 @@ class _Search:
         """The construction that a call is, as the module would write it."""
         if dotted_name(field(call, "function")) not in self._makers:
             return None
-        expression = parse_expression(text_of(call))
+        expression = parse_expression(text_of(_whole_chain(call)))
         if expression is None or (in_model and uses_locals(self._use(expression, call))):
             return None
         return self._written(self._use(expression, call))
@@ -151,6 +151,16 @@ class _Search:
                 made = dotted(start.func) if isinstance(start, ast.Call) else None
                 found.setdefault(text_of(name), set()).add(made)
         return {name: frozenset(starts) for name, starts in found.items()}
+
+
+def _whole_chain(call: Node) -> Node:
+    """``Net(10).to(device).eval()`` for the call ``Net(10)`` in it."""
+    while (attribute := call.parent) is not None and attribute.type == "attribute":
+        method, outer = field(attribute, "attribute"), attribute.parent
+        if method is None or text_of(method) not in CHAINED_METHODS or outer is None or outer.type != "call":
+            break
+        call = outer
+    return call
 
 
 def _called_module(call: Node) -> Node | None:

@@ -10,7 +10,7 @@ from fxlsp.source.documents import Document
 from fxlsp.source.positions import Span
 from fxlsp.source.syntax import captures, span_of, text_of
 
-_RECIPE = re.compile(r"#\s*fxlsp:\s*(?!ignore\b)(?P<text>.*?)\s*$")
+_RECIPE = re.compile(r"#\s*fxlsp:(?!\s*ignore\b)\s*(?P<text>.*?)\s*$")
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,9 @@ MODE_METHODS = frozenset({"eval", "train", "half", "float", "double", "bfloat16"
 _DEVICE_METHODS = frozenset({"cuda", "cpu", "xpu", "mps", "share_memory"})
 """Methods that move a module or tensor elsewhere: shapes do not depend on it, and the device may not be there."""
 
+CHAINED_METHODS = MODE_METHODS | _DEVICE_METHODS
+"""Methods of a module that return it."""
+
 _WRAPPERS = ("DataParallel", "DistributedDataParallel", "torch.compile", "torch.jit.script")
 """What calls the module it is given."""
 
@@ -34,7 +37,9 @@ def parse_expression(text: str) -> ast.expr | None:
         expression = parsed_expression(text)
     except SYNTAX_ERRORS:
         return None
-    return expression if _depth(expression) <= _DEEPEST else None
+    # What starts on the line before the text's first is made of the brackets put around it: of "", "a, b" or ") + (".
+    alone = expression.lineno > 1
+    return expression if alone and _depth(expression) <= _DEEPEST else None
 
 
 def _depth(expression: ast.expr) -> int:
@@ -58,12 +63,16 @@ def write_arguments(call: ast.Call) -> str:
     return ", ".join(parts)
 
 
+def as_written(text: str, part: ast.expr) -> str:
+    """The words of a part of the expression that ``text`` was parsed to."""
+    return ast.get_source_segment(f"(\n{text}\n)", part) or write(part)
+
+
 def called_parts(text: str, call: ast.Call) -> tuple[str, str]:
-    """What ``text`` calls and the arguments, both as written; ``call`` is what the text was parsed to."""
-    source = f"(\n{text}\n)"
-    callee, whole = ast.get_source_segment(source, call.func), ast.get_source_segment(source, call)
-    brackets = (whole or "")[len(callee or "") :].strip()
-    if callee is None or not brackets.startswith("("):
+    """What a call in ``text`` calls and the arguments, both as written."""
+    callee = as_written(text, call.func)
+    brackets = as_written(text, call).removeprefix(callee).strip()
+    if not brackets.startswith("("):
         return write(call.func), write_arguments(call)
     return callee, brackets[1:-1].strip()
 

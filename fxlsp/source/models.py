@@ -229,7 +229,14 @@ def _assignment(statement: Node) -> Node | None:
 
 
 def header_of(document: Document, model: ModelClass | Factory | Instance) -> Span:
-    """The lines of a statement on which a recipe comment may stand, from its first decorator on."""
+    """The lines of a statement on which a recipe comment may stand: from its first decorator to its colon."""
+    extent = model.extent
+    if isinstance(model, Instance):
+        return extent
     name = model.name if isinstance(model, ModelClass) else model.name_span
-    end = model.extent.end_line if isinstance(model, Instance) else name.end_line
-    return Span(model.extent.line, model.extent.column, end, len(document.lines.line_text(end)) + 1)
+    point = document.lines.to_bytes(name.line, name.column)
+    identifier = document.tree.root_node.descendant_for_point_range(point, point)
+    definition = None if identifier is None else identifier.parent
+    colons = [] if definition is None else [child for child in definition.children if child.type == ":"]
+    end = span_of(colons[-1], document.lines) if colons else name
+    return Span(extent.line, extent.column, end.end_line, end.end_column)

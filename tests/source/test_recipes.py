@@ -1,0 +1,299 @@
+"""What a file says about how its models are made and fed."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from fxlsp.report.recipes import Recipe
+from fxlsp.source.documents import Document
+from fxlsp.source.models import Factory, Instance, ModelClass, factories, instances, model_classes
+from fxlsp.source.recipes import FoundRecipe, recipes_for
+
+HEAD = """\
+import torch
+import torch.nn as nn
+
+WIDTH = 64
+
+class Block(nn.Module):
+    def forward(self, x):
+        return x
+
+class Net(nn.Module):
+    def __init__(self, width=32, depth=2):
+        super().__init__()
+
+    def forward(self, x, mask=None):
+        return x
+
+"""
+
+
+def document_of(text: str) -> Document:
+    return Document("untitled:a", "/untitled/a.py", 1, text)
+
+
+def found(text: str, name: str = "Net") -> tuple[FoundRecipe, ...]:
+    document = document_of(text)
+    models: list[ModelClass | Factory | Instance] = [
+        *(each for each in model_classes(document) if each.qualname == name),
+        *(each for each in factories(document) if each.name == name),
+        *(each for each in instances(document) if each.name == name),
+    ]
+    (model,) = models
+    recipes = recipes_for(document, model)
+    for each in recipes:
+        if each.recipe.source == "comment" and each.error is None and each.recipe.inputs is None:
+            assert document.lines.slice(each.span) == each.recipe.init
+    return recipes
+
+
+def recipes(text: str, name: str = "Net") -> list[tuple[str, str | None]]:
+    return [(each.recipe.init, each.recipe.inputs) for each in found(text, name)]
+
+
+def sites(text: str, name: str = "Net") -> list[tuple[str, str | None]]:
+    """The recipes from code below two model classes, ``Block`` and ``Net``."""
+    return recipes(HEAD + dedent(text), name)
+
+
+@pytest.mark.parametrize(
+    ("comment", "init", "inputs"),
+    [
+        ("Net(width=64)", "Net(width=64)", None),
+        (
+            "Net(width=64)(torch.randn(1, 3, 32, 32), mask=None)",
+            "Net(width=64)",
+            "torch.randn(1, 3, 32, 32), mask=None",
+        ),
+        ("Net().eval()(x)", "Net().eval()", "x"),
+        ("Net().eval()", "Net().eval()", None),
+        ("Net()()", "Net()", ""),
+        ('Net("ä")(torch.randn(1, 3)  )', 'Net("ä")', "torch.randn(1, 3)"),
+        ("(Net())(torch.randn(1))", "Net()", "torch.randn(1)"),
+        ("Net()(x)  # as in the paper", "Net()", "x"),
+        ("Net(width = 64)( *xs, ** kw )", "Net(width = 64)", "*xs, ** kw"),
+    ],
+)
+def test_a_comment_is_split_into_what_makes_the_model_and_what_it_is_fed(
+    comment: str, init: str, inputs: str | None
+) -> None:
+    text = f"import torch.nn as nn\n# fxlsp: {comment}\nclass Net(nn.Module):\n    pass\n"
+    (only,) = found(text)
+    assert only == FoundRecipe(Recipe(init, inputs, "comment"), only.span, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Net(nn.Module):  # fxlsp: Net(1)\n    pass\n",
+        "# A model.\n# fxlsp: Net(1)\n# More of it.\nclass Net(nn.Module):\n    pass\n",
+        "#fxlsp:Net(1)\n@final\n@other(\n)\nclass Net(nn.Module):\n    pass\n",
+        "@final\n# fxlsp: Net(1)\nclass Net(nn.Module):\n    pass\n",
+        "class Net(nn.Module):  # type: ignore # fxlsp: Net(1)\n    pass\n",
+        "class Net(  # fxlsp: Net(1)\n    nn.Module,\n):\n    pass\n",
+        "class Net(\n    nn.Module,\n):  # fxlsp: Net(1)\n    pass\n",
+        "if True:\n    # fxlsp: Net(1)\n    class Net(nn.Module):\n        pass\n",
+        "# fxlsp: Net(1)\r\nclass Net(nn.Module):\r\n    pass\r\n",
+    ],
+)
+def test_a_comment_stands_on_the_statement_or_right_above_it(text: str) -> None:
+    assert recipes(text) == [("Net(1)", None)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# fxlsp: Net(1)\n\nclass Net(nn.Module):\n    pass\n",
+        "x = 1  # fxlsp: Net(1)\nclass Net(nn.Module):\n    pass\n",
+        "class Net(nn.Module):\n    # fxlsp: Net(1)\n    pass\n",
+        "# fxlsp: ignore[FX101]\nclass Net(nn.Module):  # fxlsp: ignore\n    pass\n",
+        's = """\n# fxlsp: Net(1)\n"""\nclass Net(nn.Module):\n    pass\n',
+    ],
+)
+def test_other_comments_are_no_recipes(text: str) -> None:
+    assert recipes(text) == []
+
+
+def test_several_comments_are_several_recipes() -> None:
+    text = "# fxlsp: Net(1)\n# fxlsp: Net(2)(x)\nclass Net(nn.Module):  # fxlsp: Net(3)\n    pass\n"
+    assert recipes(text) == [("Net(1)", None), ("Net(2)", "x"), ("Net(3)", None)]
+
+
+@pytest.mark.parametrize(
+    "comment", ["", "Net(", "Net(1); Net(2)", "net = Net()", "give it 3 channels", ")(", "Net(), 1"]
+)
+def test_a_comment_that_is_not_one_expression_is_an_error_at_its_place(comment: str) -> None:
+    (only,) = found(f"# fxlsp: {comment}\nclass Net(nn.Module):\n    pass\n")
+    assert only.error is not None
+    assert "not one Python expression" in only.error
+    assert (only.span.line, only.span.column) == (1, 10)
+
+
+def test_a_comment_makes_a_function_a_factory() -> None:
+    text = "# fxlsp: make(3)(torch.randn(1))\ndef make(n):\n    return n\n\ndef other():\n    pass\n"
+    assert recipes(text, "make") == [("make(3)", "torch.randn(1)")]
+    assert [each.name for each in factories(document_of(text))] == ["make"]
+
+
+def test_an_instance_is_called_by_its_name() -> None:
+    text = "import torch\nnet = load()  # fxlsp: net(torch.randn(1, 3))\n"
+    assert recipes(text, "net") == [("net", "torch.randn(1, 3)"), ("net", None)]
+
+
+def test_an_instance_is_fed_what_the_file_feeds_it() -> None:
+    text = """
+        net = Net(10)
+
+        if __name__ == "__main__":
+            x = torch.randn(2, 3)
+            net(x)
+    """
+    assert sites(text, "net") == [("net", "torch.randn(2, 3)")]
+    assert sites(text) == [("Net(10)", "torch.randn(2, 3)")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("net = Net(10, depth=128)", [("Net(10, depth=128)", None)]),
+        ("net = Net(WIDTH)\nnet(torch.randn(2, 3))", [("Net(WIDTH)", "torch.randn(2, 3)")]),
+        ("Net()(torch.randn(1, 3), mask=None)", [("Net()", "torch.randn(1, 3), mask=None")]),
+        ("Net().eval()(torch.randn(1, 3))", [("Net().eval()", "torch.randn(1, 3)")]),
+        ("net = Net().to('cuda').eval()\nnet(torch.ones(1).cuda())", [("Net().eval()", "torch.ones(1)")]),
+        ("net = Net().cuda().half()\nnet(torch.ones(1))", [("Net().half()", "torch.ones(1)")]),
+        ("net = Net().to(torch.float16)\nnet(torch.ones(1))", [("Net().to(torch.float16)", "torch.ones(1)")]),
+        ("net = Net()\nnet.eval()\nnet(torch.ones(1))", [("Net().eval()", "torch.ones(1)")]),
+        ("net = Net()\nnet = nn.DataParallel(net)\nnet.forward(torch.ones(1))", [("Net()", "torch.ones(1)")]),
+        ("net: nn.Module = Net(\n    3,  # three\n    4,\n)", [("Net(3, 4)", None)]),
+        ("nets = [Net(i) for i in range(3)]", []),
+        ("net = Net()\nfor x in data:\n    net(x)", [("Net()", None)]),
+    ],
+)
+def test_call_sites_of_the_module_the_main_block_and_functions_are_alike(
+    text: str, expected: list[tuple[str, str | None]]
+) -> None:
+    indented = "".join(f"    {line}\n" for line in text.splitlines())
+    assert sites(f'if __name__ == "__main__":\n{indented}') == expected
+    assert sites(f"def test_it(data):\n{indented}") == expected
+    assert sites(f"class TestNet(TestCase):\n    def test(self):\n{indented.replace('    ', '        ')}") == expected
+    if "for x" not in text:
+        assert sites(text) == expected
+
+
+def test_names_of_a_function_are_replaced_by_what_they_stand_for() -> None:
+    text = """
+        def main():
+            batch, size = 2, 32
+            kernel = 3, 3
+            shape = (batch, 3, size, size)
+            width = WIDTH
+            net = Net(width * 2, kernel)
+            x = torch.randn(*shape)
+            x = x.to("cuda")
+            y = net(x)
+    """
+    assert sites(text) == [("Net(WIDTH * 2, (3, 3))", "torch.randn(*(2, 3, 32, 32))")]
+
+
+def test_a_parameter_stands_for_its_default() -> None:
+    text = """
+        def make(width=WIDTH, **kwargs):
+            return Net(width, **kwargs)
+    """
+    assert sites(text) == [("Net(WIDTH)", None)]
+
+
+def test_a_device_does_not_make_inputs_unknown() -> None:
+    text = """
+        def main(args):
+            device = torch.device(args.device)
+            net = Net().to(device)
+            net(torch.randn(1, 3, device=device).to(args.device))
+    """
+    assert sites(text) == [("Net()", "torch.randn(1, 3)")]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("net = Net(args.width)\nnet(torch.ones(1))", [("", "torch.ones(1)")]),
+        ("net = Net(3)\nnet(args.x)", [("Net(3)", None)]),
+        ("net = Net(args.width)", []),
+        ("width = 1\nif args:\n    width = 2\nNet(width)", []),
+        ("width = 1\nwidth = width + 1\nNet(width)", [("Net(1 + 1)", None)]),
+        ("layers = []\nlayers.append(3)\nNet(layers)", []),
+        ("import numpy as np\nNet(np.int64(3))", []),
+        ("with open() as f:\n    Net(f)", []),
+        ("width = width\nNet(width)", []),
+        ("a = b\nb = a\nNet(a)", []),
+        ("f = lambda n: Net(n)", []),
+        ("f = lambda: Net(5)", [("Net(5)", None)]),
+    ],
+)
+def test_what_is_known_only_when_the_code_runs_is_left_out(body: str, expected: list[tuple[str, str | None]]) -> None:
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    assert sites(f"def main(args):\n{indented}") == expected
+
+
+def test_what_a_model_passes_on_to_its_parts_is_taken_only_if_the_module_knows_it() -> None:
+    text = """
+        class Big(nn.Module):
+            def __init__(self, width=3):
+                self.first = Block(width)
+                self.second = Block(WIDTH, 5)
+                depth = 4
+                self.third = Block(depth)
+
+            def forward(self, x):
+                return self.second(x)
+    """
+    assert sites(text, "Block") == [("Block(WIDTH, 5)", None)]
+
+
+def test_a_class_says_nothing_about_itself() -> None:
+    text = "import torch.nn as nn\nclass Net(nn.Module):\n    def copy(self):\n        return Net(1)\n"
+    assert recipes(text) == []
+
+
+def test_a_function_that_returns_the_model_makes_it() -> None:
+    text = """
+        def _make(block, width, **kwargs):
+            net = Net(width, block, **kwargs)
+            return net
+
+        def small(**kwargs):
+            return _make(Block, 10, **kwargs)
+
+        def test():
+            net = small()
+            y = net(torch.randn(1, 3, 32, 32))
+    """
+    assert sites(text) == [("small()", "torch.randn(1, 3, 32, 32)"), ("_make(Block, 10)", None)]
+
+
+def test_recipes_with_inputs_come_first_and_none_comes_twice() -> None:
+    text = """
+        a = Net(1)
+        b = Net(2)
+        b(torch.ones(2))
+        b(torch.ones(2))
+        Net(1)
+    """
+    assert sites(text) == [("Net(2)", "torch.ones(2)"), ("Net(1)", None)]
+
+
+def test_a_nested_class_is_made_by_its_dotted_name() -> None:
+    text = "import torch.nn as nn\nclass A:\n    class Net(nn.Module):\n        pass\nA.Net(3)\nNet(4)\n"
+    assert recipes(text, "A.Net") == [("A.Net(3)", None)]
+
+
+def test_a_class_inside_a_function_has_comments_alone() -> None:
+    text = "import torch.nn as nn\ndef f():\n    # fxlsp: Net(1)\n    class Net(nn.Module):\n        pass\n    Net(2)\n"
+    assert recipes(text, "f.<locals>.Net") == [("Net(1)", None)]
+
+
+def test_a_text_with_errors_still_has_its_recipes() -> None:
+    assert sites("net = Net(3)\nnet(torch.ones(1))\ndef broken(:\n") == [("Net(3)", "torch.ones(1)")]
