@@ -67,10 +67,9 @@ class TracingJobs:
 
     def _schedule(self, wish: Wish, edited: bool) -> None:
         key, state = wish.key, self._session.states[wish.key]
-        running_ms = self._scheduler.running_ms(key)
-        if running_ms is None:
+        if key not in self._session.under_way:
             self._session.states[key] = replace(state, status=Status.QUEUED, covered_by=None)
-        elif not worth_finishing(running_ms, state.cost_ms):
+        elif not worth_finishing(self._scheduler.running_ms(key) or 0.0, state.cost_ms):
             self._scheduler.cancel(key)
         if edited or not self._scheduler.is_waiting(key):
             pause = pause_before(state.cost_ms) if edited else 0.0
