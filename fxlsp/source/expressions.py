@@ -70,9 +70,9 @@ def as_written(text: str, part: ast.expr) -> str:
 
 def called_parts(text: str, call: ast.Call) -> tuple[str, str]:
     """What a call in ``text`` calls and the arguments, both as written."""
-    callee = as_written(text, call.func)
-    brackets = as_written(text, call).removeprefix(callee).strip()
-    if not brackets.startswith("("):
+    callee, whole = as_written(text, call.func), as_written(text, call)
+    brackets = whole[len(callee) :].strip()
+    if not whole.startswith(callee) or not brackets.startswith("("):
         return write(call.func), write_arguments(call)
     return callee, brackets[1:-1].strip()
 

@@ -63,7 +63,7 @@ def recipe_of(text: str, name: str, source: RecipeSource, instance: bool = False
         isinstance(expression.func, ast.Call) or (instance and dotted(expression.func) == name)
     ):
         return Recipe(*called_parts(text, expression), source)
-    return Recipe(text, None, source)
+    return Recipe(text if expression is None else as_written(text, expression), None, source)
 
 
 def _name(model: ModelClass | Factory | Instance) -> str:
