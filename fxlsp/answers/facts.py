@@ -24,9 +24,13 @@ def node_facts(run: Run) -> RichText:
 
 
 def cost_facts(event: Event) -> Iterator[RichText]:
-    """Parameters and floating-point operations."""
-    yield words(params_text(event.subject.params))
-    yield words(flops_text(event.subject.flops))
+    """Parameters and floating-point operations on a line, unless there are none."""
+    params, flops = event.subject.params, event.subject.flops
+    known = [params_text(params)] if params else []
+    if flops != 0 and event.output is not None:
+        known.append(flops_text(flops))
+    if known:
+        yield words(" · ".join(known))
 
 
 def warnings(runs: Sequence[Run]) -> Iterator[RichText]:

@@ -57,7 +57,7 @@ def _expression_text(sightings: Sequence[Sighting]) -> RichText:
 
 
 def _one_run(run: Run) -> list[RichText]:
-    lines = [_headline(run.event.title, run), node_facts(run), dotted(cost_facts(run.event)), *warnings([run])]
+    lines = [_headline(run.event.title, run), node_facts(run), *cost_facts(run.event), *warnings([run])]
     parts = [Run(run.state, run.index, part) for part in run.event.parts]
     if len(parts) > 1:
         lines.append(block(runs_table(parts)))
@@ -65,10 +65,17 @@ def _one_run(run: Run) -> list[RichText]:
 
 
 def _several_runs(runs: Sequence[Run]) -> list[RichText]:
-    titles = {run.event.title for run in runs}
-    title = titles.pop() if len(titles) == 1 else f"{len(titles)} different modules or functions"
-    first = _headline(title, runs[0]) + words(f", and {len(runs) - 1} more")
+    first = _headline(_common_title(runs), runs[0]) + words(f", and {len(runs) - 1} more")
     return [first, block(runs_table(runs)), *warnings(runs)]
+
+
+def _common_title(runs: Sequence[Run]) -> str:
+    """The title of all runs; else their class, else how many there are."""
+    titles = {run.event.title for run in runs}
+    heads = {title.partition("(")[0] for title in titles}
+    if len(titles) == 1:
+        return titles.pop()
+    return f"{heads.pop()}(…)" if len(heads) == 1 else f"{len(heads)} kinds of modules or functions"
 
 
 def _headline(title: str, run: Run) -> RichText:

@@ -24,8 +24,13 @@ class Sighting:
 
 
 def sightings_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[Sighting]:
-    """What was met at the innermost expression around a place, in the order of the reports."""
-    around = list(_around(snapshot, path, line, column))
+    """What was met at the innermost expression around a place, in the order of the reports.
+
+    An expression that ends right before the place counts only where none holds the character behind it.
+    """
+    touching = list(_around(snapshot, path, line, column))
+    holding = [each for each in touching if (line, column) < (each.span.end_line, each.span.end_column)]
+    around = holding or touching
     if not around:
         return []
     innermost = min((sighting.span for sighting in around), key=_size)

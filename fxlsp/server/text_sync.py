@@ -41,15 +41,15 @@ def _edits(
             yield from edits_between(text, change.text)
             text = change.text
         else:
-            edit = _edit(LineIndex(text), change, encoding)
-            yield edit
-            text = edit.apply(text)
+            start, end = _offsets(LineIndex(text), change.range, encoding)
+            # Some editors replace whole lines: what is the same in them is not touched.
+            for edit in edits_between(text[start:end], change.text):
+                yield TextEdit(start + edit.start_offset, start + edit.old_end_offset, edit.new_text)
+            text = text[:start] + change.text + text[end:]
 
 
-def _edit(lines: LineIndex, change: types.TextDocumentContentChangePartial, encoding: Encoding) -> TextEdit:
-    start, end = change.range.start, change.range.end
-    return TextEdit(
-        lines.offset(*lines.from_lsp(start.line, start.character, encoding)),
-        lines.offset(*lines.from_lsp(end.line, end.character, encoding)),
-        change.text,
+def _offsets(lines: LineIndex, span: types.Range, encoding: Encoding) -> tuple[int, int]:
+    return (
+        lines.offset(*lines.from_lsp(span.start.line, span.start.character, encoding)),
+        lines.offset(*lines.from_lsp(span.end.line, span.end.character, encoding)),
     )

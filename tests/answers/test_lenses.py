@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fxlsp.answers.lenses import lenses
+from fxlsp.engine.store import ModelKey, ModelState, Snapshot, Status
+from fxlsp.report.codes import NOT_BUILT, NOT_FED
+from fxlsp.report.problems import Failure
+from tests.answers.builder import PATH, edited, failed, snapshot
+from tests.answers.nets import TEXT, trace
+
+
+def texts(shown: Snapshot) -> list[str]:
+    return [lens.text for lens in lenses(shown, PATH)]
+
+
+def test_a_traced_class_shows_size_cost_and_verdict_and_its_forward_the_shapes() -> None:
+    assert texts(snapshot(TEXT, trace().state())) == [
+        "traced inside Net · 2 calls",
+        "blocks.0 (+1 more): (1, 4, 8, 8) → (1, 4, 8, 8)",
+        "10 nodes · 1.23 K parameters · traceable",
+        "(1, 3, 8, 8) → (1, 10)",
+    ]
+
+
+def test_problems_are_counted() -> None:
+    made = trace().problem("FX401", "self.head(x)", "mat1 and mat2 shapes cannot be multiplied")
+    assert "10 nodes · 1.23 K parameters · traceable · 1 problem" in texts(snapshot(TEXT, made.state()))
+
+
+def test_without_trust_lenses_stand_at_every_class_and_offer_to_trust() -> None:
+    found = lenses(snapshot(TEXT, trusted=False), PATH)
+    assert [(lens.name, lens.text, lens.action) for lens in found] == [
+        ("Block", "not traced: workspace not trusted", "trust"),
+        ("Net", "not traced: workspace not trusted", "trust"),
+    ]
+
+
+def test_a_class_that_needs_something_says_what() -> None:
+    failure = Failure("Net", NOT_FED, "The inputs are not known", needs="inputs")
+    assert texts(snapshot(TEXT, failed(TEXT, "Net", failure)))[1] == "not traced: give inputs"
+
+
+def test_a_failure_is_told_on_one_line() -> None:
+    failure = Failure("Net", NOT_BUILT, "NameError: name 'foo' is not defined\nmore")
+    assert texts(snapshot(TEXT, failed(TEXT, "Net", failure)))[1] == (
+        "not traced: NameError: name 'foo' is not defined"
+    )
+
+
+def test_a_class_whose_trace_is_under_way_says_so() -> None:
+    state = ModelState(ModelKey("p", PATH, "Net", None), Status.RUNNING)
+    assert texts(snapshot(TEXT, state)) == ["not traced yet", "tracing…"]
+
+
+def test_lenses_keep_their_texts_while_the_text_does_not_parse() -> None:
+    before = snapshot(TEXT, trace().state())
+    assert texts(edited(before, "return self.head(x)", "return self.head(x")) == texts(before)
+
+
+def test_the_lens_of_a_forward_stays_while_its_def_line_is_edited() -> None:
+    before = snapshot(TEXT, trace().state())
+    after = edited(before, "def forward(self, x):\n        y", "def forward(self, x, mask):\n        y")
+    assert texts(after) == texts(before)
+
+
+def test_a_failure_after_a_good_trace_keeps_the_text_and_says_so() -> None:
+    state = replace(trace().state(Status.FAILED), failure=Failure("Net", NOT_BUILT, "no"))
+    assert "10 nodes · 1.23 K parameters · traceable · the last trace failed" in texts(snapshot(TEXT, state))

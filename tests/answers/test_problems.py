@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fxlsp.answers.problems import problems
+from fxlsp.engine.store import ModelState, Snapshot, Status
+from fxlsp.report.codes import DIED, NOT_FED, NOT_LOADED
+from fxlsp.report.places import Location, RelatedPlace
+from fxlsp.report.problems import Failure
+from fxlsp.source.positions import Span
+from tests.answers.builder import PATH, Trace, edited, failed, place, snapshot
+from tests.answers.nets import TEXT
+
+
+def told(shown: Snapshot) -> list[tuple[str, str, int]]:
+    return [(problem.code, problem.message, problem.span.line) for problem in problems(shown, PATH)]
+
+
+def two_blocks() -> ModelState:
+    made = Trace(TEXT)
+    for index in (0, 1):
+        made.problem("FX401", "self.conv(x)", f"expected 4 channels (blocks.{index})", path=f"blocks.{index}")
+    return made.state()
+
+
+def test_one_span_has_one_problem_however_many_instances_meet_it() -> None:
+    assert told(snapshot(TEXT, two_blocks())) == [
+        ("FX401", "expected 4 channels (blocks.0)\nAlso in blocks.1.", place(TEXT, "self.conv(x)").line)
+    ]
+
+
+def test_problems_move_with_the_text() -> None:
+    shown = edited(snapshot(TEXT, two_blocks()), "import torch\n", "import torch\n\n\n")
+    assert [line for _, _, line in told(shown)] == [place(TEXT, "self.conv(x)").line + 2]
+
+
+def test_an_edit_of_the_expression_takes_its_problem_away() -> None:
+    assert told(edited(snapshot(TEXT, two_blocks()), "self.conv(x)", "self.conv(x, 1)")) == []
+
+
+def test_a_failure_stands_at_its_place() -> None:
+    failure = Failure("Net", DIED, "did not finish within 10 s", place(TEXT, "self.head(x)"))
+    assert told(snapshot(TEXT, failed(TEXT, "Net", failure))) == [
+        (DIED, "did not finish within 10 s", place(TEXT, "self.head(x)").line)
+    ]
+
+
+def test_a_failure_without_a_place_stands_at_the_name_of_its_class() -> None:
+    failure = Failure("Net", NOT_LOADED, "No module named 'timm'")
+    (problem,) = problems(snapshot(TEXT, failed(TEXT, "Net", failure)), PATH)
+    line = place(TEXT, "class Net").line
+    assert (problem.span, problem.is_failure) == (Span(line, 7, line, 10), True)
+
+
+def test_a_failure_in_a_file_that_is_not_open_points_there() -> None:
+    failure = Failure("Net", NOT_LOADED, "boom", Location("/work/other.py", 3, 1, 3, 9))
+    (problem,) = problems(snapshot(TEXT, failed(TEXT, "Net", failure)), PATH)
+    assert [(place.path, place.span.line) for place in problem.related] == [("/work/other.py", 3)]
+
+
+def test_what_only_the_user_can_give_is_no_problem() -> None:
+    failure = Failure("Net", NOT_FED, "The inputs are not known", needs="inputs")
+    assert told(snapshot(TEXT, failed(TEXT, "Net", failure))) == []
+
+
+def test_a_failure_replaces_the_problems_of_the_report_before_it() -> None:
+    failure = Failure("Net", NOT_LOADED, "boom", place(TEXT, "import torch"))
+    state = replace(two_blocks(), status=Status.FAILED, failure=failure, failure_texts=two_blocks().texts)
+    assert [code for code, _, _ in told(snapshot(TEXT, state))] == [NOT_LOADED]
+
+
+def test_related_places_that_were_edited_away_are_left_out() -> None:
+    made = Trace(TEXT).problem("FX401", "self.conv(x)", "boom")
+    related = (RelatedPlace("made here", place(TEXT, "y + x")), RelatedPlace("too", place(TEXT, "self.stem(x)")))
+    made.problems = [replace(problem, related=related) for problem in made.problems]
+    (problem,) = problems(edited(snapshot(TEXT, made.state()), "y + x", "y - x"), PATH)
+    assert [place.message for place in problem.related] == ["too"]
