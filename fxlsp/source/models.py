@@ -213,6 +213,8 @@ def _find_instances(document: Document) -> tuple[Instance, ...]:
 
 def constructed_class(expression: Node | None) -> str | None:
     """``Net`` for ``Net(10)`` and ``Net(10).eval()``: the dotted name that is called first in a chain of calls."""
+    while expression is not None and expression.type == "assignment":
+        expression = field(expression, "right")
     while expression is not None and expression.type == "call":
         callee = field(expression, "function")
         owner = field(callee, "object") if callee is not None and callee.type == "attribute" else None
