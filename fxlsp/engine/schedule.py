@@ -20,8 +20,8 @@ _log = logging.getLogger("fxlsp.engine")
 
 def pause_before(cost_ms: float) -> float:
     """Seconds of rest after an edit before a model is traced again whose last trace took ``cost_ms``: none for a cheap
-    one, half of what it takes for others, 0.3 at most."""
-    return 0.0 if cost_ms < _CHEAP_MS else min(_LONGEST_PAUSE, cost_ms / 2000)
+    one, half of what goes beyond that for others, 0.3 at most."""
+    return min(_LONGEST_PAUSE, max(0.0, cost_ms - _CHEAP_MS) / 2000)
 
 
 def worth_finishing(running_ms: float, cost_ms: float) -> bool:

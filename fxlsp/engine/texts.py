@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 from fxlsp.engine.acceptance import coverage
@@ -14,8 +15,10 @@ from fxlsp.engine.reconciling import reconcile
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document, read_document
 
+_TINY_TEXT = 2_000
+"""Characters; analysing less takes two or three milliseconds, and goes without a detour over a thread."""
 _SHORT_TEXT = 20_000
-"""Characters; analysing less takes a few milliseconds, and goes without a detour over a thread."""
+"""Characters; telling whether less is another program takes as long."""
 
 _log = logging.getLogger("fxlsp.engine")
 
@@ -36,14 +39,18 @@ class Texts:
         self._reading: dict[str, asyncio.Task[None]] = {}
 
     def arrived(self, document: Document) -> bool:
-        """Takes the present text of an open document. True if that is done, False if ``on_known`` will tell."""
-        if document.path in self._analysing:
-            return False
-        if len(document.text) > _SHORT_TEXT:
-            self._run(self._analysing, document.path, self._analyse_on_thread(document.path))
-            return False
-        self._take(document, analyse(document, self._session.folder_of(document.path).settings))
-        return True
+        """Takes the present text of an open document.
+
+        Returns:
+            Whether traces can be planned on it now. ``on_known`` tells when its models are known, if they are not.
+        """
+        path = document.path
+        if len(document.text) <= _TINY_TEXT and path not in self._analysing:
+            self._take(document, analyse(document, self._session.folder_of(path).settings))
+            return True
+        if path not in self._analysing:
+            self._run(self._analysing, path, self._analyse_on_thread(path))
+        return len(document.text) <= _SHORT_TEXT and self._take_provisionally(document)
 
     def written(self, path: str) -> None:
         """Compares a file that is not open, and that somebody may have changed, with what traces read of it."""
@@ -63,6 +70,9 @@ class Texts:
         loop = asyncio.get_running_loop()
         while (document := self._session.documents.get(path)) is not None:
             settings = self._session.folder_of(path).settings
+            await loop.run_in_executor(self._executor, _prepare, document)
+            if self._session.documents.get(path) is document and self._take_provisionally(document):
+                self._on_known(path)
             analysis = await loop.run_in_executor(self._executor, analyse, document, settings)
             if self._session.documents.get(path) is document:
                 self._take(document, analysis)
@@ -75,6 +85,21 @@ class Texts:
             self._session.on_disk[path] = document
             self._session.remember_form(document)
             self._on_known(path)
+
+    def _take_provisionally(self, document: Document) -> bool:
+        """Takes the text with the models of the one before, which nearly always are the same: a trace need not wait
+        until they are found again. Whether there are any."""
+        session, path = self._session, document.path
+        known = session.analyses.get(path)
+        if known is None or known.document is document:
+            return False
+        session.remember_form(document)
+        if document.parses:
+            session.unparsed.discard(path)
+            session.analyses[path] = replace(known, document=document)
+        else:
+            session.unparsed.add(path)
+        return True
 
     def _take(self, document: Document, analysis: Analysis | None) -> None:
         session, path = self._session, document.path
@@ -106,11 +131,16 @@ class Texts:
         tasks[path].add_done_callback(ended)
 
 
-def _read(path: str) -> Document:
-    """The document of a file, empty if there is none, with everything computed that a comparison needs."""
-    try:
-        document = read_document(path)
-    except (OSError, UnicodeDecodeError, SyntaxError):
-        document = Document("", path, None, "")
+def _prepare(document: Document) -> Document:
+    """Computes what comparing a text with others takes."""
     document.normalized  # noqa: B018
+    document.parses  # noqa: B018
     return document
+
+
+def _read(path: str) -> Document:
+    """The document of a file, empty if there is none."""
+    try:
+        return _prepare(read_document(path))
+    except (OSError, UnicodeDecodeError, SyntaxError):
+        return _prepare(Document("", path, None, ""))

@@ -140,6 +140,7 @@ class Workspace:
         self._client = client
         self._folders = self._folders if folders is None else tuple(folders)
         self._read_folders()
+        self._session.analyses.clear()
         for document in tuple(self._session.documents.values()):
             self._texts.arrived(document)
         self._replan("session", *self._session.documents)

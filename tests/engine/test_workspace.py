@@ -462,6 +462,25 @@ async def test_a_long_text_is_analysed_off_the_loop_and_only_the_newest_counts(m
     assert editor.traced() == ["Net"]
 
 
+async def test_a_trace_need_not_wait_until_the_models_of_an_edited_text_are_found(make: Make) -> None:
+    editor = make()
+    editor.open(NET + "a = 1\n" * 500)
+    await editor.until(Status.FRESH)
+    editor.replace("width = 4", "width = 5")
+    assert editor.state().busy
+    await editor.until(Status.FRESH)
+    assert editor.width() == 5
+
+
+async def test_a_recipe_that_turns_out_to_be_another_one_is_traced_in_place_of_the_old(make: Make) -> None:
+    editor = make()
+    editor.open(NET + "a = 1\n" * 500 + "net = Net(1)\n")
+    await editor.until(Status.FRESH)
+    editor.replace("Net(1)", "Net(2)")
+    await eventually(lambda: editor.report().recipe.init == "Net(2)")
+    await editor.until(Status.FRESH)
+
+
 async def test_a_buffer_without_a_file_is_traced(make: Make) -> None:
     editor = make()
     editor.workspace.open(Document("untitled:Untitled-1", "/untitled/Untitled-1.py", 1, NET))
