@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from enum import Enum, auto
 
 from fxlsp.source.class_statements import ClassStatement, enclosing_prefixes
@@ -93,10 +93,9 @@ def _stronger(one: Kind, other: Kind) -> bool:
     return _STRENGTH[one] > _STRENGTH[other]
 
 
-def defined_class(name: str, scope: str, defined: Iterable[str]) -> str | None:
+def defined_class(name: str, scope: str, defined: Container[str]) -> str | None:
     """The qualified name of the class that ``name`` means inside ``scope``, if it is among those ``defined``."""
-    known = frozenset(defined)
     for prefix in enclosing_prefixes(scope) if scope else [""]:
-        if prefix + name in known:
+        if prefix + name in defined:
             return prefix + name
     return None

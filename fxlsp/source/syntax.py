@@ -84,6 +84,12 @@ def first_part(node: Node) -> Node | None:
     return node.named_child(0) if node.named_child_count else None
 
 
+def assignment_in(statement: Node) -> Node | None:
+    """The assignment that a statement consists of."""
+    inner = first_part(statement) if statement.type == "expression_statement" else None
+    return inner if inner is not None and inner.type == "assignment" else None
+
+
 def span_of(node: Node, lines: LineIndex) -> Span:
     """Where a node stands."""
     start, end = node.start_point, node.end_point
