@@ -62,6 +62,11 @@ class Connection:
         self._write({"id": number, "method": method, "params": params})
         return await answer
 
+    def close_input(self) -> None:
+        """Ends the server's input, as an editor that dies does."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
     async def wait_ended(self, seconds: float) -> int:
         """The exit code of the server; kills it after ``seconds``."""
         with suppress(asyncio.TimeoutError):

@@ -26,6 +26,8 @@ class NotInitializedError(Exception):
 class Server(LanguageServer):
     """One editor's session."""
 
+    protocol: Protocol
+
     def __init__(self) -> None:
         super().__init__("fxlsp", __version__, protocol_cls=Protocol)
         self.support = Support()

@@ -1,0 +1,213 @@
+"""An editor for tests: a client of the real server process, in either position encoding.
+
+It does as editors do: it answers what the server asks, keeps the newest problems, and asks again when the server has
+something to say. Expectations become true or time runs out; nothing sleeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from dev.rpc import Connection, Json
+
+T = TypeVar("T")
+
+Encoding = Literal["utf-8", "utf-16"]
+
+PATIENCE = 60.0
+"""Seconds until an expectation has failed; importing torch on a busy machine takes some."""
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What the client says it can do."""
+
+    encoding: Encoding = "utf-16"
+    markdown: bool = False
+    pulls: bool = False
+    resolves_tooltips: bool = False
+    progress: bool = False
+    configuration: bool = False
+    refreshes: bool = True
+
+    def to_json(self) -> Json:
+        formats = ["markdown", "plaintext"] if self.markdown else ["plaintext"]
+        text_document: dict[str, Json] = {
+            "hover": {"contentFormat": formats},
+            "codeLens": {},
+            "inlayHint": {"resolveSupport": {"properties": ["tooltip"]}} if self.resolves_tooltips else {},
+            "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+        }
+        if self.pulls:
+            text_document["diagnostic"] = {}
+        refresh = {"refreshSupport": self.refreshes}
+        return {
+            "general": {"positionEncodings": [self.encoding]},
+            "textDocument": text_document,
+            "workspace": {
+                "codeLens": refresh,
+                "inlayHint": refresh,
+                "diagnostics": refresh,
+                "configuration": self.configuration,
+                "didChangeWatchedFiles": {"dynamicRegistration": True},
+            },
+            "window": {"workDoneProgress": self.progress},
+        }
+
+
+@dataclass
+class Buffer:
+    """An open document."""
+
+    uri: str
+    text: str
+    version: int = 1
+    problems: list[Json] | None = None
+    """As last published; None before that."""
+    problems_version: int | None = None
+
+
+@dataclass
+class Client:
+    """Use :meth:`start`."""
+
+    abilities: Abilities
+    settings: Mapping[str, Json] = field(default_factory=dict)
+    """The answer to ``workspace/configuration``."""
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    heard: list[tuple[str, Json]] = field(default_factory=list)
+    """Everything the server said of its own accord."""
+    greeting: Json = None
+    """The answer to ``initialize``."""
+    is_running: bool = True
+
+    async def start(self, folder: Path, options: Json, environment: Mapping[str, str], process_id: int | None) -> None:
+        """Starts a server for ``folder``."""
+        self._news = asyncio.Event()
+        command = ["env", *(f"{name}={value}" for name, value in environment.items())]
+        command += [sys.executable, "-m", "fxlsp", "serve", "--stdio"]
+        self.connection = await Connection.start(command, self._hear)
+        params = {
+            "processId": process_id,
+            "rootUri": folder.as_uri(),
+            "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name}],
+            "capabilities": self.abilities.to_json(),
+            "initializationOptions": options,
+        }
+        self.greeting = await self.connection.request("initialize", params)
+        self.connection.notify("initialized", {})
+
+    async def stop(self) -> int:
+        """Says goodbye; the exit code of the server."""
+        await self.connection.request("shutdown", None)
+        self.connection.notify("exit", None)
+        return await self.ended()
+
+    async def ended(self) -> int:
+        """Waits for the server's end; its exit code."""
+        self.is_running = False
+        return await self.connection.wait_ended(seconds=5.0)
+
+    def open(self, path: Path, text: str | None = None) -> Buffer:
+        text = path.read_text(encoding="utf-8") if text is None else text
+        buffer = Buffer(path.as_uri(), text)
+        self.buffers[buffer.uri] = buffer
+        item = {"uri": buffer.uri, "languageId": "python", "version": 1, "text": text}
+        self.connection.notify("textDocument/didOpen", {"textDocument": item})
+        return buffer
+
+    def close(self, buffer: Buffer) -> None:
+        self.connection.notify("textDocument/didClose", {"textDocument": {"uri": buffer.uri}})
+
+    def replace(self, buffer: Buffer, old: str, new: str) -> None:
+        """Types ``new`` over the first ``old``, without saving."""
+        start = buffer.text.index(old)
+        span = {"start": self.position(buffer, start), "end": self.position(buffer, start + len(old))}
+        buffer.text = buffer.text.replace(old, new, 1)
+        buffer.version += 1
+        document = {"uri": buffer.uri, "version": buffer.version}
+        change = {"textDocument": document, "contentChanges": [{"range": span, "text": new}]}
+        self.connection.notify("textDocument/didChange", change)
+
+    def position(self, buffer: Buffer, offset: int) -> dict[str, int]:
+        lines = buffer.text[:offset].split("\n")
+        return {"line": len(lines) - 1, "character": self._length(lines[-1])}
+
+    def covered(self, buffer: Buffer, span: Json) -> str:
+        """The text that an LSP range covers."""
+        start, end = (self._offset(buffer, span[side]) for side in ("start", "end"))
+        return buffer.text[start:end]
+
+    async def ask(self, method: str, buffer: Buffer, **params: Json) -> Json:
+        return await self.connection.request(method, {"textDocument": {"uri": buffer.uri}, **params})
+
+    async def hints(self, buffer: Buffer) -> dict[str, str]:
+        """The hints by the text that stands before them on their line."""
+        everything = {"start": {"line": 0, "character": 0}, "end": self.position(buffer, len(buffer.text))}
+        hints = await self.ask("textDocument/inlayHint", buffer, range=everything)
+        return {self._before(buffer, hint["position"]): hint["label"] for hint in hints}
+
+    async def lenses(self, buffer: Buffer) -> dict[str, str]:
+        """The lenses by the line on which they stand."""
+        lenses = await self.ask("textDocument/codeLens", buffer)
+        lines = buffer.text.split("\n")
+        return {lines[lens["range"]["start"]["line"]].strip(): lens["command"]["title"] for lens in lenses}
+
+    async def hover(self, buffer: Buffer, expression: str) -> Json:
+        """The hover on the second character of an expression."""
+        position = self.position(buffer, buffer.text.index(expression) + 1)
+        return await self.ask("textDocument/hover", buffer, position=position)
+
+    async def problems(self, buffer: Buffer) -> list[Json] | None:
+        """The published problems; None unless they are of the present version."""
+        return buffer.problems if buffer.problems_version == buffer.version else None
+
+    async def until(self, ask: Callable[[], Awaitable[T]], accepted: Callable[[T], object]) -> T:
+        """Asks now and after each word from the server, until the answer is as expected."""
+        last: list[T] = []
+        try:
+            return await asyncio.wait_for(self._until(ask, accepted, last), PATIENCE)
+        except (TimeoutError, asyncio.TimeoutError):
+            raise AssertionError(f"not in {PATIENCE} s; last answer: {last}; heard: {self.heard[-5:]}") from None
+
+    async def _until(self, ask: Callable[[], Awaitable[T]], accepted: Callable[[T], object], last: list[T]) -> T:
+        while True:
+            self._news.clear()
+            answer = await ask()
+            last[:] = [answer]
+            if accepted(answer):
+                return answer
+            await self._news.wait()
+
+    def count(self, method: str) -> int:
+        """How often the server said this."""
+        return sum(1 for heard, _ in self.heard if heard == method)
+
+    def _hear(self, method: str, params: Json) -> Json:
+        self.heard.append((method, params))
+        if method == "textDocument/publishDiagnostics" and params["uri"] in self.buffers:
+            buffer = self.buffers[params["uri"]]
+            buffer.problems, buffer.problems_version = params["diagnostics"], params.get("version")
+        self._news.set()
+        return [dict(self.settings)] if method == "workspace/configuration" else None
+
+    def _before(self, buffer: Buffer, position: Json) -> str:
+        offset = self._offset(buffer, position)
+        return buffer.text[buffer.text.rfind("\n", 0, offset) + 1 : offset].strip()
+
+    def _offset(self, buffer: Buffer, position: Json) -> int:
+        lines = buffer.text.split("\n")
+        before = sum(len(line) + 1 for line in lines[: position["line"]])
+        line = lines[position["line"]]
+        ends = [self._length(line[:column]) for column in range(len(line) + 1)]
+        return before + ends.index(position["character"])
+
+    def _length(self, text: str) -> int:
+        if self.abilities.encoding == "utf-8":
+            return len(text.encode())
+        return len(text.encode("utf-16-le")) // 2

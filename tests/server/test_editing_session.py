@@ -1,0 +1,116 @@
+"""A whole session with the real server and the real torch: open a ResNet of one's own, break it, mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.client import Abilities, Buffer, Client, Encoding
+from tests.server.conftest import Start
+
+# The emoji and the umlauts make columns differ between UTF-8 and UTF-16 on the very lines that are looked at.
+RESNET = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.relu = nn.ReLU()
+
+    def forward(self, x):
+        "grün 😀"; y = self.relu(self.conv1(x))
+        return self.relu(self.conv2(y) + x)
+
+
+class ResNet(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 7, stride=2, padding=3)
+        self.layers = nn.Sequential(Block(16), Block(16))
+        self.head = nn.Linear(16, classes)
+
+    def forward(self, x):
+        x = self.stem(x)
+        "😀ß"; x = self.layers(x)
+        x = torch.flatten(x.mean((2, 3)), 1)
+        return self.head(x)
+
+
+if __name__ == "__main__":
+    print(ResNet(10)(torch.randn(1, 3, 32, 32)).shape)
+"""
+
+HINTS = {
+    "def forward(self, x": "(1, 3, 32, 32)",
+    '"grün 😀"; y = self.relu(self.conv1(x))': "(1, 16, 16, 16)",
+    "return self.relu(self.conv2(y) + x)": "(1, 16, 16, 16)",
+    "x = self.stem(x)": "(1, 16, 16, 16)",
+    '"😀ß"; x = self.layers(x)': "(1, 16, 16, 16)",
+    "x = torch.flatten(x.mean((2, 3)), 1)": "(1, 16)",
+    "return self.head(x)": "(1, 10)",
+}
+
+
+@pytest.fixture(params=["utf-8", "utf-16"])
+def encoding(request: pytest.FixtureRequest) -> Encoding:
+    encoding: Encoding = request.param
+    return encoding
+
+
+async def test_a_session_from_first_shapes_to_an_error_and_back(
+    start: Start, tmp_path: Path, encoding: Encoding
+) -> None:
+    path = tmp_path / "resnet.py"
+    path.write_text(RESNET, encoding="utf-8")
+    client = await start(Abilities(encoding))
+    buffer = client.open(path)
+
+    assert await client.until(lambda: client.hints(buffer), bool) == HINTS
+    await lenses_tell_size_and_shapes(client, buffer)
+    await hovers_tell_nodes_and_paths(client, buffer)
+    await a_wider_stem_breaks_the_first_convolution_after_it(client, buffer)
+    await a_wider_head_is_right_again(client, buffer)
+    assert path.read_text(encoding="utf-8") == RESNET
+
+
+async def lenses_tell_size_and_shapes(client: Client, buffer: Buffer) -> None:
+    lenses = await client.lenses(buffer)
+    assert lenses["class ResNet(nn.Module):"] == "16 nodes · 11.8 K parameters · 5.92 MFLOPs · traceable"
+    assert lenses["class Block(nn.Module):"] == "traced inside ResNet · 2 calls"
+    assert list(lenses.values())[1] == "layers.0 (+1 more): (1, 16, 16, 16) → (1, 16, 16, 16)"
+    assert list(lenses.values())[3] == "(1, 3, 32, 32) → (1, 10)"
+
+
+async def hovers_tell_nodes_and_paths(client: Client, buffer: Buffer) -> None:
+    hover = await client.hover(buffer, "self.conv1(x)")
+    assert client.covered(buffer, hover["range"]) == "self.conv1(x)"
+    lines = hover["contents"]["value"].split("\n")
+    assert lines[0].startswith("Conv2d(16, 16, kernel_size=(3, 3)")
+    assert [line.split()[0] for line in lines[2:4]] == ["layers.0.conv1", "layers.1.conv1"]
+    assert "from a call site" in lines[-1]
+
+
+async def a_wider_stem_breaks_the_first_convolution_after_it(client: Client, buffer: Buffer) -> None:
+    client.replace(buffer, "nn.Conv2d(3, 16, 7", "nn.Conv2d(3, 24, 7")
+    assert await client.hints(buffer) == HINTS, "the last good shapes stay until the next trace"
+    hints = await client.until(lambda: client.hints(buffer), lambda hints: hints != HINTS)
+    assert hints["x = self.stem(x)"] == "(1, 24, 16, 16)"
+    (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
+    assert problem["code"] == "FX401"
+    assert problem["severity"] == 1
+    assert client.covered(buffer, problem["range"]) == "self.conv1(x)"
+    assert "expected input[1, 24, 16, 16] to have 16 channels, but got 24 channels instead" in problem["message"]
+    assert "1 problem" in (await client.lenses(buffer))["class ResNet(nn.Module):"]
+
+
+async def a_wider_head_is_right_again(client: Client, buffer: Buffer) -> None:
+    client.replace(buffer, "Block(16), Block(16)", "Block(24), Block(24)")
+    client.replace(buffer, "nn.Linear(16", "nn.Linear(24")
+    wide = {line: shape.replace("(1, 16", "(1, 24") for line, shape in HINTS.items()}
+    await client.until(lambda: client.hints(buffer), lambda hints: hints == wide)
+    await client.until(lambda: client.problems(buffer), lambda problems: problems == [])

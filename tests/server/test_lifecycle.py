@@ -1,0 +1,97 @@
+"""Beginning and end of the server process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dev.rpc import RpcError
+from tests.server.client import Abilities
+from tests.server.conftest import Start, await_gone, processes
+
+NET = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+# fxlsp: net(__import__("torch").randn(2, 3))
+net = Net()
+"""
+
+
+async def test_goodbye_ends_it_with_code_0(start: Start) -> None:
+    client = await start()
+    assert await client.stop() == 0
+
+
+async def test_it_says_what_it_can_do(start: Start) -> None:
+    capabilities = (await start(Abilities("utf-8"))).greeting["capabilities"]
+    assert capabilities["positionEncoding"] == "utf-8"
+    assert capabilities["textDocumentSync"]["openClose"] is True
+    assert capabilities["textDocumentSync"]["change"] == 2
+    assert capabilities["codeLensProvider"] == {"resolveProvider": True}
+    assert capabilities["inlayHintProvider"] == {"resolveProvider": True}
+    assert capabilities["executeCommandProvider"]["commands"] == ["fxlsp.trust", "fxlsp.retrace", "fxlsp.restart"]
+    assert "diagnosticProvider" not in capabilities
+
+
+async def test_problems_are_pulled_by_editors_that_can(start: Start) -> None:
+    capabilities = (await start(Abilities(pulls=True))).greeting["capabilities"]
+    assert capabilities["diagnosticProvider"]["interFileDependencies"] is True
+
+
+async def test_the_end_of_its_input_ends_it_and_its_processes(start: Start, tmp_path: Path, mark: str) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    assert len(processes(mark)) > 1
+    began = time.monotonic()
+    client.connection.close_input()
+    assert await client.ended() == 1
+    await_gone(mark)
+    assert time.monotonic() - began < 4
+
+
+async def test_a_killed_server_leaves_no_process(start: Start, tmp_path: Path, mark: str) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    os.kill(client.connection.pid, signal.SIGKILL)
+    await client.ended()
+    await_gone(mark)
+
+
+async def test_it_ends_when_the_editor_is_gone_though_its_input_stays_open(start: Start, mark: str) -> None:
+    editor = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
+    client = await start(process_id=editor.pid)
+    editor.kill()
+    await editor.wait()
+    await client.ended()
+    await_gone(mark)
+
+
+async def test_what_user_code_prints_does_not_reach_the_editor(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", "print('hello')\n" + NET)
+    assert "return self.fc(x)" in await client.until(lambda: client.hints(buffer), bool)
+
+
+async def test_a_request_that_fails_is_answered_with_an_error_and_the_server_goes_on(start: Start) -> None:
+    client = await start()
+    with pytest.raises(RpcError, match=r"no\.such|Invalid"):
+        await client.connection.request("workspace/executeCommand", {"command": "no.such"})
+    assert await client.stop() == 0
