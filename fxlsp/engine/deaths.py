@@ -10,7 +10,8 @@ from fxlsp.report.codes import DIED
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Failure
 from fxlsp.report.wire import Message
-from fxlsp.source.positions import LineIndex
+from fxlsp.source.documents import Document, read_document
+from fxlsp.source.syntax import captures
 
 _SIGNAL_WORDS = {
     "SIGSEGV": "a segmentation fault (SIGSEGV)",
@@ -18,7 +19,7 @@ _SIGNAL_WORDS = {
     "SIGFPE": "an arithmetic error (SIGFPE)",
     "SIGILL": "an illegal instruction (SIGILL)",
     "SIGABRT": "an abort (SIGABRT)",
-    "SIGKILL": "being killed (SIGKILL), as the system does when memory runs out",
+    "SIGKILL": "SIGKILL, as when the system runs out of memory",
 }
 
 
@@ -56,10 +57,10 @@ def _what_happened(message: Message, request: TraceRequest) -> str:
 
 
 def _where(message: Message, frame: Message | None) -> str:
-    stage = f"stage {message['stage']}" if message.get("stage") else ""
-    function = f"in {frame['function']}" if frame is not None and frame.get("function") else ""
-    place = ", ".join(part for part in (function, stage) if part)
-    return f" (stopped {place})" if place else ""
+    function = frame.get("function") if frame is not None else None
+    places = (function, f"stage {message['stage']}" if message.get("stage") else None)
+    place = ", ".join(place for place in places if place)
+    return f" (stopped in {place})" if place else ""
 
 
 def _last_output(message: Message) -> str:
@@ -87,19 +88,25 @@ def _installed(path: str) -> bool:
 
 
 def _location(frame: Message, request: TraceRequest) -> Location:
+    """The code of the frame's line, without indentation and comment."""
+    document = Document("", frame["file"], None, _text_of(frame["file"], request))
     line = int(frame["line"])
-    code = _line_of(frame["file"], line, request)
-    stripped = code.strip()
-    start = code.index(stripped) + 1 if stripped else 1
-    return Location(frame["file"], line, start, line, start + max(1, len(stripped)), frame.get("function"))
+    code = document.lines.line_text(line)[: _comment_column(document, line)].rstrip()
+    start = len(code) - len(code.lstrip()) + 1
+    return Location(frame["file"], line, start, line, max(start, len(code)) + 1, frame.get("function"))
 
 
-def _line_of(path: str, line: int, request: TraceRequest) -> str:
-    text = request.overlays.get(path)
-    if text is None:
-        try:
-            with open(path, encoding="utf-8", errors="replace", newline="") as file:
-                text = file.read()
-        except OSError:
-            return ""
-    return LineIndex(text).line_text(line)
+def _comment_column(document: Document, line: int) -> int | None:
+    """How many characters of the line stand before its comment, None if it has none."""
+    comments = captures(document.tree.root_node, "(comment) @comment").get("comment", [])
+    start = next((node.start_point for node in comments if node.start_point.row == line - 1), None)
+    return None if start is None else document.lines.from_bytes(start.row, start.column)[1] - 1
+
+
+def _text_of(path: str, request: TraceRequest) -> str:
+    if path in request.overlays:
+        return request.overlays[path]
+    try:
+        return read_document(path).text
+    except (OSError, UnicodeDecodeError, SyntaxError):
+        return ""

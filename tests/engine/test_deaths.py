@@ -1,0 +1,68 @@
+"""What is said about a process that died, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fxlsp.engine.deaths import describe_exit, failure_of_death
+from fxlsp.engine.requests import TraceRequest
+from fxlsp.report.codes import DIED
+from fxlsp.report.places import Location
+
+TEXT = "class Net:\n    def forward(self, x):\n        while True: pass  # 'for ever'\n"
+
+
+def request(file: str = "/work/net.py", roots: tuple[str, ...] = ("/work",)) -> TraceRequest:
+    return TraceRequest(file, None, "Net", overlays={"/work/net.py": TEXT}, roots=roots, seconds=10, megabytes=500)
+
+
+def frame(file: str, line: int = 3, function: str = "forward") -> dict[str, Any]:
+    return {"file": file, "line": line, "function": function}
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ({"limit": "time", "stage": "trace"}, "Tracing Net did not finish within 10 s (stopped in stage trace)"),
+        ({"limit": "memory"}, "Tracing Net took more than 500 MB of memory"),
+        ({"exit": 3, "signal": None}, "The process that traced Net ended itself with exit code 3"),
+        ({"signal": 11, "stage": "load"}, "ended in a segmentation fault (SIGSEGV) (stopped in stage load)"),
+        ({"signal": 6, "stderr_tail": "a\nfree(): invalid\n"}, "an abort (SIGABRT). Its last output: free(): invalid"),
+        ({"signal": 99}, "ended in signal 99"),
+    ],
+)
+def test_the_message_says_what_happened(message: dict[str, Any], words: str) -> None:
+    failure = failure_of_death(message, request())
+    assert words in failure.message
+    assert (failure.code, failure.target, failure.location) == (DIED, "/work/net.py:Net", None)
+
+
+def test_the_place_is_the_code_of_the_innermost_line_of_the_workspace() -> None:
+    inner = frame("/work/.venv/lib/site-packages/torch/nn.py")
+    stack = [frame("/usr/lib/python3.11/ctypes.py"), inner, frame("/work/net.py"), frame("/work/net.py", 1)]
+    failure = failure_of_death({"limit": "time", "stage": "trace", "stack": stack}, request())
+    assert failure.location == Location("/work/net.py", 3, 9, 3, 25, "forward")
+    assert failure.message.endswith("(stopped in forward, stage trace)")
+
+
+def test_outside_the_workspace_it_is_the_innermost_line_of_what_is_not_installed(tmp_path: Path) -> None:
+    file = tmp_path / "net.py"
+    file.write_text("\n\n    x = 1\n")
+    stack = [frame("/lib/site-packages/torch/nn.py"), frame(str(file))]
+    failure = failure_of_death({"signal": 9, "stack": stack}, request(str(file)))
+    assert failure.location == Location(str(file), 3, 5, 3, 10, "forward")
+
+
+def test_a_file_that_is_gone_still_has_a_line() -> None:
+    failure = failure_of_death({"signal": 9, "stack": [frame("/work/gone.py", 7)]}, request())
+    assert failure.location == Location("/work/gone.py", 7, 1, 7, 2, "forward")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(0, "exit code 0"), (-9, "SIGKILL, as when the system runs out of memory"), (None, "unknown")]
+)
+def test_an_exit_code_has_words(code: int | None, words: str) -> None:
+    assert words in describe_exit(code)
