@@ -144,19 +144,25 @@ def _update(node: Node) -> Iterator[Binding]:
 
 
 def _parameters(function: Node) -> Iterator[Binding]:
-    parameters, body = field(function, "parameters"), field(function, "body")
-    if parameters is None or body is None:
+    body = field(function, "body")
+    if body is None:
         return
-    for parameter in parameters.named_children:
+    for name, value in parameter_defaults(function):
+        how = How.OTHERWISE if value is None else How.ASSIGNED
+        # It is bound where the body starts, so that the body's own bindings come later.
+        yield Binding(text_of(name), how, body.start_byte - 1, body.byte_range, value, default=True)
+
+
+def parameter_defaults(function: Node) -> Iterator[tuple[Node, str | None]]:
+    """The name of each parameter and the value it has when nobody passes one, if it has any then."""
+    parameters = field(function, "parameters")
+    for parameter in [] if parameters is None else parameters.named_children:
         name, value = _parameter(parameter)
         if name is not None:
-            how = How.OTHERWISE if value is None else How.ASSIGNED
-            # It is bound where the body starts, so that the body's own bindings come later.
-            yield Binding(text_of(name), how, body.start_byte - 1, body.byte_range, value, default=True)
+            yield name, value
 
 
 def _parameter(parameter: Node) -> tuple[Node | None, str | None]:
-    """A parameter's name and the value it has when nobody passes one."""
     if parameter.type in ("default_parameter", "typed_default_parameter"):
         value = field(parameter, "value")
         return field(parameter, "name"), None if value is None else text_of(value)

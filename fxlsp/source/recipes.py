@@ -79,7 +79,7 @@ def _example(model: ModelClass | Factory | Instance) -> str:
 def _of_call_sites(document: Document, model: ModelClass | Factory | Instance) -> Iterator[FoundRecipe]:
     name = _name(model)
     subject = Subject(name, isinstance(model, Instance), model.extent)
-    models = [each.extent for each in model_classes(document)]
+    models = tuple(each.extent for each in model_classes(document))
     sites = sorted(call_sites(document, subject, models), key=_rank)
     seen: set[tuple[str | None, str | None]] = set()
     origins: set[str | None] = set()

@@ -22,24 +22,30 @@ class Use(NamedTuple):
     byte: int
 
 
-class Unknown(Exception):  # noqa: N818
+class _Unknown(Exception):  # noqa: N818
     """A name's value cannot be told from the text."""
 
 
-def at_module_level(use: Use, scopes: Scopes, steps: int = _MOST_STEPS) -> ast.expr:
+def at_module_level(use: Use, scopes: Scopes) -> ast.expr | None:
     """The expression, written with names of the module, builtins and ``torch`` alone.
 
-    Raises:
-        Unknown: it depends on something that is known only when the code runs.
+    None where it depends on something that is known only when the code runs.
     """
+    try:
+        return _resolved(use, scopes, _MOST_STEPS)
+    except _Unknown:
+        return None
+
+
+def _resolved(use: Use, scopes: Scopes, steps: int) -> ast.expr:
     expression = plain(use.expression)
     values: dict[str, ast.expr] = {}
     for name in free_names(expression):
         value = _local_value(name, use, scopes)
         if value is not None:
             if not steps:
-                raise Unknown(name)
-            values[name] = at_module_level(value, scopes, steps - 1)
+                raise _Unknown(name)
+            values[name] = _resolved(value, scopes, steps - 1)
     return substituted(expression, values) if values else expression
 
 
@@ -55,7 +61,7 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
     if owner is None:
         if name == "torch" or hasattr(builtins, name):
             return None
-        raise Unknown(name)
+        raise _Unknown(name)
     binding = owner.binding(name, use.byte)
     if owner.kind is ScopeKind.MODULE and (binding is None or binding.how is not How.CONFINED):
         return None
@@ -63,7 +69,7 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
         return None
     value = None if binding is None else value_of(binding, owner)
     if value is None:
-        raise Unknown(name)
+        raise _Unknown(name)
     return value
 
 
@@ -88,36 +94,36 @@ def value_of(binding: Binding, scope: Scope) -> Use | None:
 
 
 class Chain(NamedTuple):
-    """Where a module comes from: the call that makes it, and how the code at hand writes it."""
+    """Where a module comes from: the call that makes it, and how the code at hand gets from there."""
 
     start: ast.expr
     """A call, or a name that nothing in the file assigns."""
     uses: tuple[Use, ...]
     """From the expression at hand to the one with the call; each but the last starts with a name for the next."""
 
-    def at_module_level(self, scopes: Scopes) -> ast.expr:
-        """The expression for the module, written for the module's top.
+    def from_instance(self, name: str) -> Chain | None:
+        """The part of the chain that starts from a name of the module, if it goes through there."""
+        for index, use in enumerate(self.uses):
+            start = first_of_chain(plain(use.expression))
+            if isinstance(start, ast.Name) and start.id == name:
+                owner = _owner(name, use)
+                if owner is not None and owner.kind is ScopeKind.MODULE:
+                    return Chain(start, self.uses[: index + 1])
+        return None
 
-        Raises:
-            Unknown: it depends on something that is known only when the code runs.
-        """
-        result: ast.expr | None = None
-        for use in reversed(self.uses):
+    def at_module_level(self, scopes: Scopes) -> ast.expr | None:
+        """The module, as an expression at the top of the file would make it (see :func:`at_module_level`)."""
+        result = at_module_level(self.uses[-1], scopes)
+        for use in reversed(self.uses[:-1]):
             expression = plain(use.expression)
             first = first_of_chain(expression)
-            if result is None or not isinstance(first, ast.Name):
-                result = at_module_level(use, scopes)
-            else:
+            if result is not None and isinstance(first, ast.Name):
                 result = substituted(expression, {first.id: result})
-        return self.start if result is None else result
+        return result
 
 
-def chain_of(use: Use, instance: str | None = None) -> Chain:
-    """Follows a module through the names that it is given and the methods that return it.
-
-    Args:
-        instance: a name of the module at which to stop, though it is assigned an expression.
-    """
+def chain_of(use: Use) -> Chain:
+    """Follows a module through the names that it is given and the methods that return it."""
     uses: list[Use] = []
     while True:
         uses.append(use)
@@ -127,6 +133,6 @@ def chain_of(use: Use, instance: str | None = None) -> Chain:
             return Chain(start, tuple(uses))
         binding = owner.binding(start.id, use.byte)
         value = None if binding is None else value_of(binding, owner)
-        if value is None or (owner.kind is ScopeKind.MODULE and start.id == instance):
+        if value is None:
             return Chain(start, tuple(uses))
         use = value

@@ -201,10 +201,10 @@ def test_names_of_a_function_are_replaced_by_what_they_stand_for() -> None:
 
 def test_a_parameter_stands_for_its_default() -> None:
     text = """
-        def make(width=WIDTH, **kwargs):
-            return Net(width, **kwargs)
+        def show(width=WIDTH, *args, **kwargs):
+            print(Net(width, *args, depth=3, **kwargs))
     """
-    assert sites(text) == [("Net(WIDTH)", None)]
+    assert sites(text) == [("Net(WIDTH, depth=3)", None)]
 
 
 def test_a_device_does_not_make_inputs_unknown() -> None:
@@ -265,14 +265,38 @@ def test_a_function_that_returns_the_model_makes_it() -> None:
             net = Net(width, block, **kwargs)
             return net
 
-        def small(**kwargs):
-            return _make(Block, 10, **kwargs)
+        def small(pretrained=False, **kwargs):
+            width = 10 if pretrained else 20
+            return _make(Block, width, **kwargs)
+
+        def large(url):
+            return _make(Block, 30, url=url)
+
+        def huge(url):
+            return _make(Block, 40)
+
+        def either(flag):
+            return Net(50) if flag else Block()
 
         def test():
             net = small()
             y = net(torch.randn(1, 3, 32, 32))
     """
-    assert sites(text) == [("small()", "torch.randn(1, 3, 32, 32)"), ("_make(Block, 10)", None)]
+    assert sites(text) == [
+        ("small()", "torch.randn(1, 3, 32, 32)"),
+        ("_make(Block, 40)", None),
+        ("Net(50)", None),
+    ]
+
+
+def test_a_fixture_is_not_called() -> None:
+    text = """
+        @pytest.fixture
+        def net():
+            width = 3
+            return Net(width)
+    """
+    assert sites(text) == [("Net(3)", None)]
 
 
 def test_recipes_with_inputs_come_first_and_none_comes_twice() -> None:
