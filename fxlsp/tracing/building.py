@@ -59,43 +59,56 @@ class Built:
     target: Any
     module: ModuleType
     init: str
-    constructions: Constructions
 
 
 class Builder:
-    """Loads and constructs one target."""
+    """Loads and constructs one target, once."""
 
-    def __init__(self, target: Target, loader: Loader, places: Places) -> None:
+    def __init__(self, target: Target, loader: Loader, places: Places, fake_mode: FakeTensorMode, really: bool) -> None:
+        """``really`` asks for real tensors of every size."""
+        self.constructions = Constructions(places)
         self._target = target
         self._loader = loader
         self._places = places
+        self._fake_mode = fake_mode
+        self._really = really
 
     def load(self) -> ModuleType:
-        """Execute what the target needs.
+        """Execute what the target needs; models made at top level are constructed here.
 
         Raises:
             NoModel: the file does not parse, import or run.
+            FakesFailed: it failed because of fake tensors.
         """
         target = self._target
+        seed()
         try:
-            if target.file is None:
-                return self._loader.load_module(target.module or "")
-            try:
-                return self._loader.load_file(target.file, self._needed_names())
-            except NameError:
-                # A name made by a statement that does not look as if it made it: the whole file, then.
-                self._loader.forget()
-                return self._loader.load_file(target.file, None)
+            return construct(self._load, self.constructions, self._fake_mode, self._really)
         except (Exception, SystemExit) as error:
             what = f"load {os.path.basename(target.file) if target.file else target.module}"
-            raise NoModel(load_failure(error, str(target), NOT_LOADED, self._places, what)) from error
+            raise self._no_model(error, NOT_LOADED, what) from error
+
+    def _load(self) -> ModuleType:
+        if self._target.file is None:
+            return self._loader.load_module(self._target.module or "")
+        try:
+            return self._loader.load_file(self._target.file, self._needed_names())
+        except NameError:
+            # A name made by a statement that does not look as if it made it: the whole file, then.
+            self._loader.forget()
+            return self._loader.load_file(self._target.file, None)
+
+    def _no_model(self, error: BaseException, code: str, what: str) -> Exception:
+        if not self._really and comes_from_fakes(error):
+            return FakesFailed()
+        return NoModel(load_failure(error, str(self._target), code, self._places, what))
 
     def _needed_names(self) -> list[str]:
         texts = (self._target.init, self._target.inputs)
         return [self._target.name.partition(".")[0], *_names_in(text for text in texts if text)]
 
-    def build(self, module: ModuleType, fake_mode: FakeTensorMode, really: bool) -> Built:
-        """Make the model as the recipe says, on real tensors if ``really``.
+    def build(self, module: ModuleType) -> Built:
+        """Make the model as the recipe says.
 
         Raises:
             NoModel: there is no such target, or it cannot be made.
@@ -108,18 +121,14 @@ class Builder:
             message = f"there is no {target.name} in {target.file or target.module}"
             raise NoModel(Failure(str(target), NOT_FOUND, message)) from error
         seed()
-        constructions = Constructions(self._places)
         try:
             init = target.init or default_init(found, target.name)
-            model = construct(lambda: _made(init, module), constructions, fake_mode, really)
+            model = construct(lambda: _made(init, module), self.constructions, self._fake_mode, self._really)
         except RecipeError as error:
             raise NoModel(Failure(str(target), NOT_BUILT, str(error), self._definition(), needs=error.needs)) from error
         except (Exception, SystemExit) as error:
-            if not really and comes_from_fakes(error):
-                raise FakesFailed from error
-            what = f"build {target.init or target.name}"
-            raise NoModel(load_failure(error, str(target), NOT_BUILT, self._places, what)) from error
-        return Built(model, found, module, init, constructions)
+            raise self._no_model(error, NOT_BUILT, f"build {target.init or target.name}") from error
+        return Built(model, found, module, init)
 
     def _definition(self) -> Any:
         return None if self._target.file is None else self._places.of_name(self._target.file, self._target.name)

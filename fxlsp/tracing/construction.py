@@ -46,7 +46,9 @@ class Constructions:
             torch.nn.Module.__init__ = original  # type: ignore[method-assign]
 
     def _note(self, module: torch.nn.Module, frame: FrameType | None) -> None:
-        while frame is not None and (_initialises(frame, module) or not self._places.is_shown(frame.f_code.co_filename)):
+        while frame is not None and (
+            _initialises(frame, module) or not self._places.is_shown(frame.f_code.co_filename)
+        ):
             frame = frame.f_back
         if frame is not None:
             self._made[id(module)] = (module, Instruction(frame.f_code, frame.f_lasti))
@@ -84,5 +86,3 @@ def _passes_through_fakes(error: BaseException) -> bool:
             return True
         traceback = traceback.tb_next
     return False
-
-

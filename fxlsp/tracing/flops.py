@@ -28,9 +28,7 @@ _COUNTED_AS_FREE = frozenset(
 )
 
 
-def flops_of(
-    operator: Operator, args: tuple[object, ...], kwargs: dict[str, object], output: object
-) -> int | None:
+def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, object], output: object) -> int | None:
     """Floating-point operations of one operator call; None when torch has no formula and it is not cheap.
 
     Element-wise operators, reductions, views and copies count as 0, as in torch.utils.flop_counter.

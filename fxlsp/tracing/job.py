@@ -56,7 +56,6 @@ class Job:
         expressions = Expressions(sources)
         self._places = Places(sources, expressions)
         self._loader = Loader(sources, expressions, request.get("roots", ()))
-        self._builder = Builder(self._target, self._loader, self._places)
         self._timing = _Timing(say_stage)
 
     def run(self) -> Message:
@@ -84,20 +83,23 @@ class Job:
 
     def _attempt(self, really: bool) -> Report:
         fake_mode = new_fake_mode()
+        builder = Builder(self._target, self._loader, self._places, fake_mode, really)
         with self._timing.stage("load"):
-            module = self._builder.load()
+            module = builder.load()
         with self._timing.stage("construct"):
-            built = self._builder.build(module, fake_mode, really)
+            built = builder.build(module)
         tracer = ModulePathTracer(self._places)
         with self._timing.stage("trace"):
             error = _trace(tracer, built.model, really)
         with self._timing.stage("values"):
             fed = feed(self._target, built, tracer.graph, fake_mode, self._places)
         with self._timing.stage("checks"):
-            return self._assembled(built, tracer, error, fed)
+            assembly = Assembly(built.model, tracer, fed.values, self._places, builder.constructions)
+            return self._assembled(built, tracer, error, fed, assembly)
 
-    def _assembled(self, built: Built, tracer: ModulePathTracer, error: Exception | None, fed: Fed) -> Report:
-        assembly = Assembly(built.model, tracer, fed.values, self._places, built.constructions)
+    def _assembled(
+        self, built: Built, tracer: ModulePathTracer, error: Exception | None, fed: Fed, assembly: Assembly
+    ) -> Report:
         nodes = assembly.nodes()
         return Report(
             target=str(self._target),

@@ -66,7 +66,6 @@ class Offspring:
             self._output = (self._output + data)[-_TAIL:]
         return []
 
-
     def _pass_on(self, data: bytes) -> list[bytes]:
         frames = []
         for payload in self._splitter.feed(data):

@@ -29,6 +29,7 @@ __all__ = [
     "WITHOUT_DATA",
     "decompose",
     "flop_formula",
+    "is_batch_norm",
     "is_view",
     "no_dispatch",
     "packet_of",
@@ -57,6 +58,11 @@ def packet_of(operator: Operator) -> Any:
 def is_view(operator: Operator) -> bool:
     """Whether the operator returns a view of an argument."""
     return bool(getattr(operator, "is_view", False))
+
+
+def is_batch_norm(operator: Operator) -> bool:
+    """Whether this is the operator that ``torch.batch_norm`` ends in on the CPU."""
+    return operator is torch.ops.aten.native_batch_norm.default
 
 
 def decompose(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
@@ -48,17 +48,19 @@ class NodeOrigin:
     """As the ``module_tracer.py`` example records it: None for nodes that were made without a proxy."""
 
 
-@dataclass
-class _Attributes:
-    """The module attributes that were read last, to tell by which of several names a module was reached."""
+class _AttributesRead:
+    """Attributes that were read and not called yet, to tell by which of several names a module was reached."""
 
-    names: dict[int, str] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._names: dict[int, list[str]] = {}
 
-    def read(self, name: str, value: object) -> None:
-        self.names[id(value)] = name
+    def read(self, name: str, module: torch.nn.Module) -> None:
+        self._names.setdefault(id(module), []).append(name)
 
-    def of(self, value: object) -> str | None:
-        return self.names.get(id(value))
+    def called(self, module: torch.nn.Module) -> str | None:
+        """The name read last: in ``self.b(self.a(x))`` ``b`` is read first and called last."""
+        names = self._names.get(id(module))
+        return names.pop() if names else None
 
 
 class ModulePathTracer(torch.fx.Tracer):
@@ -72,7 +74,7 @@ class ModulePathTracer(torch.fx.Tracer):
         """The frame of the root ``forward``; after the trace it stands at the ``return`` that ran."""
         self._places = places
         self._entered: list[TracedCall] = []
-        self._attributes = _Attributes()
+        self._attributes = _AttributesRead()
         self._names: dict[torch.nn.Module, list[str]] = {}
         self._raised: tuple[BaseException, str] | None = None
         self._root_definition: tuple[str, str, int] | None = None
@@ -156,6 +158,7 @@ class ModulePathTracer(torch.fx.Tracer):
 
     def _call_path(self, module: torch.nn.Module) -> str | None:
         """The caller's path plus the name used there; None where several names remain possible."""
+        attribute = self._attributes.called(module)
         caller = self._entered[-1].call_path if self._entered else ""
         if caller is None:
             return None
@@ -164,7 +167,6 @@ class ModulePathTracer(torch.fx.Tracer):
             prefix = f"{caller}." if caller else ""
             names = [name for name in names if name.startswith(prefix)]
         if len(names) > 1:
-            attribute = self._attributes.of(module)
             names = [name for name in names if name.rpartition(".")[2] == attribute]
         return names[0] if len(names) == 1 else None
 

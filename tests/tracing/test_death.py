@@ -1,0 +1,148 @@
+"""Whatever user code does to its process, the template says on which line, goes on, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MODEL = """
+import ctypes, os, time
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 8)
+
+    def forward(self, x):
+        y = self.a(x)
+        {statement}
+        return y
+"""
+LINE = 13
+
+
+@pytest.mark.parametrize(
+    ("statement", "seconds", "expected"),
+    [
+        ("while True: pass", 1.0, {"limit": "time"}),
+        ("time.sleep(60)", 1.0, {"limit": "time"}),
+        ("os._exit(3)", 30.0, {"exit": 3, "limit": None}),
+        ("ctypes.string_at(0)", 30.0, {"signal": signal.SIGSEGV}),
+        ("os.abort()", 30.0, {"signal": signal.SIGABRT}),
+        ("os.kill(os.getpid(), 9)", 30.0, {"signal": signal.SIGKILL}),
+    ],
+)
+def test_a_death_is_told_with_the_line_that_was_running(
+    statement: str, seconds: float, expected: dict[str, Any], worker: Any, write: Callable[..., str]
+) -> None:
+    path = write(MODEL.format(statement=statement))
+    message = worker.answer(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=seconds)
+    assert message["type"] == "failed"
+    assert {name: message[name] for name in expected} == expected
+    assert message["stage"] == "trace"
+    user_lines = [entry for entry in message["stack"] if entry["file"] == path]
+    assert user_lines[0] == {"file": path, "line": LINE, "function": "forward"}
+    assert worker.report(write(MODEL.format(statement="pass")) + ":Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_a_model_over_the_memory_limit_is_ended(worker: Any, write: Callable[..., str]) -> None:
+    path = write(MODEL.format(statement="keep = [bytearray(2**20) for _ in iter(int, 1)]"))
+    message = worker.answer(f"{path}:Net", "Net()", "torch.randn(1, 4)", megabytes=2000)
+    assert (message["type"], message["limit"]) == ("failed", "memory")
+    assert any(entry["file"] == path and entry["line"] == LINE for entry in message["stack"])
+
+
+def test_what_user_code_prints_breaks_nothing(worker: Any, write: Callable[..., str]) -> None:
+    path = write(MODEL.format(statement="print('x' * 1_000_000); os.write(1, b'raw'); os.write(2, b'raw')"))
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_a_cancelled_trace_says_nothing_more(worker: Any, write: Callable[..., str]) -> None:
+    slow = write(MODEL.format(statement="time.sleep(60)"), "slow.py")
+    cancelled = worker.ask(f"{slow}:Net", "Net()", "torch.randn(1, 4)")
+    worker.next_stage("trace")
+    worker.send({"type": "cancel", "id": cancelled})
+    assert worker.report(write(MODEL.format(statement="pass")) + ":Net", "Net()", "torch.randn(1, 4)").complete
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import socket; socket.create_connection(('127.0.0.1', 9))",
+        "import subprocess; subprocess.run(['true'])",
+        "os.system('true')",
+        "open(os.path.join(os.path.dirname(__file__), 'written'), 'w')",
+        "os.mkdir(os.path.join(os.path.dirname(__file__), 'written'))",
+        "os.fork()",
+    ],
+)
+def test_side_effects_are_refused(statement: str, worker: Any, write: Callable[..., str]) -> None:
+    path = write(MODEL.format(statement=statement))
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)")
+    assert report.verdict.error is not None
+    assert report.verdict.error.type == "Refused"
+    assert not Path(path).with_name("written").exists()
+
+
+def test_temporary_files_may_be_written_and_go_with_the_trace(worker: Any, write: Callable[..., str]) -> None:
+    path = write(MODEL.format(statement="import tempfile; open(tempfile.mkstemp()[1], 'w').write('x')"))
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
+    """A stand-in for the server starts a template and a trace that never ends, and is killed."""
+    model = tmp_path / "model.py"
+    model.write_text(MODEL.format(statement="time.sleep(600)"), encoding="utf-8")
+    stand_in = tmp_path / "stand_in.py"
+    stand_in.write_text(
+        textwrap.dedent(
+            f"""
+            import sys, time
+            sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+            from tests.tracing.conftest import Worker
+            worker = Worker()
+            worker.ask({f"{model}:Net"!r}, "Net()", "torch.randn(1, 4)", seconds=600)
+            worker.next_stage("trace")
+            print(worker.process.pid, flush=True)
+            time.sleep(600)
+            """
+        ),
+        encoding="utf-8",
+    )
+    with subprocess.Popen([sys.executable, str(stand_in)], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        template = int(server.stdout.readline())
+        processes = [template, *children_of(template)]
+        assert len(processes) == 2
+        server.kill()
+    eventually(lambda: not any(is_running(pid) for pid in processes))
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and is no zombie that only waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 2.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        os.sched_yield()

@@ -1,0 +1,149 @@
+"""What goes wrong in a model becomes one problem, at its place, in torch's words."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fxlsp.report.problems import Failure, Problem
+
+
+def only(problems: tuple[Problem, ...]) -> Problem:
+    (problem,) = problems
+    return problem
+
+
+MODEL = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.a = nn.Linear(4, 8)
+        self.b = nn.Linear(width, 2)
+
+    def forward(self, x):
+        y = self.a(x)
+        z = self.b(y)
+        return z + y.sum()
+"""
+
+
+def test_a_shape_error_stands_on_the_call_and_the_rest_runs(worker: Any, write: Callable[..., str]) -> None:
+    report = worker.report(write(MODEL) + ":Net", "Net(width=9)", "torch.randn(3, 4)")
+    problem = only(report.problems)
+    assert problem.code == "FX401"
+    assert problem.severity == "error"
+    assert "mat1 and mat2 shapes cannot be multiplied (3x8 and 9x2)" in problem.message
+    assert problem.location is not None
+    assert problem.location.line == 13
+    outputs = {node.name: node.output for node in report.nodes}
+    assert outputs["b"] is None
+    assert outputs["sum_1"] == {"shape": [], "dtype": "float32"}
+    assert outputs["add"] is None
+    assert report.verdict.traceable
+    assert not report.complete
+
+
+def test_control_flow_on_a_tensor_stands_on_the_condition(worker: Any, write: Callable[..., str]) -> None:
+    text = MODEL.replace("        return z", "        if y.sum() > 0:\n            z = z * 2\n        return z")
+    report = worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)")
+    problem = only(report.problems)
+    assert not report.verdict.traceable
+    assert report.verdict.error is not None
+    assert report.verdict.error.type == "TraceError"
+    assert problem.code == "FX101"
+    assert "cannot be used as inputs to control flow" in problem.message
+    assert problem.location is not None
+    assert problem.location.line == 14
+    if sys.version_info >= (3, 11):
+        assert (problem.location.column, problem.location.end_column) == (12, 23)
+    assert [node.name for node in report.nodes] == ["x", "a", "b", "sum_1", "gt"]
+    assert report.nodes[1].output == {"shape": [3, 8], "dtype": "float32"}
+
+
+def test_an_output_that_fx_cannot_record_stands_on_the_return(worker: Any, write: Callable[..., str]) -> None:
+    text = MODEL.replace("return z + y.sum()", "return {z}")
+    report = worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)")
+    problem = only(report.problems)
+    assert report.verdict.error is not None
+    assert report.verdict.error.location is None
+    assert problem.code == "FX199"
+    assert problem.location is not None
+    assert problem.location.line == 14
+
+
+def test_an_unregistered_module_is_named_by_its_call(worker: Any, write: Callable[..., str]) -> None:
+    text = MODEL.replace("        self.b = nn.Linear(width, 2)", "        self.bs = [nn.Linear(width, 2)]")
+    text = text.replace("self.b(y)", "self.bs[0](y)")
+    problem = only(worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").problems)
+    assert problem.code == "FX201"
+    assert problem.location is not None
+    assert problem.location.line == 13
+
+
+def test_inputs_that_do_not_fit_leave_the_graph_without_shapes(worker: Any, write: Callable[..., str]) -> None:
+    report = worker.report(write(MODEL) + ":Net", "Net()", "torch.randn(3, 4), torch.randn(1)")
+    problem = only(report.problems)
+    assert problem.code == "FX904"
+    assert "too many positional arguments" in problem.message
+    assert report.verdict.traceable
+    assert [node.output for node in report.nodes] == [None] * 6
+
+
+def test_without_inputs_the_graph_is_there_and_its_shapes_unknown(worker: Any, write: Callable[..., str]) -> None:
+    report = worker.report(write(MODEL) + ":Net")
+    assert report.problems == ()
+    assert report.recipe.inputs is None
+    assert [node.name for node in report.nodes] == ["x", "a", "b", "sum_1", "add", "output"]
+    assert not report.complete
+
+
+@pytest.mark.parametrize(
+    ("text", "init", "code", "words", "line"),
+    [
+        ("def f(:\n    pass\n", None, "FX901", "SyntaxError", 1),
+        (
+            "import torch\nimport no_such_package\nclass Net(no_such_package.M): pass\n",
+            None,
+            "FX901",
+            "no_such_package",
+            2,
+        ),
+        ("x = 1\ny = x / 0\nclass Net: y = y\n", None, "FX901", "ZeroDivisionError", 2),
+        ("class Other: pass\n", None, "FX902", "there is no Net", None),
+        ("class Net: pass\n", None, "FX903", "not a subclass of torch.nn.Module", 1),
+        (MODEL, "Net(widht=3)", "FX903", "unexpected keyword argument 'widht'", None),
+        (MODEL.replace("width, 2", "-1, 2"), None, "FX903", "negative", 9),
+        (MODEL.replace("width=8", "width"), None, "FX903", "needs the argument width", 5),
+        (MODEL, "Net(", "FX903", "SyntaxError", None),
+        (MODEL, "3", "FX903", "makes a int", 5),
+        (MODEL + "raise SystemExit(3)\n", None, None, "", None),
+        ("import sys\nclass Net:\n    sys.exit(3)\n", None, "FX901", "SystemExit", 3),
+    ],
+)
+def test_a_model_that_cannot_be_had_is_one_clear_failure(
+    text: str, init: str | None, code: str | None, words: str, line: int | None, worker: Any, write: Callable[..., str]
+) -> None:
+    message = worker.answer(write(text) + ":Net", init)
+    if code is None:
+        assert message["type"] == "report"
+        return
+    failure = Failure.from_json(message["failure"])
+    assert (failure.code, failure.location and failure.location.line) == (code, line), failure
+    assert words in failure.message
+
+
+def test_a_missing_file_is_a_clear_failure(worker: Any) -> None:
+    failure = Failure.from_json(worker.answer("/nowhere/model.py:Net")["failure"])
+    assert failure.code == "FX901"
+    assert "there is no file /nowhere/model.py" in failure.message
+
+
+def test_a_missing_package_costs_only_the_models_that_use_it(worker: Any, write: Callable[..., str]) -> None:
+    path = write("import no_such_package\n" + MODEL)
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(3, 4)").complete
