@@ -31,9 +31,11 @@ BURST_SECONDS = 2.0
 SCRIPT_RUNS = 5
 PAUSE_SECONDS = 0.3
 """Between measurements: nobody edits the moment the last answer is there."""
+LONGEST_PAUSE_SECONDS = 0.3
+"""What the server waits after an edit of a model that takes long."""
 
-TARGETS = {"median": 20.0, "p95": 10.0}
-"""How many times faster than the script an edit is to be."""
+TARGETS = (20.0, 10.0)
+"""How many times faster than the script an edit is to be: in the median, at the 95th percentile."""
 
 
 @dataclass(frozen=True)
@@ -85,30 +87,28 @@ class Classes:
 
 def main() -> int:
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
-    samples = asyncio.run(measure_server())
-    script = measure_script()
+    edits = asyncio.run(measure_server())
+    script = measure_script("fresh script (module_tracer.py, ShapeProp)")
+    lighter = measure_script("fresh script without torchvision", "--own-file")
     made, traced = measure_in_process()
     print(f"\n{'':<44} {'median':>10} {'p95':>10} {'n':>5}")
-    for sample in (*samples, script):
+    for sample in (*edits, script, lighter):
         print(sample.line())
     print(f"{'in process: making the model':<44} {_ms(made)}")
     print(f"{'in process: symbolic_trace':<44} {_ms(traced)}")
-    return print_ratios(samples, script)
+    for reference in (script, lighter):
+        print(f"\ntimes faster than: {reference.name}")
+        for sample in edits:
+            median, p95 = ratios(sample, reference)
+            print(f"{sample.name:<44} {median:>9.1f}x {p95:>9.1f}x")
+    met = all(ratio >= target for ratio, target in zip(ratios(edits[0], script), TARGETS, strict=True))
+    print(f"\ntarget for one edit: {TARGETS[0]:g}x and {TARGETS[1]:g}x the script: {'met' if met else 'MISSED'}")
+    return 0 if met else 1
 
 
-def print_ratios(samples: Sequence[Sample], script: Sample) -> int:
-    """How many times faster than the script each is; 1 if single edits miss the targets."""
-    print("\ntimes faster than the fresh script (its median)")
-    for sample in samples:
-        print(f"{sample.name:<44} {script.median / sample.median:>9.1f}x {script.median / sample.p95:>9.1f}x")
-    single = samples[0]
-    met = (
-        script.median / single.median >= TARGETS["median"],
-        script.median / single.p95 >= TARGETS["p95"],
-    )
-    words = " and ".join(f"{target:g} ({name})" for name, target in TARGETS.items())
-    print(f"target for one edit: {words}: {'met' if all(met) else 'MISSED'}")
-    return 0 if all(met) else 1
+def ratios(sample: Sample, reference: Sample) -> tuple[float, float]:
+    """How many times faster than the reference's median: in the median, at the 95th percentile."""
+    return reference.median / sample.median, reference.median / sample.p95
 
 
 async def measure_server() -> list[Sample]:
@@ -119,9 +119,10 @@ async def measure_server() -> list[Sample]:
         single = await sample("one edit", EDITS, lambda: one_edit(classes))
         burst = await sample(f"last of {EDITS_IN_BURST} edits in {BURST_SECONDS:g} s", BURSTS, lambda: edits(classes))
         other = Other(client)
-        await other.traced()
+        await other.classes.visible()
+        alone = await sample("the other model, alone", BURSTS, lambda: one_edit(other.classes))
         busy = await sample("one edit while another model traces", EDITS // 2, lambda: one_edit(classes, other.start))
-    return [single, burst, busy]
+    return [single, burst, busy, alone]
 
 
 async def sample(name: str, count: int, measure: Callable[[], Awaitable[float]]) -> Sample:
@@ -157,22 +158,21 @@ class Other:
         text = RESNET.read_text(encoding="utf-8").replace("(2, 2, 2, 2)", "(25, 25, 25, 25)")
         self.classes = Classes(client, client.open(MODELS / "deep_resnet.py", text))
 
-    async def traced(self) -> None:
-        await self.classes.visible()
-
     async def start(self) -> None:
+        """Has it traced anew, and waits out the pause before that."""
         self.classes.edit()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(LONGEST_PAUSE_SECONDS + 0.1)
 
 
-def measure_script() -> Sample:
+def measure_script(name: str, *options: str) -> Sample:
     """Whole runs of a fresh interpreter; the first, which reads torch from disk, does not count."""
+    command = [sys.executable, "-m", "benchmarks.module_tracer", *options]
     seconds = []
     for _ in range(SCRIPT_RUNS + 1):
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "benchmarks.module_tracer"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         seconds.append(time.perf_counter() - began)
-    return Sample("fresh script (module_tracer.py, ShapeProp)", seconds[1:])
+    return Sample(name, seconds[1:])
 
 
 def measure_in_process() -> tuple[float, float]:
