@@ -63,7 +63,7 @@ class Workspace:
         self._folders = tuple(folders)
         self._session = Session(trusted=trusted)
         self._subscribers: list[OnChange] = []
-        self._executor = ThreadPoolExecutor(2, "fxlsp-engine")
+        self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
         self._templates = Templates(self._executor, self._on_template, bootstrap)
         self._texts = Texts(self._session, self._executor, self._on_known)
         self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)

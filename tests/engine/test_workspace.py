@@ -487,6 +487,22 @@ async def test_a_buffer_without_a_file_is_traced(make: Make) -> None:
     await eventually(lambda: any(state.report for state in editor.workspace.snapshot.models.values()))
 
 
+async def test_many_edits_leave_nothing_behind(make: Make) -> None:
+    editor = make()
+    editor.open(NET)
+    await editor.until(Status.FRESH)
+    tasks = len(asyncio.all_tasks())
+    for width in range(100):
+        editor.replace(editor.workspace.snapshot.documents[editor.path()].text, NET.replace("4", str(width)))
+        if width % 10 == 0:
+            await editor.at_rest()
+    await editor.until(Status.FRESH)
+    assert len(asyncio.all_tasks()) == tasks
+    history = editor.workspace.snapshot.logs[editor.path()]
+    assert len(history.logs) <= 4
+    assert len(editor.workspace.snapshot.models) == 1
+
+
 async def test_changes_name_the_files_whose_answers_differ(make: Make) -> None:
     editor = make()
     editor.open(NET)
