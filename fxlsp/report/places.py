@@ -6,7 +6,7 @@ the end is exclusive. ``fxlsp.source.positions`` converts them to the coordinate
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -25,7 +25,16 @@ class Location:
     """Index of the notebook cell, None outside notebooks."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        # Not dataclasses.asdict, which copies deeply: a report holds thousands of these.
+        return {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "end_line": self.end_line,
+            "end_column": self.end_column,
+            "function": self.function,
+            "cell": self.cell,
+        }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Location:

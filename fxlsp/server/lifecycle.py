@@ -52,11 +52,15 @@ def _connect(server: Server) -> None:
     if server.support.pulls_problems:
         diagnostics.register_pull(server, problems)
 
+    followers = (refresher.update, problems.update, progress.update, announcer.update)
+
     def follow(change: Change) -> None:
-        refresher.update()
-        problems.update(change)
-        progress.update()
-        announcer.update()
+        for follower in followers:
+            # A mistake in what is shown must not stop the session, which calls us in the middle of its work.
+            try:
+                follower(change)
+            except Exception:
+                log.exception("the editor could not be told about a change, which is a mistake of fxlsp's own")
 
     server.engine.subscribe(follow)
 

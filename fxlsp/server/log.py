@@ -8,6 +8,7 @@ import logging
 from lsprotocol import types
 
 from fxlsp.engine.store import InterpreterState, Snapshot
+from fxlsp.engine.workspace import Change
 from fxlsp.server.server import Server
 
 _LEVELS = (
@@ -51,7 +52,7 @@ class Announcer:
         self._server = server
         self._said: set[str] = set()
 
-    def update(self) -> None:
+    def update(self, _: Change) -> None:
         """Follows a change of the session."""
         snapshot = self._server.engine.snapshot
         for text in _news(snapshot):

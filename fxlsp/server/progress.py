@@ -9,6 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.store import Snapshot, Status
+from fxlsp.engine.workspace import Change
 from fxlsp.server.server import Server
 
 PATIENCE = 0.5
@@ -24,7 +25,7 @@ class Progress:
         self._display: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
 
-    def update(self) -> None:
+    def update(self, _: Change) -> None:
         """Follows a change of the session."""
         self._news.set()
         if self._server.support.progress and self._display is None and work_text(self._server.engine.snapshot):

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.store import Snapshot
+from fxlsp.engine.workspace import Change
 from fxlsp.server.server import Server
 
 Ask = Callable[[None], Awaitable[None]]
@@ -26,7 +27,7 @@ class Refresher:
         self._diagnostics = _Repeated(server.workspace_diagnostic_refresh_async)
         self._made_of: tuple[Sequence[object], Sequence[object]] = ((), ())
 
-    def update(self) -> None:
+    def update(self, _: Change) -> None:
         """Follows a change of the session. Edits alone need no request: the editor asks after its own edits."""
         snapshot = self._server.engine.snapshot
         reports, standing = _reports(snapshot), _standing(snapshot)

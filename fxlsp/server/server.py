@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 from lsprotocol import types
@@ -17,6 +18,9 @@ from fxlsp.source.documents import Document, path_of_uri
 from fxlsp.source.positions import Encoding
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
+
+
+_log = logging.getLogger("fxlsp.server")
 
 
 class NotInitializedError(Exception):
@@ -65,6 +69,10 @@ class Server(LanguageServer):
         if self._engine is not None:
             await self._engine.shutdown()
             self._engine = None
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Into the log. pygls would pop up a message for each: with a mistake in ``didChange``, one a keystroke."""
+        _log.error("%s: %s", type(error).__name__, error, exc_info=error)
 
     def open_document(self, uri: str) -> tuple[Snapshot, Document | None]:
         """The last snapshot, and in it the document that the editor calls ``uri``; None if it is not open."""

@@ -15,6 +15,8 @@ from fxlsp.source.python_syntax import SYNTAX_ERRORS, parsed_expression
 _DEEPEST = 60
 _LONGEST = 4000
 """Characters."""
+_MOST_NODES = 2000
+"""Added by putting expressions in the place of names."""
 
 MODE_METHODS = frozenset({"eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "to"})
 """Methods of a module that change it and return it."""
@@ -95,10 +97,14 @@ def free_names(expression: ast.expr) -> frozenset[str]:
     return frozenset(name.id for name in names if name.id not in bound)
 
 
-def substituted(expression: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
-    """The expression with other expressions in the place of some of its free names."""
+def substituted(expression: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr | None:
+    """The expression with other expressions in the place of some of its free names; None if it grows out of hand."""
+    sizes = {name: sum(1 for _ in ast.walk(value)) for name, value in values.items()}
+    names = [node.id for node in ast.walk(expression) if isinstance(node, ast.Name)]
+    if sum(sizes.get(name, 0) for name in names) > _MOST_NODES:
+        return None
     result: ast.expr = _Substitution(values).visit(copy.deepcopy(expression))
-    return result
+    return result if _depth(result) <= _DEEPEST else None
 
 
 class _Substitution(ast.NodeTransformer):

@@ -46,7 +46,10 @@ def _resolved(use: Use, scopes: Scopes, steps: int) -> ast.expr:
             if not steps:
                 raise _Unknown(name)
             values[name] = _resolved(value, scopes, steps - 1)
-    return substituted(expression, values) if values else expression
+    result = substituted(expression, values)
+    if result is None:
+        raise _Unknown
+    return result
 
 
 def uses_locals(use: Use) -> bool:

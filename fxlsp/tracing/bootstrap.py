@@ -6,7 +6,7 @@ appears on the project's ``sys.path``, and an fxlsp that is installed in the pro
 
 import sys
 
-if sys.version_info < (3, 10):
+if sys.version_info < (3, 10):  # noqa: UP036 - run by whatever interpreter the project has
     # Said here, in words that any Python can run: what follows would end in a SyntaxError.
     sys.exit("fxlsp needs Python 3.10 or later to trace, and " + sys.executable + " is " + sys.version.split()[0])
 
@@ -17,7 +17,7 @@ import os
 PACKAGE = "_fxlsp_worker"
 
 
-def main():
+def main() -> None:
     # Running a file by path puts its folder first on sys.path, where ``import values`` would find ours.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]

@@ -24,7 +24,7 @@ from .recipes import RecipeError, default_init, evaluate, find_target
 from .torch_private import FakeTensorMode
 
 
-class NoModel(Exception):
+class NoModelError(Exception):
     """The target has no graph, for a reason to tell."""
 
     def __init__(self, failure: Failure) -> None:
@@ -32,7 +32,7 @@ class NoModel(Exception):
         self.failure = failure
 
 
-class FakesFailed(Exception):
+class FakesFailedError(Exception):
     """Something failed in which fake tensors had a part: to be tried again with real ones."""
 
 
@@ -77,8 +77,8 @@ class Builder:
         """Execute what the target needs; models made at top level are constructed here.
 
         Raises:
-            NoModel: the file does not parse, import or run.
-            FakesFailed: it failed because of fake tensors.
+            NoModelError: the file does not parse, import or run.
+            FakesFailedError: it failed because of fake tensors.
         """
         target = self._target
         seed()
@@ -100,8 +100,8 @@ class Builder:
 
     def _no_model(self, error: BaseException, code: str, what: str) -> Exception:
         if not self._really and comes_from_fakes(error):
-            return FakesFailed()
-        return NoModel(load_failure(error, str(self._target), code, self._places, what))
+            return FakesFailedError()
+        return NoModelError(load_failure(error, str(self._target), code, self._places, what))
 
     def _needed_names(self) -> list[str]:
         texts = (self._target.init, self._target.inputs)
@@ -111,21 +111,23 @@ class Builder:
         """Make the model as the recipe says.
 
         Raises:
-            NoModel: there is no such target, or it cannot be made.
-            FakesFailed: it failed because of fake tensors.
+            NoModelError: there is no such target, or it cannot be made.
+            FakesFailedError: it failed because of fake tensors.
         """
         target = self._target
         try:
             found = find_target(module, target.name)
         except AttributeError as error:
             message = f"there is no {target.name} in {target.file or target.module}"
-            raise NoModel(Failure(str(target), NOT_FOUND, message)) from error
+            raise NoModelError(Failure(str(target), NOT_FOUND, message)) from error
         seed()
         try:
             init = target.init or default_init(found, target.name)
             model = construct(lambda: _made(init, module), self.constructions, self._fake_mode, self._really)
         except RecipeError as error:
-            raise NoModel(Failure(str(target), NOT_BUILT, str(error), self._definition(), needs=error.needs)) from error
+            raise NoModelError(
+                Failure(str(target), NOT_BUILT, str(error), self._definition(), needs=error.needs)
+            ) from error
         except (Exception, SystemExit) as error:
             raise self._no_model(error, NOT_BUILT, f"build {target.init or target.name}") from error
         return Built(model, found, module, init)

@@ -35,11 +35,11 @@ class Constructions:
         original = torch.nn.Module.__init__
         note = self._note
 
-        def __init__(self: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
+        def initialise(self: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
             note(self, sys._getframe(1))
             original(self, *args, **kwargs)
 
-        torch.nn.Module.__init__ = __init__  # type: ignore[method-assign]
+        torch.nn.Module.__init__ = initialise  # type: ignore[method-assign]
         try:
             yield
         finally:

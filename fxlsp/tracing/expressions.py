@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 from .sources import Sources
 
@@ -96,9 +96,10 @@ class Expressions:
         tree = self.tree(path)
         statement: ast.AST | None = None if tree is None else _statement_in(tree, first_line)
         while statement is not None:
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                if statement.name == name and _first_line(statement) == first_line:
-                    return statement
+            match statement:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() if statement.name == name:
+                    if _first_line(statement) == first_line:
+                        return statement
             statement = _statement_in(statement, first_line)
         return None
 
@@ -109,7 +110,7 @@ def span_of(node: ast.AST) -> ByteSpan:
     return ByteSpan(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
-_Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _KEYWORDS = {ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def ", ast.ClassDef: "class "}
 
 
@@ -153,5 +154,5 @@ def _child_statements(parent: ast.AST) -> Iterator[ast.stmt]:
 
 
 def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", [])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from collections.abc import Callable
 
 import torch.fx
@@ -24,9 +23,8 @@ def message_of(error: BaseException) -> str:
 
 def load_failure(error: BaseException, target: str, code: str, places: Places, what: str) -> Failure:
     """Why a file or its model cannot be had; ``what`` says what was tried ("load model.py")."""
-    if isinstance(error, SyntaxError) and error.filename is not None and error.lineno is not None:
-        if places.is_shown(error.filename):
-            return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error, places))
+    if isinstance(error, SyntaxError) and error.lineno is not None and places.is_shown(error.filename or ""):
+        return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error))
     path = places.of_traceback(error)
     message = f"cannot {what}: {_with_type(error, message_of(error))}"
     return Failure(target, code, message, _innermost_of_workspace(path), _deeper(path))
@@ -37,7 +35,7 @@ def _with_type(error: BaseException, message: str) -> str:
     return message if message.startswith(name) else f"{name}: {message}"
 
 
-def _of_syntax(error: SyntaxError, places: Places) -> Location:
+def _of_syntax(error: SyntaxError) -> Location:
     """CPython gives the place of a syntax error in code points, from 1."""
     line, column = error.lineno or 1, max(error.offset or 1, 1)
     end_line, end_column = error.end_lineno or line, error.end_offset or 0

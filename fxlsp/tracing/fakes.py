@@ -33,11 +33,11 @@ def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, "device": torch.device("cpu")}
 
 
-class SmallTensorsReal(TorchDispatchMode):
+class SmallTensorsReal(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Runs really what touches no fake tensor and makes at most ``SMALL`` elements, and all else on fake tensors."""
 
     def __init__(self, fake_mode: FakeTensorMode) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._fake_mode = fake_mode
 
     def __torch_dispatch__(
@@ -57,7 +57,7 @@ class SmallTensorsReal(TorchDispatchMode):
             # No larger than what broadcasting makes of operands that exist already.
             return sum(tensor.numel() for tensor in tensors) <= SMALL
         if not tensors and args and _is_size(args[0]):
-            return math.prod(args[0]) <= SMALL
+            return bool(math.prod(args[0]) <= SMALL)
         with self._fake_mode:
             result = func(*tree_map(self.fake, args), **tree_map(self.fake, kwargs))
         return all(tensor.numel() <= SMALL for tensor in tensors_in(result))
@@ -75,7 +75,7 @@ def as_fake(mode: FakeTensorMode, value: Any) -> Any:
     """``value`` as a fake tensor on the CPU if it is a tensor; other values as they are."""
     if not isinstance(value, torch.Tensor):
         return value
-    fake = value if isinstance(value, FakeTensor) else mode.from_tensor(value.detach())
+    fake: torch.Tensor = value if isinstance(value, FakeTensor) else mode.from_tensor(value.detach())
     if fake.device.type != "cpu":
         with mode:
             fake = torch.empty_like(fake, device="cpu")
@@ -132,14 +132,14 @@ def conversions_rebind(mode: FakeTensorMode) -> Iterator[None]:
     def _apply(self: torch.nn.Module, fn: Any, recurse: bool = True) -> torch.nn.Module:
         if recurse:
             for child in self.children():
-                child._apply(fn)
+                child._apply(fn)  # type: ignore[no-untyped-call]
         for tensors in (self._parameters, self._buffers):
             for name, tensor in tensors.items():
                 if tensor is not None:
                     tensors[name] = converter.convert(fn, tensor)  # type: ignore[assignment]
         return self
 
-    torch.nn.Module._apply = _apply  # type: ignore[method-assign, assignment]
+    torch.nn.Module._apply = _apply  # type: ignore[method-assign]
     try:
         yield
     finally:
@@ -162,7 +162,7 @@ class _Conversions:
         return converted
 
     def _convert(self, fn: Any, tensor: torch.Tensor) -> torch.Tensor:
-        if isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
+        if isinstance(tensor, (torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer)):
             return tensor
         with self._mode:
             wanted = fn(as_fake(self._mode, tensor.detach()))

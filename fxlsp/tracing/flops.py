@@ -6,26 +6,29 @@ import torch
 
 from .torch_private import Operator, flop_formula, is_view, packet_of
 
-_COUNTED_AS_FREE = frozenset(
-    # Reductions, and compositions of reductions and element-wise steps: torch's formulas leave them out as cheap.
-    "sum mean prod amax amin max min argmax argmin all any std var std_mean var_mean norm linalg_vector_norm median "
-    "nansum nanmean logsumexp cumsum cumprod cummax cummin logcumsumexp count_nonzero softmax _softmax log_softmax "
-    "_log_softmax _safe_softmax native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training "
-    "_batch_norm_with_update native_layer_norm native_group_norm native_dropout _fused_rms_norm rms_norm "
-    "cudnn_batch_norm max_pool2d_with_indices max_pool3d_with_indices avg_pool1d avg_pool2d avg_pool3d "
-    "_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d adaptive_avg_pool1d "
-    "nll_loss_forward nll_loss2d_forward mse_loss smooth_l1_loss huber_loss binary_cross_entropy prelu _prelu_kernel "
-    # Copies and creation: no arithmetic at all.
-    "cat stack clone copy copy_ _to_copy contiguous repeat tile flip roll rot90 pad constant_pad_nd reflection_pad1d "
-    "reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d pixel_shuffle "
-    "pixel_unshuffle channel_shuffle native_channel_shuffle gather scatter scatter_ index select index_select "
-    "index_put index_put_ take masked_fill masked_fill_ embedding where tril triu unfold im2col _unsafe_view "
-    "_reshape_copy upsample_nearest1d upsample_nearest2d upsample_nearest3d empty empty_like empty_strided new_empty "
-    "new_empty_strided zeros zeros_like new_zeros ones ones_like new_ones full full_like new_full arange linspace eye "
-    "scalar_tensor fill fill_ zero_ rand rand_like randn randn_like randint randint_like randperm bernoulli bernoulli_ "
-    "uniform uniform_ normal normal_ one_hot resize_ lift_fresh lift_fresh_copy lift detach _local_scalar_dense "
-    "sym_size sym_numel sym_stride item split_with_sizes_copy unbind_copy".split()
-)
+# Reductions, and compositions of reductions and element-wise steps: torch's formulas leave them out as cheap.
+_REDUCTIONS = """
+sum mean prod amax amin max min argmax argmin all any std var std_mean var_mean norm linalg_vector_norm median nansum
+nanmean logsumexp cumsum cumprod cummax cummin logcumsumexp count_nonzero softmax _softmax log_softmax _log_softmax
+_safe_softmax native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training _batch_norm_with_update
+native_layer_norm native_group_norm native_dropout _fused_rms_norm rms_norm cudnn_batch_norm max_pool2d_with_indices
+max_pool3d_with_indices avg_pool1d avg_pool2d avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d
+adaptive_max_pool3d adaptive_avg_pool1d nll_loss_forward nll_loss2d_forward mse_loss smooth_l1_loss huber_loss
+binary_cross_entropy prelu _prelu_kernel
+"""
+# No arithmetic at all.
+_COPIES_AND_CREATION = """
+cat stack clone copy copy_ _to_copy contiguous repeat tile flip roll rot90 pad constant_pad_nd reflection_pad1d
+reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d pixel_shuffle pixel_unshuffle
+channel_shuffle native_channel_shuffle gather scatter scatter_ index select index_select index_put index_put_ take
+masked_fill masked_fill_ embedding where tril triu unfold im2col _unsafe_view _reshape_copy upsample_nearest1d
+upsample_nearest2d upsample_nearest3d empty empty_like empty_strided new_empty new_empty_strided zeros zeros_like
+new_zeros ones ones_like new_ones full full_like new_full arange linspace eye scalar_tensor fill fill_ zero_ rand
+rand_like randn randn_like randint randint_like randperm bernoulli bernoulli_ uniform uniform_ normal normal_ one_hot
+resize_ lift_fresh lift_fresh_copy lift detach _local_scalar_dense sym_size sym_numel sym_stride item
+split_with_sizes_copy unbind_copy
+"""
+_COUNTED_AS_FREE = frozenset(_REDUCTIONS.split()) | frozenset(_COPIES_AND_CREATION.split())
 
 
 def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, object], output: object) -> int | None:

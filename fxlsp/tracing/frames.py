@@ -10,7 +10,7 @@ import ast
 import os
 import sys
 import sysconfig
-from functools import lru_cache
+from functools import cache
 from itertools import islice
 from types import CodeType, FrameType, TracebackType
 from typing import NamedTuple
@@ -42,19 +42,19 @@ _STANDARD_LIBRARY = tuple(
 _PACKAGES = ("site-packages", "dist-packages")
 
 
-@lru_cache(maxsize=None)
+@cache
 def is_torch(filename: str) -> bool:
     """Whether the file is torch's own: by folder with its separator, as ``torchvision`` starts alike."""
     return filename.startswith(_TORCH_FOLDER)
 
 
-@lru_cache(maxsize=None)
+@cache
 def is_installed(filename: str) -> bool:
     """Whether the file belongs to the standard library or an installed package, and so to no workspace."""
     return any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES) or filename.startswith(_STANDARD_LIBRARY)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _is_ours_or_torch(filename: str) -> bool:
     if filename.startswith((_WORKER_FOLDER, "<")) or is_torch(filename):
         return True
@@ -207,7 +207,7 @@ def _traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeT
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
     return tuple(code.co_positions())
 

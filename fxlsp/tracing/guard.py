@@ -24,7 +24,7 @@ _WRITES = {"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.syml
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-class Refused(PermissionError):
+class RefusedError(PermissionError):
     """The model's file tried something that a trace must not do."""
 
 
@@ -39,13 +39,15 @@ def refuse_side_effects(scratch: str) -> None:
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
         if event in _REFUSED:
-            raise Refused(f"fxlsp does not let a file {_REFUSED[event]} while it traces a model ({event})")
+            raise RefusedError(f"fxlsp does not let a file {_REFUSED[event]} while it traces a model ({event})")
         if event == "open":
             path, _, flags = args
             if isinstance(flags, int) and flags & _WRITE_FLAGS and not _may_write(path, scratch):
-                raise Refused(f"fxlsp does not let a file write while it traces a model: {_shown(path)}")
+                raise RefusedError(f"fxlsp does not let a file write while it traces a model: {_shown(path)}")
         elif event in _WRITES and not _may_write(args[0], scratch):
-            raise Refused(f"fxlsp does not let a file change the disk while it traces a model ({event}: {args[0]!r})")
+            raise RefusedError(
+                f"fxlsp does not let a file change the disk while it traces a model ({event}: {args[0]!r})"
+            )
 
     sys.addaudithook(audit)
 

@@ -16,7 +16,7 @@ from ..report.problems import Problem
 from ..report.report import Environment, Report
 from ..report.wire import Message
 from .assembly import Assembly
-from .building import Builder, Built, FakesFailed, NoModel, Target, seed
+from .building import Builder, Built, FakesFailedError, NoModelError, Target, seed
 from .construction import comes_from_fakes
 from .expressions import Expressions
 from .failures import operation_problem, trace_error, trace_problem
@@ -65,7 +65,7 @@ class Job:
         message: Message
         try:
             report = self._report()
-        except NoModel as none:
+        except NoModelError as none:
             message = {"type": "failure", "failure": none.failure.to_json()}
         else:
             self._timing.spent["total"] = (time.perf_counter() - start) * 1000
@@ -77,7 +77,7 @@ class Job:
     def _report(self) -> Report:
         try:
             return self._attempt(really=False)
-        except FakesFailed:
+        except FakesFailedError:
             self._loader.forget()
             return self._attempt(really=True)
 
@@ -125,7 +125,7 @@ class Job:
         if error is not None:
             path = tracer.module_that_raised(error)
             yield trace_problem(error, self._places, path, model, assembly.place_without_frame)
-        for fx_node, node in zip(tracer.graph.nodes, nodes):
+        for fx_node, node in zip(tracer.graph.nodes, nodes, strict=True):
             value = fed.values.get(fx_node)
             if value is not None and value.error is not None:
                 yield operation_problem(value.error, node, shown(value.inputs), model)
@@ -148,13 +148,13 @@ def _trace(tracer: ModulePathTracer, model: torch.nn.Module, really: bool) -> Ex
     """Trace; torch.fx's error is a result, not a failure.
 
     Raises:
-        FakesFailed: it failed because of fake tensors.
+        FakesFailedError: it failed because of fake tensors.
     """
     seed()
     try:
         tracer.trace(model)
     except Exception as error:
         if not really and comes_from_fakes(error):
-            raise FakesFailed from error
+            raise FakesFailedError from error
         return error
     return None

@@ -31,8 +31,8 @@ class Loader:
         self._roots = tuple(roots)
         self._modules: list[str] = []
 
-    def load_file(self, path: str, names: Sequence[str]) -> ModuleType:
-        """Execute what ``names`` need of the file.
+    def load_file(self, path: str, names: Sequence[str] | None) -> ModuleType:
+        """Execute what ``names`` need of the file, or all of it if they are None.
 
         Raises whatever the file raises; SyntaxError if it does not parse; FileNotFoundError.
         """
@@ -53,10 +53,6 @@ class Loader:
         """Import ``package.module``; raises what the import raises."""
         self._prepare(None)
         return importlib.import_module(name)
-
-    def load_whole(self, module: ModuleType, path: str) -> None:
-        """Run the whole file into ``module``, but for what only ``__main__`` runs."""
-        self._execute(module, path, self.compile(path, None))
 
     def forget(self) -> None:
         """Drop every workspace module, so that the next load executes them anew."""

@@ -170,7 +170,7 @@ def _handler(handler: ast.ExceptHandler, needed: _Needed) -> ast.ExceptHandler:
     return filtered
 
 
-def _body(body: list[ast.stmt], needed: set[str], place: ast.AST) -> list[ast.stmt]:
+def _body(body: list[ast.stmt], needed: _Needed, place: ast.stmt | ast.ExceptHandler) -> list[ast.stmt]:
     """A filtered body that is never empty. ``raise`` and ``pass`` stay: they say which way a branch goes."""
     kept = [
         statement

@@ -8,6 +8,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 
 from ..report.wire import Message, Splitter, decode, framed
 from .child import STACK_SIGNAL, become_child
@@ -92,10 +93,9 @@ class Offspring:
         os.set_blocking(self.stack_pipe, False)
         deadline = time.monotonic() + _STACK_SECONDS
         while time.monotonic() < deadline and not self._stack:
-            try:
+            time.sleep(0.005)
+            with suppress(BlockingIOError):
                 self._stack += os.read(self.stack_pipe, 2**16)
-            except BlockingIOError:
-                time.sleep(0.005)
         os.killpg(self.pid, signal.SIGKILL)
 
     def bury(self) -> Message:

@@ -139,8 +139,7 @@ def _annotated_input(hint: Any, sizes: dict[str, int]) -> str | None:
     if not isinstance(dimensions, str):
         return None
     shape = []
-    for dimension in dimensions.split():
-        dimension = dimension.rpartition("=")[2]
+    for dimension in (text.rpartition("=")[2] for text in dimensions.split()):
         if dimension.isdecimal():
             shape.append(int(dimension))
         elif dimension.isidentifier() and len(sizes) < len(_NAMED_SIZES):
@@ -161,5 +160,7 @@ def bind(model: torch.nn.Module, arguments: Arguments) -> Mapping[str, Any]:
     """
     signature = inspect.signature(model.forward)
     bound = signature.bind(*arguments.args, **arguments.kwargs)
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    return {stars.get(signature.parameters[name].kind, "") + name: value for name, value in bound.arguments.items()}
+    return {_STARS.get(signature.parameters[name].kind, "") + name: value for name, value in bound.arguments.items()}
+
+
+_STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}

@@ -29,9 +29,9 @@ def start(descriptor: int) -> None:
     if refusal is not None:
         connection.sendall(encode({"type": "refused", "code": NO_INTERPRETER, "message": refusal}))
         return
-    from .template import Template
-
     import torch
+
+    from .template import Template
 
     hello = {
         "type": "hello",
@@ -66,7 +66,7 @@ def _refusal() -> str | None:
 
 
 def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("+")[0].split(".")[:2] if part.isdecimal())
+    return tuple(int(part) for part in text.partition("+")[0].split(".")[:2] if part.isdecimal())
 
 
 def _dotted(version: tuple[int, ...]) -> str:

@@ -145,7 +145,7 @@ class Template:
             threads = _threads()
             for name in names:
                 _import(name)
-            os._exit(0 if _threads() <= threads and not torch.cuda.is_initialized() else 1)
+            os._exit(0 if _threads() <= threads and not torch.cuda.is_initialized() else 1)  # type: ignore[no-untyped-call]
         _, status = os.waitpid(pid, 0)
         return os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
 

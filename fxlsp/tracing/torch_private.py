@@ -23,10 +23,10 @@ from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.flop_counter import flop_registry
 
 __all__ = [
+    "WITHOUT_DATA",
     "FakeTensor",
     "FakeTensorMode",
     "TorchDispatchMode",
-    "WITHOUT_DATA",
     "decompose",
     "flop_formula",
     "is_batch_norm",

@@ -185,7 +185,7 @@ class ModulePathTracer(torch.fx.Tracer):
                 break
             elif code is _ATTRIBUTE_NODE and not chain:
                 # ``x.shape`` becomes a node when it is first used, which may be lines after it was written.
-                written = frame.f_locals["self"].__dict__.get(_WRITTEN)
+                written: Chain | None = frame.f_locals["self"].__dict__.get(_WRITTEN)
                 if written is not None:
                     return written
             elif self._places.is_shown(code.co_filename):
@@ -214,19 +214,19 @@ _WRITTEN = "_fxlsp_written"
 
 _CALL_MODULE: CodeType = ModulePathTracer.call_module.__code__
 _TRACE: CodeType = ModulePathTracer.trace.__code__
-_ATTRIBUTE_NODE: CodeType = torch.fx.proxy.Attribute.node.fget.__code__
+_ATTRIBUTE_NODE: CodeType = torch.fx.proxy.Attribute.__dict__["node"].fget.__code__
 
 
 def _note_attributes_where_they_are_written() -> None:
     """Let each ``Attribute`` proxy tell its tracer that it was made; nothing else of it changes."""
     original = torch.fx.proxy.Attribute.__init__
 
-    def __init__(self: torch.fx.proxy.Attribute, root: torch.fx.Proxy, attr: str) -> None:
+    def initialise(self: torch.fx.proxy.Attribute, root: torch.fx.Proxy, attr: str) -> None:
         original(self, root, attr)
         if isinstance(self.tracer, ModulePathTracer):
             self.tracer.note_attribute(self)
 
-    torch.fx.proxy.Attribute.__init__ = __init__  # type: ignore[method-assign]
+    torch.fx.proxy.Attribute.__init__ = initialise  # type: ignore[method-assign]
 
 
 _note_attributes_where_they_are_written()

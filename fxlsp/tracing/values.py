@@ -43,11 +43,11 @@ class NodeValue:
     error: Exception | None = None
 
 
-class OperatorCosts(TorchDispatchMode):
+class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Adds up what the operators below it cost; keeps every tensor on the CPU."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.flops: int | None = 0
 
     def __torch_dispatch__(
@@ -112,7 +112,7 @@ class ValueInterpreter(torch.fx.Interpreter):
         self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], raised: Exception
     ) -> tuple[Any, Exception | None]:
         """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
-        module = self.fetch_attr(node.target) if node.op == "call_module" else None
+        module = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
         state = {} if module is None else dict(_state_of(module))
         if sum(tensor.numel() for tensor in tensors_in((args, kwargs, state))) > REAL_ELEMENTS:
             return UNKNOWN, raised
@@ -129,13 +129,13 @@ class ValueInterpreter(torch.fx.Interpreter):
         return tree_map(lambda value: as_fake(self._mode, value), output), None
 
 
-def batch_norm_result(input: torch.Tensor, training: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def batch_norm_result(operand: torch.Tensor, training: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """What batch normalisation returns, by shape: fake tensors would take a dozen operators for each layer to say so.
 
     ``torch.batch_norm`` has checked its operands before it gets here.
     """
-    statistics = input.new_empty(input.shape[1] if training else 0)
-    return torch.empty_like(input), statistics, statistics.clone()
+    statistics = operand.new_empty(operand.shape[1] if training else 0)
+    return torch.empty_like(operand), statistics, statistics.clone()
 
 
 def _state_of(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:

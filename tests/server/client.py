@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 Encoding = Literal["utf-8", "utf-16"]
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 """Seconds until an expectation has failed; importing torch on a busy machine takes some."""
 
 
@@ -152,11 +152,11 @@ class Client:
         hints = await self.ask("textDocument/inlayHint", buffer, range=everything)
         return {self._before(buffer, hint["position"]): hint["label"] for hint in hints}
 
-    async def lenses(self, buffer: Buffer) -> dict[str, str]:
-        """The lenses by the line on which they stand."""
+    async def lenses(self, buffer: Buffer) -> list[tuple[str, str]]:
+        """The line on which each lens stands, and its text."""
         lenses = await self.ask("textDocument/codeLens", buffer)
         lines = buffer.text.split("\n")
-        return {lines[lens["range"]["start"]["line"]].strip(): lens["command"]["title"] for lens in lenses}
+        return [(lines[lens["range"]["start"]["line"]].strip(), lens["command"]["title"]) for lens in lenses]
 
     async def hover(self, buffer: Buffer, expression: str) -> Json:
         """The hover on the second character of an expression."""

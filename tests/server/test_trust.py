@@ -46,12 +46,12 @@ async def opened(client: Client, folder: Path) -> Buffer:
 async def test_without_trust_nothing_runs_and_syntax_is_there(start: Start, tmp_path: Path) -> None:
     client = await start(trusted=False, environment={"FXLSP_TRUST": "0"})
     buffer = await opened(client, tmp_path)
-    assert await client.lenses(buffer) == {"class Net(nn.Module):": NOT_TRUSTED}
+    assert await client.lenses(buffer) == [("class Net(nn.Module):", NOT_TRUSTED)]
     (symbol,) = await client.ask("textDocument/documentSymbol", buffer)
     assert (symbol["name"], [child["name"] for child in symbol["children"]]) == ("Net", ["forward"])
     assert await client.hints(buffer) == {}
     client.replace(buffer, "Linear(3, 4)", "Linear(3, 5)")
-    assert await client.lenses(buffer) == {"class Net(nn.Module):": NOT_TRUSTED}
+    assert await client.lenses(buffer) == [("class Net(nn.Module):", NOT_TRUSTED)]
     await client.stop()
     assert not (tmp_path / "net.ran").exists()
 

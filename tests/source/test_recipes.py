@@ -5,9 +5,12 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.documents import Document
+from fxlsp.source.expressions import parse_expression
 from fxlsp.source.models import Factory, Instance, ModelClass, factories, instances, model_classes
 from fxlsp.source.recipes import FoundRecipe, recipes_for
 
@@ -322,3 +325,60 @@ def test_a_class_inside_a_function_has_comments_alone() -> None:
 
 def test_a_text_with_errors_still_has_its_recipes() -> None:
     assert sites("net = Net(3)\nnet(torch.ones(1))\ndef broken(:\n") == [("Net(3)", "torch.ones(1)")]
+
+
+def test_an_expression_that_grows_out_of_hand_is_left_out() -> None:
+    doubling = "".join(f"    x{number + 1} = (x{number}, x{number})\n" for number in range(11))
+    assert sites(f"def test():\n    x0 = (1, 2, 3)\n{doubling}    Net(x11)\n    Net(x2)\n") == [
+        ("Net((((1, 2, 3), (1, 2, 3)), ((1, 2, 3), (1, 2, 3))))", None)
+    ]
+    deep = "(" * 100 + "1" + ",)" * 100
+    assert sites(f"Net({deep})\nNet(4)\n") == [("Net(4)", None)]
+
+
+def test_deeply_nested_and_long_calls_are_read_without_recursion() -> None:
+    text = "Net()" + ".eval()" * 20_000 + "\n" + "f(" * 20_000 + ")" * 20_000 + "\nNet(2)\n"
+    assert sites(text)[-1:] == [("Net(2)", None)]
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "Net(",
+            ")",
+            "(x)",
+            "x",
+            " = ",
+            "\n",
+            "\n    ",
+            "def f(a, b=x):",
+            "return ",
+            "for x in ",
+            "lambda a: ",
+            "if x:",
+            "y",
+        ),
+        *(
+            "[",
+            "]",
+            ", ",
+            "*",
+            "**",
+            ".eval()",
+            ".to(",
+            "with x as y:",
+            "import x",
+            "class A:",
+            "# fxlsp: Net(1)",
+            ":=",
+        ),
+        'if __name__ == "__main__":',
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_no_text_breaks_the_search(text: str) -> None:
+    for name, inputs in sites(text):
+        assert parse_expression(f"f({inputs or ''})") is not None
+        assert not name or parse_expression(name) is not None

@@ -91,7 +91,7 @@ def test_side_effects_are_refused(statement: str, worker: Any, write: Callable[.
     path = write(MODEL.format(statement=statement))
     report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)")
     assert report.verdict.error is not None
-    assert report.verdict.error.type == "Refused"
+    assert report.verdict.error.type == "RefusedError"
     assert not Path(path).with_name("written").exists()
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 import torch
-from tests.tracing.eager import EagerRun, plain, run_eagerly, shapes_of_output
 
 from fxlsp.report.graph import Node
 from fxlsp.report.places import Location
 from fxlsp.report.report import Report
+from tests.tracing.eager import EagerRun, plain, run_eagerly, shapes_of_output
 
 pytestmark = pytest.mark.torchvision
 
@@ -66,13 +66,10 @@ def test_nodes_of_a_model_stand_where_it_really_runs(name: str, worker: Any, wit
 
     torch.manual_seed(0)
     model = torchvision.models.get_model(name).eval()
-    try:
-        graph = torch.fx.symbolic_trace(model).graph
-    except Exception as error:
-        assert not report.verdict.traceable
+    graph = traced_by_torch(model)
+    if isinstance(graph, Exception):
         assert report.verdict.error is not None
-        assert report.verdict.error.type == type(error).__name__
-        assert report.verdict.error.message == str(error)
+        assert (report.verdict.error.type, report.verdict.error.message) == (type(graph).__name__, str(graph))
         return
     assert report.verdict.traceable
     assert [node.name for node in report.nodes] == [node.name for node in graph.nodes]
@@ -82,6 +79,13 @@ def test_nodes_of_a_model_stand_where_it_really_runs(name: str, worker: Any, wit
         check_line(node, run)
         check_expression(node)
     check_shapes(report, run)
+
+
+def traced_by_torch(model: torch.nn.Module) -> torch.fx.Graph | Exception:
+    try:
+        return torch.fx.symbolic_trace(model).graph
+    except Exception as error:
+        return error
 
 
 def check_line(node: Node, run: EagerRun) -> None:
