@@ -6,10 +6,10 @@ from fxlsp.cli.excerpts import excerpt
 from fxlsp.report.places import Location
 
 
-def show(folder: Path, text: str, *place: int) -> str:
+def show(folder: Path, text: str, line: int, column: int, end_line: int, end_column: int) -> str:
     path = folder / "model.py"
     path.write_bytes(text.encode())
-    return "\n".join(excerpt(Location(str(path), *place)))
+    return "\n".join(excerpt(Location(str(path), line, column, end_line, end_column)))
 
 
 def test_an_expression_is_underlined_between_its_neighbours(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class Worker:
 
     def _trace(self, message: Message, texts: dict[str, str]) -> None:
         file = message["target"].get("file", "")
-        text = texts.get(file, "")
+        text = texts[file] if file in texts else on_disk(file)
         log({"path": file, **message})
         for stage in ("load", "trace"):
             self.wire.send({"type": "stage", "id": message["id"], "name": stage})
@@ -112,6 +112,10 @@ def run_lines(text: str) -> list[int]:
     named = re.search(r"# runs: (.*)", text)
     names = named[1].split() if named else []
     return [line_of(text, "def forward", line_of(text, f"class {name}(")) for name in names]
+
+
+def on_disk(file: str) -> str:
+    return Path(file).read_text() if os.path.isfile(file) else ""
 
 
 def line_of(text: str, words: str, start: int = 1) -> int:
