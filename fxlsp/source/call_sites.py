@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from fxlsp.source.calls import Call, calls_of
+from fxlsp.source.calls import Call, calls_of, expression_of
 from fxlsp.source.documents import Document
-from fxlsp.source.expressions import CHAINED_METHODS, dotted, parse_expression, write, write_arguments
+from fxlsp.source.expressions import CHAINED_METHODS, LONGEST_EXPRESSION, dotted, write, write_arguments
 from fxlsp.source.positions import Span
 from fxlsp.source.scopes import Scope, ScopeKind, scopes_of
 from fxlsp.source.substitution import Chain, Use, at_module_level, uses_locals
@@ -80,7 +80,7 @@ class _Search:
                 yield CallSite(call.span, None if init is None else write(init), inputs)
 
     def _construction(self, call: Call) -> str | None:
-        expression = parse_expression(text_of(_whole_chain(call.node)))
+        expression = expression_of(_whole_chain(call.node))
         use = None if expression is None else self._use(expression, call)
         if use is None or (self._in_model(call) and uses_locals(use)):
             return None
@@ -91,7 +91,7 @@ class _Search:
         return None if resolved is None else write(resolved)
 
     def _inputs(self, call: Call) -> str | None:
-        expression = parse_expression(text_of(call.node))
+        expression = expression_of(call.node)
         if not isinstance(expression, ast.Call):
             return None
         # What is called does not matter here: a constant in its place needs no names.
@@ -139,6 +139,8 @@ def _whole_chain(call: Node) -> Node:
     while (attribute := call.parent) is not None and attribute.type == "attribute":
         method, outer = field(attribute, "attribute"), attribute.parent
         if method is None or text_of(method) not in CHAINED_METHODS or outer is None or outer.type != "call":
+            break
+        if outer.end_byte - outer.start_byte > LONGEST_EXPRESSION:
             break
         call = outer
     return call

@@ -11,7 +11,7 @@ from tree_sitter import Node
 from fxlsp.source.bindings import parameter_defaults
 from fxlsp.source.class_statements import with_decorators
 from fxlsp.source.documents import Document
-from fxlsp.source.expressions import dotted, parse_expression
+from fxlsp.source.expressions import LONGEST_EXPRESSION, dotted, parse_expression
 from fxlsp.source.positions import Span
 from fxlsp.source.scopes import ScopeKind, Scopes, scopes_of
 from fxlsp.source.substitution import Chain, Use, chain_of
@@ -78,13 +78,17 @@ def _called_module(call: Node, scopes: Scopes) -> Chain | None:
         callee = field(callee, "object")
     if callee is None or callee.type not in ("identifier", "call", "parenthesized_expression"):
         return None
-    expression = (
-        ast.Name(text_of(callee), ast.Load()) if callee.type == "identifier" else parse_expression(text_of(callee))
-    )
+    expression = ast.Name(text_of(callee), ast.Load()) if callee.type == "identifier" else expression_of(callee)
     if expression is None:
         return None
     chain = chain_of(Use(expression, scopes.at(callee.start_byte), callee.start_byte))
     return chain if isinstance(chain.start, ast.Call) or len(chain.uses) > 1 else None
+
+
+def expression_of(node: Node) -> ast.expr | None:
+    """The expression that a node holds; None for one of a length that nobody writes by hand."""
+    # Asking for the text of each of a thousand nested calls would take the square of their number.
+    return parse_expression(text_of(node)) if node.end_byte - node.start_byte <= LONGEST_EXPRESSION else None
 
 
 def _attribute(node: Node) -> str | None:
@@ -100,7 +104,7 @@ def _returning_functions(root: Node, scopes: Scopes) -> Iterator[Returning]:
         name = field(scope.definition, "name")
         if name is None or value is None or scope.kind is not ScopeKind.FUNCTION or scope.parent is not scopes.module:
             continue
-        expression = parse_expression(text_of(value))
+        expression = expression_of(value)
         start = None if expression is None else chain_of(Use(expression, scope, node.start_byte)).start
         called = dotted(start.func) if isinstance(start, ast.Call) else None
         found.setdefault(text_of(name), (scope.definition, set()))[1].add(called)

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from fxlsp.source.python_syntax import SYNTAX_ERRORS, parsed_expression
 
 _DEEPEST = 60
-_LONGEST = 4000
-"""Characters."""
+LONGEST_EXPRESSION = 4000
+"""Characters that are read as one expression; a longer one is a table of data."""
 _MOST_NODES = 2000
 """Added by putting expressions in the place of names."""
 
@@ -33,7 +33,7 @@ _WRAPPERS = ("DataParallel", "DistributedDataParallel", "torch.compile", "torch.
 
 def parse_expression(text: str) -> ast.expr | None:
     """The expression that a text is, None where it is none. Line breaks need no brackets around them."""
-    if len(text) > _LONGEST:
+    if len(text) > LONGEST_EXPRESSION:
         return None
     try:
         expression = parsed_expression(text)

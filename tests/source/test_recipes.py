@@ -337,7 +337,7 @@ def test_an_expression_that_grows_out_of_hand_is_left_out() -> None:
 
 
 def test_deeply_nested_and_long_calls_are_read_without_recursion() -> None:
-    text = "Net()" + ".eval()" * 20_000 + "\n" + "f(" * 20_000 + ")" * 20_000 + "\nNet(2)\n"
+    text = "Net()" + ".eval()" * 3_000 + "\n" + "f(" * 3_000 + ")" * 3_000 + "\nNet(2)\n"
     assert sites(text)[-1:] == [("Net(2)", None)]
 
 
