@@ -33,7 +33,7 @@ LAYERS = {
     "source": layer("report", packages=("tree_sitter", "tree_sitter_python")),
     "engine": layer("report", "source", packages=("tomli",)),
     "answers": layer("report", "source", "engine"),
-    "server": layer("report", "source", "engine", "answers", packages=("pygls", "lsprotocol")),
+    "server": layer("report", "source", "engine", "answers", packages=("pygls", "lsprotocol", "cattrs")),
     "cli": layer("report", "source", "engine", "answers", "server"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -22,11 +23,10 @@ def _torchvision_input(factory: Any) -> str | None:
     if not callable(factory) or not getattr(factory, "__module__", "").startswith("torchvision.models."):
         return None
     try:
-        import torchvision.models
-
-        weights = torchvision.models.get_model_weights(factory.__name__)
+        # Its submodule made the factory: the package is loaded, and fxlsp itself needs no torchvision.
+        weights = sys.modules["torchvision.models"].get_model_weights(factory.__name__)
         transforms = weights.DEFAULT.transforms
-    except (ImportError, ValueError, AttributeError):
+    except (KeyError, ValueError, AttributeError):
         return None
     crop = inspect.signature(transforms).parameters.get("crop_size")
     keywords = getattr(transforms, "keywords", {})
