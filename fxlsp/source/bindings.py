@@ -39,7 +39,7 @@ class How(Enum):
     """As the variable of a comprehension or lambda, which exists nowhere else."""
     IMPORTED = auto()
     OTHERWISE = auto()
-    """In a way that no expression states: a loop variable, an argument."""
+    """In a way that no expression states: as a loop variable, as an argument, by an item assignment."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class Binding:
         return self.start < byte and self.block[0] <= byte < self.block[1]
 
 
-def bindings_of(root: Node) -> Iterator[Binding]:
+def bindings_of(root: Node) -> list[Binding]:
     """Every binding of a file, in the order of the text."""
     found: list[Binding] = []
     for kind, nodes in captures(root, _BINDINGS).items():
         for node in nodes:
             found.extend(_READERS[kind](node))
-    return iter(sorted(found, key=lambda binding: binding.start))
+    return sorted(found, key=lambda binding: binding.start)
 
 
 def _assignment(node: Node) -> Iterator[Binding]:

@@ -35,18 +35,18 @@ class ImportedNames:
         """``torch.nn.Module`` for ``nn.Module``, None for a name that no import binds."""
         for _ in range(_MOST_ALIASES):
             head, dot, rest = dotted.partition(".")
-            full = self.names.get(head) or self._from_star(head)
+            full = self.names.get(head) or self._assumed(head)
             if full is None:
                 return None
             full += dot + rest
-            if full == dotted or full.partition(".")[0] == head:
-                return full
-            if full.partition(".")[0] not in self.names:
+            next_head = full.partition(".")[0]
+            if next_head == head or next_head not in self.names:
                 return full
             dotted = full
         return None
 
-    def _from_star(self, name: str) -> str | None:
+    def _assumed(self, name: str) -> str | None:
+        """What a name probably is that no statement binds."""
         if name in vars(builtins):
             return None
         if "torch.nn" in self.stars and name[:1].isupper():

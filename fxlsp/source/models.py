@@ -22,7 +22,6 @@ __all__ = [
     "ForwardDef",
     "Instance",
     "ModelClass",
-    "constructed_class",
     "factories",
     "header_of",
     "instances",
@@ -128,7 +127,7 @@ def _find_instances(document: Document) -> tuple[Instance, ...]:
         if assignment is None or name is None or name.type != "identifier":
             continue
         instance = Instance(text_of(name), span_of(name, document.lines), span_of(node, document.lines))
-        made = constructed_class(field(assignment, "right"))
+        made = _constructed_class(field(assignment, "right"))
         full_name = None if made is None else imports.resolve(made)
         if (
             made in own
@@ -139,7 +138,7 @@ def _find_instances(document: Document) -> tuple[Instance, ...]:
     return tuple(found)
 
 
-def constructed_class(expression: Node | None) -> str | None:
+def _constructed_class(expression: Node | None) -> str | None:
     """``Net`` for ``Net(10)`` and ``Net(10).eval()``: the dotted name that is called first in a chain of calls."""
     while expression is not None and expression.type == "assignment":
         expression = field(expression, "right")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -69,6 +68,8 @@ class Scopes:
 
     def __init__(self, root: Node) -> None:
         self.module = Scope(ScopeKind.MODULE, root, (0, root.end_byte + 1), None)
+        self.imports_everything = "star" in captures(root, "(wildcard_import) @star")
+        """Whether any name may come from a ``from ... import *``."""
         self._scopes = [self.module]
         self._starts = [0]
         for kind, definition, body in _bodies(root):
@@ -78,10 +79,6 @@ class Scopes:
         for binding in bindings_of(root):
             scope = self.at(max(binding.start, binding.block[0]))
             scope.bindings.setdefault(binding.name, []).append(binding)
-
-    def __iter__(self) -> Iterator[Scope]:
-        """The module, then the scopes in it in the order of the text."""
-        return iter(self._scopes)
 
     def at(self, byte: int) -> Scope:
         """The innermost scope around a byte."""

@@ -62,7 +62,7 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
     """What a name stands for in its function; None for a name that the module knows too."""
     owner = _owner(name, use)
     if owner is None:
-        if name == "torch" or hasattr(builtins, name):
+        if name == "torch" or hasattr(builtins, name) or scopes.imports_everything:
             return None
         raise _Unknown(name)
     binding = owner.binding(name, use.byte)

@@ -257,6 +257,11 @@ def test_what_a_model_passes_on_to_its_parts_is_taken_only_if_the_module_knows_i
     assert sites(text, "Block") == [("Block(WIDTH, 5)", None)]
 
 
+def test_a_name_that_nothing_binds_may_come_from_a_star_import() -> None:
+    assert sites("Net(SIZE)") == []
+    assert sites("from .config import *\nNet(SIZE)") == [("Net(SIZE)", None)]
+
+
 def test_a_class_says_nothing_about_itself() -> None:
     text = "import torch.nn as nn\nclass Net(nn.Module):\n    def copy(self):\n        return Net(1)\n"
     assert recipes(text) == []
