@@ -1,0 +1,100 @@
+"""The command on real models, under the interpreter that runs the tests."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+MODULE_PATHS = PROJECT / "tests" / "tracing" / "resnet18_module_paths.txt"
+
+
+def fxlsp(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "fxlsp", *arguments, "--python", sys.executable]
+    return subprocess.run(command, cwd=PROJECT, input=stdin, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.torchvision
+def test_paths_of_resnet18_are_those_that_pytorchs_example_prints() -> None:
+    ran = fxlsp("trace", "torchvision.models:resnet18", "--format", "paths")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Node x is from module \n" in ran.stdout
+    assert [line.rstrip() for line in ran.stdout.splitlines()] == [
+        line.rstrip() for line in MODULE_PATHS.read_text().splitlines()
+    ]
+
+
+@pytest.mark.torchvision
+def test_json_has_the_path_place_and_shape_of_a_node_in_torchvisions_file() -> None:
+    report = json.loads(fxlsp("trace", "torchvision.models:resnet18", "--format", "json").stdout)
+    (node,) = [node for node in report["nodes"] if node["name"] == "layer2_0_downsample_0"]
+    assert node["module_path"] == "layer2.0.downsample.0"
+    assert node["output"]["shape"] == [1, 128, 28, 28]
+    place = node["location"]
+    line = Path(place["file"]).read_text().splitlines()[place["line"] - 1]
+    assert place["file"].endswith("torchvision/models/resnet.py")
+    if sys.version_info >= (3, 11):
+        assert line[place["column"] - 1 : place["end_column"] - 1] == "self.downsample(x)"
+
+
+def test_the_examples_are_traced_but_for_the_one_that_shows_a_problem() -> None:
+    ran = fxlsp("check", "examples", "--format", "json")
+    assert (ran.returncode, ran.stderr) == (1, "")
+    checked = json.loads(ran.stdout)
+    assert {model["target"].removeprefix("examples/"): model["status"] for model in checked["models"]} == {
+        "early_exit.py:EarlyExit": "failed",
+        "resnet.py:Block": "covered",
+        "resnet.py:ResNet": "traced",
+        "segmentation.py:Encoder": "covered",
+        "segmentation.py:Decoder": "covered",
+        "segmentation.py:UNet": "traced",
+    }
+    (problem,) = checked["problems"]
+    assert problem["code"] == "FX101"
+    assert problem["location"]["file"] == str(PROJECT / "examples" / "early_exit.py")
+
+
+BAD = {
+    "does_not_parse": "class Net(:\n",
+    "does_not_import": (
+        "import nothing_of_this_name\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    n = nothing_of_this_name\n"
+    ),
+    "is_not_there": "from torch import nn\n\n\nclass Other(nn.Module):\n    def forward(self, x): ...\n",
+    "is_not_built": (
+        "from torch import nn\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        raise ValueError('no such width')\n\n"
+        "    def forward(self, x):\n        return x\n"
+    ),
+    "exits": (
+        "import os\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        os._exit(3)\n"
+    ),
+}
+
+
+def test_bad_input_is_one_message_with_its_place_and_exit_code_2(tmp_path: Path) -> None:
+    for name, text in BAD.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    lines = [json.dumps({"target": f"{tmp_path}/{name}.py:Net"}) for name in BAD]
+    answers = [json.loads(line) for line in fxlsp("trace", "--batch", stdin="\n".join(lines)).stdout.splitlines()]
+    found = {name: _brief(answer) for name, answer in zip(BAD, answers, strict=True)}
+    assert found == {
+        "does_not_parse": ("FX901", 1),
+        "does_not_import": ("FX901", 1),
+        "is_not_there": ("FX902", None),
+        "is_not_built": ("FX903", 7),
+        "exits": ("FX905", 7),
+    }
+    for name in ("does_not_parse", "is_not_built"):
+        ran = fxlsp("trace", f"{tmp_path}/{name}.py:Net")
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert ran.stderr.startswith(f"fxlsp: {tmp_path}/{name}.py:")
+
+
+def _brief(answer: Any) -> tuple[str, int | None]:
+    failure = answer["failure"]
+    return failure["code"], failure["location"]["line"] if failure["location"] else None
