@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fxlsp.answers.forwards import forward_runs
+from fxlsp.answers.outline import outline
 from fxlsp.answers.runs import Run
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.graph import Output
-from fxlsp.source.models import model_classes
-from fxlsp.source.parameters import parameter_spans
 from fxlsp.source.positions import Span
 
 
@@ -30,11 +29,9 @@ class Argument:
 
 def arguments(snapshot: Snapshot, path: str) -> Iterator[Argument]:
     """The arguments of the inner calls of each ``forward`` of the file that has a single parameter."""
-    document = snapshot.documents.get(path)
-    for model in model_classes(document) if document else ():
-        parameters = parameter_spans(document, model.forward) if document and model.forward else ()
-        if len(parameters) != 1:
+    for outlined in outline(snapshot, path):
+        if len(outlined.parameters) != 1:
             continue
-        for run in forward_runs(snapshot, path, model):
+        for run in forward_runs(snapshot, path, outlined.model):
             if run.event.module_path and len(run.event.inputs) == 1:
-                yield Argument(parameters[0], run.event.inputs[0], run)
+                yield Argument(outlined.parameters[0], run.event.inputs[0], run)

@@ -10,12 +10,12 @@ from fxlsp.answers.counts import counted
 from fxlsp.answers.events import Event
 from fxlsp.answers.facts import cost_facts, node_facts, warnings
 from fxlsp.answers.origins import STALE, is_stale, origin_text
+from fxlsp.answers.outline import outline
 from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.sightings import Sighting, sightings_at
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.models import model_classes
 from fxlsp.source.positions import Span
 
 _ORIGINS_SHOWN = 2
@@ -38,8 +38,7 @@ def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | 
 
 
 def _name_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    document = snapshot.documents.get(path)
-    for model in model_classes(document) if document else ():
+    for model in (each.model for each in outline(snapshot, path)):
         if model.name.contains(line, column):
             return HoverText(class_summary(snapshot, path, model), model.name)
         if model.forward is not None and model.forward.name.contains(line, column):

@@ -8,10 +8,11 @@ from typing import Literal
 
 from fxlsp.answers.forwards import forward_runs, forward_text
 from fxlsp.answers.names import made_models
+from fxlsp.answers.outline import outline
 from fxlsp.answers.runs import Run
 from fxlsp.answers.standing import NOT_TRUSTED, standing_text, states_of
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.models import ModelClass, model_classes
+from fxlsp.source.models import ModelClass
 from fxlsp.source.positions import Span
 
 Action = Literal["retrace", "trust"]
@@ -37,7 +38,7 @@ def lenses(snapshot: Snapshot, path: str) -> list[Lens]:
     document = snapshot.documents.get(path)
     if document is None:
         return []
-    found = [lens for model in model_classes(document) for lens in _class_lenses(snapshot, path, model)]
+    found = [lens for each in outline(snapshot, path) for lens in _class_lenses(snapshot, path, each.model)]
     # Most instances are of a class whose own trace says all: those are not traced again, and have no state.
     found += [
         _standing_lens(snapshot, path, made.name, made.name_span)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fxlsp.answers.outline import outline
+from fxlsp.engine.store import Snapshot
 from fxlsp.source.documents import Document
-from fxlsp.source.models import Factory, Instance, factories, instances, model_classes
+from fxlsp.source.models import Factory, Instance, factories, instances
 from fxlsp.source.positions import Span
 
 
@@ -12,7 +14,8 @@ def made_models(document: Document) -> tuple[Factory | Instance, ...]:
     return (*factories(document), *instances(document))
 
 
-def name_spans(document: Document) -> dict[str, Span]:
-    """The name of each model of the file, where it is defined or assigned."""
-    classes = {model.qualname: model.name for model in model_classes(document)}
-    return classes | {made.name: made.name_span for made in made_models(document)}
+def name_spans(snapshot: Snapshot, path: str) -> dict[str, Span]:
+    """The name of each model of an open file, where it is defined or assigned."""
+    document = snapshot.documents.get(path)
+    classes = {each.model.qualname: each.model.name for each in outline(snapshot, path)}
+    return classes | {made.name: made.name_span for made in (made_models(document) if document else ())}

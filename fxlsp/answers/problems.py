@@ -92,7 +92,7 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
     if place is not None and place.file in snapshot.documents:
         span = _now(snapshot, place, state.failure_texts) if place.file == path else None
     elif state.key.file == path:
-        span = _name_span(snapshot, path, state.key.name)
+        span = name_spans(snapshot, path).get(state.key.name)
         related = (*((RelatedPlace("it happened here", place),) if place else ()), *related)
     if span is not None:
         problem = Problem(failure.code, "warning", failure.message, place, related, model=state.key.name)
@@ -103,11 +103,6 @@ def _bad_recipes(state: ModelState) -> Iterator[_Found]:
     for found in state.found:
         if found.error is not None:
             yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), found.span, {})
-
-
-def _name_span(snapshot: Snapshot, path: str, name: str) -> Span | None:
-    document = snapshot.documents.get(path)
-    return None if document is None else name_spans(document).get(name)
 
 
 def _now(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:

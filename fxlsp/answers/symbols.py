@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fxlsp.source.documents import Document
-from fxlsp.source.models import ModelClass, model_classes
+from fxlsp.answers.outline import outline
+from fxlsp.engine.store import Snapshot
+from fxlsp.source.models import ModelClass
 from fxlsp.source.positions import Span
 
 
@@ -21,11 +22,11 @@ class Symbol:
     children: list[Symbol] = field(default_factory=list)
 
 
-def symbols(document: Document) -> list[Symbol]:
-    """The model classes of the file; a class inside another is a child of that one."""
+def symbols(snapshot: Snapshot, path: str) -> list[Symbol]:
+    """The model classes of an open file; a class inside another is a child of that one."""
     top: list[Symbol] = []
     enclosing: list[Symbol] = []
-    for model in sorted(model_classes(document), key=lambda each: each.extent):
+    for model in sorted((each.model for each in outline(snapshot, path)), key=lambda each: each.extent):
         symbol = _class_symbol(model)
         while enclosing and not _encloses(enclosing[-1].span, model.extent):
             enclosing.pop()

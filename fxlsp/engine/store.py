@@ -108,6 +108,8 @@ class Snapshot:
 
     documents: Mapping[str, Document] = field(default_factory=dict)
     """The open documents by path."""
+    settled: Mapping[str, Document] = field(default_factory=dict)
+    """Of each open document the newest text that parses, by path; its edits since then are in ``logs``."""
     logs: Mapping[str, History] = field(default_factory=dict)
     """For each open document, its edits since each text on which something was traced."""
     models: Mapping[ModelKey, ModelState] = field(default_factory=dict)

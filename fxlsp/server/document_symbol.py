@@ -14,10 +14,10 @@ from fxlsp.source.positions import Encoding
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        _, document = server.open_document(params.text_document.uri)
+        snapshot, document = server.open_document(params.text_document.uri)
         if document is None:
             return []
-        return [_document_symbol(symbol, document, server.encoding) for symbol in symbols(document)]
+        return [_document_symbol(symbol, document, server.encoding) for symbol in symbols(snapshot, document.path)]
 
 
 def _document_symbol(symbol: Symbol, document: Document, encoding: Encoding) -> types.DocumentSymbol:

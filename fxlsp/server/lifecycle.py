@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -52,17 +54,20 @@ def _connect(server: Server) -> None:
     if server.support.pulls_problems:
         diagnostics.register_pull(server, problems)
 
-    followers = (refresher.update, problems.update, progress.update, announcer.update)
+    for follower in (refresher.update, problems.update, progress.update, announcer.update):
+        server.engine.subscribe(_guarded(follower))
+
+
+def _guarded(follower: Callable[[Change], None]) -> Callable[[Change], None]:
+    """A mistake in what is shown must not stop the session, which calls its followers in the middle of its work."""
 
     def follow(change: Change) -> None:
-        for follower in followers:
-            # A mistake in what is shown must not stop the session, which calls us in the middle of its work.
-            try:
-                follower(change)
-            except Exception:
-                log.exception("the editor could not be told about a change, which is a mistake of fxlsp's own")
+        try:
+            follower(change)
+        except Exception:
+            log.exception("the editor could not be told about a change, which is a mistake of fxlsp's own")
 
-    server.engine.subscribe(follow)
+    return follow
 
 
 def _folders(params: types.InitializeParams) -> list[str]:

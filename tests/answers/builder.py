@@ -153,6 +153,7 @@ def snapshot(text: str, *states: ModelState, trusted: bool = True) -> Snapshot:
     opened = document(text)
     return Snapshot(
         documents={PATH: opened},
+        settled={PATH: opened},
         logs={PATH: History.starting_at(opened)},
         models={state.key: state for state in states},
         trusted=trusted,
@@ -167,6 +168,7 @@ def edited(before: Snapshot, old: str, new: str, status: Status = Status.STALE) 
     return replace(
         before,
         documents={PATH: present},
+        settled={PATH: present} if present.parses else before.settled,
         logs={PATH: before.logs[PATH].edited(edits, present, {opened.digest})},
         models={key: replace(state, status=status) for key, state in before.models.items()},
     )

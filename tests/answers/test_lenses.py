@@ -56,6 +56,7 @@ def test_a_class_whose_trace_is_under_way_says_so() -> None:
 def test_lenses_keep_their_texts_while_the_text_does_not_parse() -> None:
     before = snapshot(TEXT, trace().state())
     assert texts(edited(before, "return self.head(x)", "return self.head(x")) == texts(before)
+    assert texts(edited(before, "from torch import nn", "(\nfrom torch import nn")) == texts(before)
 
 
 def test_the_lens_of_a_forward_stays_while_its_def_line_is_edited() -> None:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from fxlsp.answers.symbols import symbols
-from tests.answers.builder import document
+from tests.answers.builder import PATH, snapshot
 from tests.answers.nets import TEXT
 
 
 def test_the_outline_is_model_classes_and_their_forward() -> None:
-    assert [(symbol.name, [child.name for child in symbol.children]) for symbol in symbols(document(TEXT))] == [
+    assert [(symbol.name, [child.name for child in symbol.children]) for symbol in symbols(snapshot(TEXT), PATH)] == [
         ("Block", ["forward"]),
         ("Net", ["forward"]),
     ]
@@ -27,6 +27,6 @@ class Outer(nn.Module):
 class Other(nn.Module):
     pass
 """
-    outer, other = symbols(document(text))
+    outer, other = symbols(snapshot(text), PATH)
     assert [child.name for child in outer.children] == ["forward", "Inner"]
     assert other.children == []

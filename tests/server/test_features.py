@@ -1,0 +1,142 @@
+"""Hovers, hints, lenses, settings, commands and progress as the editor gets them, by what it says it can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dev.rpc import Json
+from tests.server.client import Abilities, Client
+from tests.server.conftest import Start
+
+NET = """\
+import torch
+from torch import nn
+
+
+# fxlsp: Net()(torch.randn(2, 3))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.fc(x)
+        return y.relu()
+"""
+
+
+def everything() -> Json:
+    return {"start": {"line": 0, "character": 0}, "end": {"line": 100, "character": 0}}
+
+
+async def test_markdown_and_tooltips_come_as_the_editor_wants_them(start: Start, tmp_path: Path) -> None:
+    client = await start(Abilities(markdown=True, resolves_tooltips=True))
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    hover = await client.hover(buffer, "self.fc(x)")
+    assert hover["contents"]["kind"] == "markdown"
+    assert "`Linear(in_features=3, out_features=4, bias=True)`" in hover["contents"]["value"]
+    assert await client.hover(buffer, "import torch") is None
+    (*_, hint) = await client.ask("textDocument/inlayHint", buffer, range=everything())
+    assert "tooltip" not in hint
+    resolved = await client.connection.request("inlayHint/resolve", hint)
+    assert "from a comment" in resolved["tooltip"]["value"]
+
+
+async def test_an_editor_that_cannot_resolve_gets_the_tooltip_at_once(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    (*_, hint) = await client.ask("textDocument/inlayHint", buffer, range=everything())
+    assert hint["tooltip"]["kind"] == "plaintext"
+    assert (hint["paddingLeft"], hint["kind"]) == (True, 1)
+
+
+async def test_nothing_flickers_while_the_text_does_not_parse(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    hints = await client.until(lambda: client.hints(buffer), bool)
+    lenses = await client.lenses(buffer)
+    client.replace(buffer, "return y.relu()", "return y.relu()\n        z = (")
+    assert await client.hints(buffer) == hints
+    assert await client.lenses(buffer) == lenses
+    hover = await client.hover(buffer, "self.fc(x)")
+    assert "(stale)" in hover["contents"]["value"].split("\n")[0]
+
+
+async def test_an_edit_of_a_comment_traces_nothing_and_leaves_nothing_stale(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    refreshes = client.count("workspace/inlayHint/refresh")
+    client.replace(buffer, "import torch\n", "import torch  # the library\n")
+    hover = await client.hover(buffer, "self.fc(x)")
+    assert "(stale)" not in hover["contents"]["value"]
+    assert client.count("workspace/inlayHint/refresh") == refreshes
+
+
+async def test_settings_of_the_editor_count(start: Start, tmp_path: Path) -> None:
+    client = await start(Abilities(configuration=True), settings={"hints": False, "python": None})
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.lenses(buffer), lambda lenses: "traceable" in lenses[0][1])
+    assert await client.hints(buffer) == {}
+    client.settings = {"hints": True}
+    client.connection.notify("workspace/didChangeConfiguration", {"settings": None})
+    assert await client.until(lambda: client.hints(buffer), bool)
+
+
+async def test_a_missing_interpreter_is_told_once_and_in_the_lens(start: Start, tmp_path: Path) -> None:
+    client = await start(options={"python": str(tmp_path / "nowhere")})
+    buffer = client.open(tmp_path / "net.py", NET)
+    lenses = await client.until(lambda: client.lenses(buffer), bool)
+    assert lenses[0][1].startswith("not traced: The setting 'python' names the interpreter")
+    client.replace(buffer, "Linear(3", "Linear(5")
+    await client.lenses(buffer)
+    assert client.count("window/showMessage") == 1
+    assert await client.problems(buffer) is None
+
+
+async def test_the_first_lines_of_the_log_name_interpreter_and_torch(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    log = [params["message"] for method, params in client.heard if method == "window/logMessage"]
+    assert log[0].startswith("fxlsp ")
+    assert "torch 2." in log[1]
+
+
+async def test_starting_torch_is_shown_as_progress_that_ends(start: Start, tmp_path: Path) -> None:
+    client = await start(Abilities(progress=True))
+    client.open(tmp_path / "net.py", NET)
+
+    async def kinds() -> list[str]:
+        return [params["value"]["kind"] for method, params in client.heard if method == "$/progress"]
+
+    shown = await client.until(kinds, lambda kinds: "end" in kinds)
+    assert shown[0] == "begin"
+
+
+async def test_restart_ends_the_processes_and_traces_again(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    await command(client, "fxlsp.restart")
+    client.replace(buffer, "Linear(3, 4)", "Linear(3, 6)")
+    await client.until(lambda: client.hints(buffer), lambda hints: hints["y = self.fc(x)"] == "(2, 6)")
+
+
+async def test_retrace_sees_what_is_no_text_of_the_workspace(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    data = tmp_path / "width.txt"
+    data.write_text("4", encoding="utf-8")
+    text = NET.replace("Linear(3, 4)", f"Linear(3, int(open({str(data)!r}).read()))")
+    buffer = client.open(tmp_path / "net.py", text)
+    await client.until(lambda: client.hints(buffer), lambda hints: hints.get("y = self.fc(x)") == "(2, 4)")
+    data.write_text("7", encoding="utf-8")
+    await command(client, "fxlsp.retrace", buffer.uri)
+    await client.until(lambda: client.hints(buffer), lambda hints: hints["y = self.fc(x)"] == "(2, 7)")
+
+
+async def command(client: Client, name: str, *arguments: Json) -> Json:
+    params = {"command": name, "arguments": list(arguments)}
+    return await client.connection.request("workspace/executeCommand", params)
