@@ -28,7 +28,7 @@ class CallSite:
     init: str | None
     """The expression that makes the model; None where it depends on what is known only when the code runs."""
     inputs: str | None
-    """The arguments of its call; None where it is not called here, or they depend on such things."""
+    """The arguments that it gets; None where it is not run here, or they depend on such things."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class _Search:
 
     def runs(self) -> Iterator[CallSite]:
         """The calls of the modules that the subject made."""
-        for call, callee in self._calls.runs:
-            chain = self._from_subject(callee)
+        for call, module, arguments in self._calls.runs:
+            chain = self._from_subject(module)
             if chain is None or _within(call.span, self._subject.own) or self._in_model(call):
                 continue
-            init, inputs = chain.at_module_level(self._scopes), self._inputs(call)
+            init, inputs = chain.at_module_level(self._scopes), self._inputs(self._use(arguments, call))
             if init is not None or inputs is not None:
                 yield CallSite(call.span, None if init is None else write(init), inputs)
 
@@ -90,25 +90,20 @@ class _Search:
         resolved = at_module_level(use, self._scopes)
         return None if resolved is None else write(resolved)
 
-    def _inputs(self, call: Call) -> str | None:
-        expression = expression_of(call.node)
-        if not isinstance(expression, ast.Call):
-            return None
-        # What is called does not matter here: a constant in its place needs no names.
-        arguments = ast.Call(ast.Constant(value=None), expression.args, expression.keywords)
-        resolved = at_module_level(self._use(arguments, call), self._scopes)
+    def _inputs(self, arguments: Use) -> str | None:
+        resolved = at_module_level(arguments, self._scopes)
         return write_arguments(resolved) if isinstance(resolved, ast.Call) else None
 
     def _use(self, expression: ast.expr, call: Call) -> Use:
         byte = call.node.start_byte
         return Use(expression, self._scopes.at(byte), byte)
 
-    def _from_subject(self, callee: Chain) -> Chain | None:
-        """How a called expression comes from the subject, if it does."""
+    def _from_subject(self, module: Chain) -> Chain | None:
+        """How a module comes from the subject, if it does."""
         if self._subject.is_instance:
-            return callee.from_instance(self._subject.name)
-        start = callee.start
-        return callee if isinstance(start, ast.Call) and dotted(start.func) in self._makers else None
+            return module.from_instance(self._subject.name)
+        start = module.start
+        return module if isinstance(start, ast.Call) and dotted(start.func) in self._makers else None
 
     def _in_model(self, call: Call) -> bool:
         return any(_within(call.span, model) for model in self._models)

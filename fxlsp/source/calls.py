@@ -12,7 +12,9 @@ from fxlsp.source.bindings import parameter_defaults
 from fxlsp.source.class_statements import with_decorators
 from fxlsp.source.documents import Document
 from fxlsp.source.expressions import LONGEST_EXPRESSION, dotted, parse_expression
+from fxlsp.source.imports import imported_names
 from fxlsp.source.positions import Span
+from fxlsp.source.runners import given_module, runs_modules
 from fxlsp.source.scopes import ScopeKind, Scopes, scopes_of
 from fxlsp.source.substitution import Chain, Use, chain_of
 from fxlsp.source.syntax import captures, dotted_name, field, first_part, span_of, text_of
@@ -26,10 +28,12 @@ class Call(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A call of an expression that may be a module: ``net(x)``, ``Net()(x)``."""
+    """A call that may run a module: ``net(x)``, ``Net()(x)``, ``torch.jit.trace(net, x)``."""
 
     call: Call
-    callee: Chain
+    module: Chain
+    arguments: ast.Call
+    """A call with the arguments that the module gets; what is called in it has no names."""
 
 
 class Returning(NamedTuple):
@@ -58,31 +62,54 @@ def calls_of(document: Document) -> Calls:
 
 def _find_calls(document: Document) -> Calls:
     root, scopes = document.tree.root_node, scopes_of(document)
+    imports = imported_names(root)
     by_name: dict[str, list[Call]] = {}
-    runs: list[Run] = []
+    runs: list[Run | None] = []
     for node in captures(root, "(call) @call").get("call", []):
         call = Call(node, span_of(node, document.lines))
         name = dotted_name(field(node, "function"))
         if name is not None:
             by_name.setdefault(name, []).append(call)
-        chain = _called_module(node, scopes)
-        if chain is not None:
-            runs.append(Run(call, chain))
-    return Calls(by_name, runs, list(_returning_functions(root, scopes)))
+        function = name and imports.resolve(name)
+        if function and runs_modules(function):
+            runs.append(_run_by_function(call, function, scopes))
+        else:
+            runs.append(_direct_run(call, scopes))
+    return Calls(by_name, [run for run in runs if run is not None], list(_returning_functions(root, scopes)))
 
 
-def _called_module(call: Node, scopes: Scopes) -> Chain | None:
-    """Where the module comes from that a call runs: ``net`` in ``net(x)`` and in ``net.forward(x)``."""
-    callee = field(call, "function")
+def _direct_run(call: Call, scopes: Scopes) -> Run | None:
+    """``net(x)`` and ``net.forward(x)``, if that may be a run of ``net``."""
+    callee = field(call.node, "function")
     if callee is not None and callee.type == "attribute" and _attribute(callee) == "forward":
         callee = field(callee, "object")
     if callee is None or callee.type not in ("identifier", "call", "parenthesized_expression"):
         return None
-    expression = ast.Name(text_of(callee), ast.Load()) if callee.type == "identifier" else expression_of(callee)
-    if expression is None:
+    module = ast.Name(text_of(callee), ast.Load()) if callee.type == "identifier" else expression_of(callee)
+    chain = None if module is None else _chain(module, call, scopes)
+    expression = None if chain is None else expression_of(call.node)
+    if chain is None or not isinstance(expression, ast.Call):
         return None
-    chain = chain_of(Use(expression, scopes.at(callee.start_byte), callee.start_byte))
+    return Run(call, chain, _nameless_call(expression.args, expression.keywords))
+
+
+def _run_by_function(call: Call, function: str, scopes: Scopes) -> Run | None:
+    """``torch.jit.trace(net, x)``, where ``function`` is one that runs modules."""
+    expression = expression_of(call.node)
+    given = given_module(expression, function) if isinstance(expression, ast.Call) else None
+    chain = None if given is None else _chain(given.module, call, scopes)
+    return None if given is None or chain is None else Run(call, chain, _nameless_call(given.arguments, []))
+
+
+def _chain(module: ast.expr, call: Call, scopes: Scopes) -> Chain | None:
+    """Where a module comes from, if anything in the file says so."""
+    byte = call.node.start_byte
+    chain = chain_of(Use(module, scopes.at(byte), byte))
     return chain if isinstance(chain.start, ast.Call) or len(chain.uses) > 1 else None
+
+
+def _nameless_call(arguments: list[ast.expr], keywords: list[ast.keyword]) -> ast.Call:
+    return ast.Call(ast.Constant(value=None), arguments, keywords)
 
 
 def expression_of(node: Node) -> ast.expr | None:

@@ -262,6 +262,26 @@ def test_a_name_that_nothing_binds_may_come_from_a_star_import() -> None:
     assert sites("from .config import *\nNet(SIZE)") == [("Net(SIZE)", None)]
 
 
+@pytest.mark.parametrize(
+    ("imports", "call", "inputs"),
+    [
+        ("import torch", "torch.jit.trace(net, torch.ones(1))", "torch.ones(1)"),
+        ("import torch", "torch.onnx.export(net.cpu(), (x, x), 'a.onnx')", "torch.ones(3), torch.ones(3)"),
+        ("import torch", "torch.export.export(net, args=(x,))", "torch.ones(3)"),
+        ("from thop import profile", "profile(net, inputs=(x,), verbose=False)", "torch.ones(3)"),
+        ("from torchsummary import summary", "summary(net, (3, 32, 32))", "torch.randn(2, 3, 32, 32)"),
+        ("from torchinfo import summary", "summary(net, input_size=(1, 3, 32, 32))", "torch.randn(1, 3, 32, 32)"),
+        ("import torchinfo", "torchinfo.summary(net, [(1, 3), (1, 4)])", "torch.randn(1, 3), torch.randn(1, 4)"),
+        ("import torchinfo", "torchinfo.summary(net, shape)", "torch.randn(*(1, 2))"),
+        ("import torchinfo", "torchinfo.summary(net)", None),
+        ("from mine import summary", "summary(net, (3, 32, 32))", None),
+    ],
+)
+def test_a_function_that_runs_modules_says_what_it_feeds_them(imports: str, call: str, inputs: str | None) -> None:
+    text = f"def test():\n    {imports}\n    net = Net(1)\n    x = torch.ones(3)\n    shape = 1, 2\n    {call}\n"
+    assert sites(text) == [("Net(1)", inputs)]
+
+
 def test_a_class_says_nothing_about_itself() -> None:
     text = "import torch.nn as nn\nclass Net(nn.Module):\n    def copy(self):\n        return Net(1)\n"
     assert recipes(text) == []
@@ -305,6 +325,10 @@ def test_a_fixture_is_not_called() -> None:
             return Net(width)
     """
     assert sites(text) == [("Net(3)", None)]
+
+
+def test_a_second_name_of_the_module_is_followed() -> None:
+    assert sites("net = Net(1)\nmodel = net\nmodel(torch.ones(1))") == [("Net(1)", "torch.ones(1)")]
 
 
 def test_recipes_with_inputs_come_first_and_none_comes_twice() -> None:
