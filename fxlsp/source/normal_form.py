@@ -22,7 +22,7 @@ def normal_digest(text: str) -> str:
 
 
 def _flat(tree: ast.Module) -> str:
-    """What ``ast.dump`` writes, in another notation: without recursion, and in half the time."""
+    """What ``ast.dump`` would write without docstrings, in a notation that needs no recursion."""
     words: list[str] = []
     waiting: list[object] = [tree]
     while waiting:
