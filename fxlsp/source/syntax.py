@@ -39,7 +39,8 @@ def parse(text: str, old_tree: Tree | None = None) -> Tree:
 
 @cache
 def _compiled(query: str) -> Query:
-    return Query(_LANGUAGE, query)
+    compiled: Query = Query(_LANGUAGE, query)
+    return compiled
 
 
 def captures(node: Node, query: str) -> dict[str, list[Node]]:

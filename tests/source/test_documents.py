@@ -150,13 +150,18 @@ def test_comments_layout_and_docstrings_leave_the_normal_digest_alone() -> None:
     assert document_of(one).normalized == document_of(other).normalized
 
 
-@pytest.mark.parametrize(
-    "text", ["x = (", "x = '\x00'", "(" * 5000, "-" * 100_000 + "1", "x" + ".y" * 100_000, "\ud800"]
-)
+@pytest.mark.parametrize("text", ["x = (", "x = '\x00'", "(" * 5000, "\ud800"])
 def test_what_python_cannot_parse_is_equal_to_itself_alone(text: str) -> None:
     assert document_of(text).normalized == document_of(text).normalized
     assert document_of(text).normalized != document_of(text + " ").normalized
     assert isinstance(document_of(text).parses, bool)
+
+
+@pytest.mark.parametrize("text", ["-" * 100_000 + "1", "x" + ".y" * 100_000, "[" * 150 + "]" * 150])
+def test_a_text_nested_deeper_than_pythons_stack_has_a_digest(text: str) -> None:
+    assert document_of(text).normalized == document_of(text).normalized
+    assert document_of(text).normalized != document_of(f"y = {text}").normalized
+    assert document_of(text).parses
 
 
 def test_a_warning_about_the_users_code_is_kept_quiet(recwarn: pytest.WarningsRecorder) -> None:
