@@ -9,6 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 
 from fxlsp.engine.deaths import describe_exit, failure_of_death
+from fxlsp.engine.preloading import Preloading
 from fxlsp.engine.process import Process
 from fxlsp.engine.requests import Outcome, TraceRequest, outcome_of
 from fxlsp.report.codes import DIED
@@ -41,6 +42,7 @@ class Conversation:
         self._on_stage: dict[int, OnStage] = {}
         self._sent: dict[str, str] = {}
         """Digest of the newest text sent, by path."""
+        self._preloading = Preloading(lambda names: process.channel.send({"type": "preload", "names": names}))
         self._listening = asyncio.create_task(self._listen())
 
     @property
@@ -58,9 +60,12 @@ class Conversation:
         self._answers[number] = answer
         if on_stage is not None:
             self._on_stage[number] = on_stage
+        self._preloading.trace_starts()
         try:
             self._send(number, request)
-            return await self._outcome(await self._answered(answer, request), request)
+            outcome = await self._outcome(await self._answered(answer, request), request)
+            self._preloading.trace_ended(outcome.imports, idle=len(self._answers) == 1)
+            return outcome
         except asyncio.CancelledError:
             self.process.channel.send({"type": "cancel", "id": number})
             raise
@@ -70,6 +75,7 @@ class Conversation:
 
     async def close(self) -> None:
         """Ends the process; requests under way are answered with its death."""
+        self._preloading.stop()
         await self.process.stop()
         await asyncio.wait({self._listening}, timeout=_END_SECONDS)
         self._listening.cancel()

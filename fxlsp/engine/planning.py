@@ -12,6 +12,7 @@ from fxlsp.engine.store import ModelKey, ModelState, Status
 FIRST_TRACES_MS = 2000.0
 """Worker time that the first traces of a file's models may take before the others wait for a hover or an edit."""
 
+_FAILED = 4
 _SETTLED = (Status.FRESH, Status.STALE, Status.FAILED, Status.POISONED)
 
 
@@ -21,7 +22,8 @@ class Wish:
 
     key: ModelKey
     priority: int
-    """0 under the cursor, 1 in its file, 2 in another open file that reads the cursor's, 3 elsewhere."""
+    """Lowest first. 0 under the cursor, 1 in its file, 2 in another open file that reads the cursor's, 3 elsewhere;
+    4 more for what failed the last time."""
 
 
 def plan(session: Session) -> tuple[Wish, ...]:
@@ -97,7 +99,7 @@ def _plan_file(session: Session, path: str) -> Iterator[Wish]:
             pending.add(candidate.name)
         elif _wanted(session, state):
             pending.add(candidate.name)
-            yield Wish(state.key, _priority(session, state.key, candidate))
+            yield Wish(state.key, _priority(session, state.key, candidate) + (_FAILED if state.failure else 0))
         elif state.busy:
             pending.add(candidate.name)
 

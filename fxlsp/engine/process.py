@@ -37,8 +37,10 @@ class Process:
             OSError: there is no such program, or it cannot be executed.
         """
         ours, theirs = socket.socketpair()
-        try:
-            with theirs:
+        with theirs:
+            # The channel comes first: were this cancelled after the process is there, nobody would end it.
+            channel = await Channel.over(ours, executor)
+            try:
                 process = await asyncio.create_subprocess_exec(
                     python,
                     str(bootstrap),
@@ -51,10 +53,10 @@ class Process:
                     cwd=os.sep,
                     env=_environment(),
                 )
-        except BaseException:
-            ours.close()
-            raise
-        return cls(process, await Channel.over(ours, executor))
+            except BaseException:
+                channel.close()
+                raise
+        return cls(process, channel)
 
     @property
     def tail(self) -> tuple[str, ...]:

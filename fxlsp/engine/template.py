@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import enum
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fxlsp.engine.conversation import Conversation, OnStage
 from fxlsp.engine.handshake import StartError, start_conversation
@@ -184,27 +185,35 @@ class Template:
 
     def _rest(self) -> None:
         self._become(TemplateState.IDLE)
-        ending = asyncio.create_task(self._end())
+        ending = asyncio.create_task(self._detach())
         self._endings.add(ending)
         ending.add_done_callback(self._endings.discard)
 
     async def _end(self) -> None:
         """Ends what runs, in whatever state it is."""
+        await self._detach()
+        await asyncio.gather(*self._endings)
+
+    def _detach(self) -> Coroutine[Any, Any, None]:
+        """Takes the process out of use at once; the result is to be awaited for its end."""
         self._stay()
         conversation, self._conversation = self._conversation, None
-        tasks = [task for task in (self._starting, self._watching) if task is not None]
-        self._watching = None
+        watching, self._watching = self._watching, None
+        tasks = [task for task in (self._starting, watching) if task is not None]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if conversation is not None:
-            await conversation.close()
-        await asyncio.gather(*(ending for ending in self._endings if ending is not asyncio.current_task()))
+        return _ended(tasks, conversation)
 
     def _become(self, state: TemplateState) -> None:
         if self.state not in (state, TemplateState.CLOSED):
             self.state = state
             self._on_change()
+
+
+async def _ended(tasks: Sequence[asyncio.Task[Any]], conversation: Conversation | None) -> None:
+    await asyncio.gather(*tasks, return_exceptions=True)
+    if conversation is not None:
+        await conversation.close()
 
 
 def _retrieve(task: asyncio.Task[Conversation]) -> None:

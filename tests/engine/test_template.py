@@ -147,6 +147,29 @@ async def test_after_five_deaths_it_gives_up_and_says_so_until_restarted_by_hand
     assert (await template.trace(request(tmp_path))).report is not None
 
 
+async def test_packages_that_a_model_imports_are_preloaded_once_nobody_waits(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fxlsp.worker")
+    template = make()
+    outcome = await template.trace(request(tmp_path, text="import einops"))
+    assert outcome.imports == ("einops",)
+    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    await template.trace(request(tmp_path, text="import einops"))
+    await template.close()
+    assert caplog.text.count("preloads") == 1
+
+
+async def test_packages_are_preloaded_before_a_fourth_trace_in_a_row_imports_them(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fxlsp.worker")
+    template = make()
+    for _ in range(4):
+        await template.trace(request(tmp_path, text="import einops"))
+    await eventually(lambda: "preloads ['einops']" in caplog.text)
+
+
 async def test_an_idle_template_leaves_and_comes_back(make: Make, tmp_path: Path) -> None:
     template = make(idle_seconds=0.05)
     await template.trace(request(tmp_path))

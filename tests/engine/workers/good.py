@@ -39,6 +39,8 @@ class Worker:
                 self.texts[message["path"]] = message["text"]
             elif message["type"] == "cancel":
                 self.cancelled.add(message["id"])
+            elif message["type"] == "preload":
+                sys.stderr.write(f"preloads {message['names']}\n")
             elif message["type"] == "trace":
                 threading.Thread(target=self._trace, args=(message, dict(self.texts)), daemon=True).start()
 
@@ -64,6 +66,7 @@ class Worker:
 
     def _answer(self, message: Message, text: str) -> Message:
         name, file = message["target"]["name"], message["target"].get("file", "")
+        imports = ["einops"] if "einops" in text else []
         reads = [{"path": path, "digest": digest} for path, digest in message["overlays"].items()]
         if name.startswith("Dying") or "# dies" in text:
             stack = [
@@ -79,7 +82,7 @@ class Worker:
             return {"type": "failure", "failure": {"target": name, "failure": failure}, "reads": reads}
         if name.startswith("Garbled"):
             return {"type": "report", "report": {"nonsense": 1}}
-        return {"type": "report", "report": report(message, file, text), "reads": reads, "imports": []}
+        return {"type": "report", "report": report(message, file, text), "reads": reads, "imports": imports}
 
 
 def report(message: Message, file: str, text: str) -> Message:
