@@ -47,9 +47,8 @@ class Hint:
 def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> list[Hint]:
     """The hints of some lines, ends included, at most one a line."""
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
-    for (line, column), sample in _samples(snapshot, path):
-        if first_line <= line <= last_line:
-            lines[line][column].append(sample)
+    for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
+        lines[line][column].append(sample)
     return [_hint(line, lines[line]) for line in sorted(lines)]
 
 
@@ -79,27 +78,29 @@ def _text(samples: Sequence[_Sample]) -> str:
     return f"{guessed}{texts[0]}{' …' if len(texts) > 1 else ''}"
 
 
-def _samples(snapshot: Snapshot, path: str) -> Iterator[tuple[_Point, _Sample]]:
-    """What is worth a hint, with the place behind its expression in the text as it is now."""
+def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:
+    """What is worth a hint on ``lines``, with the place behind its expression in the text as it is now."""
     for state, log in snapshot.reports_touching(path):
         if state.report is not None:
             index = index_of(state.report)
-            for point, events in _ends(index, path, log).items():
+            for point, events in _ends(index, path, log, lines).items():
                 yield from ((point, _Sample(event.output, Run(state, index, event))) for event in events)
     for argument in arguments(snapshot, path):
-        if holds_tensor(argument.value):
-            span = argument.parameter
+        span = argument.parameter
+        if span.end_line in lines and holds_tensor(argument.value):
             yield (span.end_line, span.end_column), _Sample(argument.value, argument.run)
 
 
-def _ends(index: TraceIndex, path: str, log: EditLog) -> dict[_Point, Sequence[Event]]:
-    """The events of the outermost of the expressions that end at each place."""
+def _ends(index: TraceIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:
+    """The events of the outermost of the expressions that end at each place on ``lines``."""
     ends: dict[_Point, Sequence[Event]] = {}
     for span, place in sorted(index.places(path).items(), reverse=True):
-        events = [event for event in place.events if _is_worth_seeing(event)]
         # Its last character tells where the expression ends: an edit elsewhere in it leaves the hint in its place.
-        moved = move(_last_character(span), log) if events else None
-        if moved is not None:
+        moved = move(_last_character(span), log)
+        if moved is None or moved.span.end_line not in lines:
+            continue
+        events = [event for event in place.events if _is_worth_seeing(event)]
+        if events:
             ends[moved.span.end_line, moved.span.end_column] = events
     return ends
 

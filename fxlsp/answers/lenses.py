@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fxlsp.answers.forwards import forward_runs, forward_text
-from fxlsp.answers.names import made_models
+from fxlsp.answers.names import made_names
 from fxlsp.answers.outline import outline
 from fxlsp.answers.runs import Run
 from fxlsp.answers.standing import NOT_TRUSTED, standing_text, states_of
@@ -35,15 +35,12 @@ class Lens:
 
 def lenses(snapshot: Snapshot, path: str) -> list[Lens]:
     """Every lens of an open file, in the order of the text."""
-    document = snapshot.documents.get(path)
-    if document is None:
-        return []
     found = [lens for each in outline(snapshot, path) for lens in _class_lenses(snapshot, path, each.model)]
     # Most instances are of a class whose own trace says all: those are not traced again, and have no state.
     found += [
-        _standing_lens(snapshot, path, made.name, made.name_span)
-        for made in made_models(document)
-        if states_of(snapshot, path, made.name)
+        _standing_lens(snapshot, path, name, span)
+        for name, span in made_names(snapshot, path).items()
+        if states_of(snapshot, path, name)
     ]
     return sorted(found, key=lambda lens: lens.span)
 

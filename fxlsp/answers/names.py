@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from fxlsp.answers.outline import outline
+from collections.abc import Iterator
+
+from fxlsp.answers.outline import moved_since, outline
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.documents import Document
 from fxlsp.source.models import Factory, Instance, factories, instances
 from fxlsp.source.positions import Span
 
 
-def made_models(document: Document) -> tuple[Factory | Instance, ...]:
-    """The models of a file that are no classes."""
-    return (*factories(document), *instances(document))
+def class_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
+    """The name of each model class of an open file, in its class statement."""
+    return {each.model.qualname: each.model.name for each in outline(snapshot, path)}
 
 
-def name_spans(snapshot: Snapshot, path: str) -> dict[str, Span]:
-    """The name of each model of an open file, where it is defined or assigned."""
-    document = snapshot.documents.get(path)
-    classes = {each.model.qualname: each.model.name for each in outline(snapshot, path)}
-    return classes | {made.name: made.name_span for made in (made_models(document) if document else ())}
+def made_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
+    """The name of each factory and instance of an open file, where it is defined or assigned."""
+    return dict(_made(snapshot, path))
+
+
+def _made(snapshot: Snapshot, path: str) -> Iterator[tuple[str, Span]]:
+    document, move = moved_since(snapshot, path)
+    models: tuple[Factory | Instance, ...] = ()
+    if document is not None:
+        models = (*factories(document), *instances(document))
+    for made in models:
+        span = move(made.name_span)
+        if span is not None:
+            yield made.name, span

@@ -31,12 +31,19 @@ def is_guessed(report: Report) -> bool:
 
 
 def origin_text(state: ModelState, report: Report) -> RichText:
-    """``Net: Net(10)(torch.randn(1, 3)) from a call site · train mode``."""
-    made = joined([code(recipe_text(report.recipe)), words(_SOURCES[report.recipe.source])], " ")
+    """``Net: Net(10)(torch.randn(1, 3)) from a call site on line 8 · train mode``."""
+    source = _SOURCES[report.recipe.source] + _line(state, report.recipe)
+    made = joined([code(recipe_text(report.recipe)), words(source)], " ")
     facts = [code(state.key.name) + words(": ") + made, words(f"{report.mode} mode")]
     if is_stale(state):
         facts.append(words("of an earlier text"))
     return dotted(facts)
+
+
+def _line(state: ModelState, recipe: Recipe) -> str:
+    """Where the model's file says it, if it does."""
+    lines = [found.span.line for found in state.found if found.recipe == recipe]
+    return f" on line {lines[0]}" if lines else ""
 
 
 def recipe_text(recipe: Recipe) -> str:

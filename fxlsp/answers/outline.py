@@ -6,8 +6,9 @@ text that parsed had them, moved by the edits since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from fxlsp.engine.store import Snapshot
 from fxlsp.source.documents import Document
@@ -16,6 +17,9 @@ from fxlsp.source.forwards import ForwardDef
 from fxlsp.source.models import ModelClass, model_classes
 from fxlsp.source.parameters import parameter_spans
 from fxlsp.source.positions import Span
+
+Mover = Callable[[Span], Span | None]
+"""Takes a span of an older text to the text as it is now; None if it was edited away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +33,31 @@ class Outlined:
 
 def outline(snapshot: Snapshot, path: str) -> tuple[Outlined, ...]:
     """The model classes of an open file, in the order of the text."""
-    document = snapshot.documents.get(path)
-    if document is None:
-        return ()
-    present = _outlined(document)
-    settled = snapshot.settled.get(path)
+    present = snapshot.documents.get(path)
+    document, mover = moved_since(snapshot, path)
+    if present is None or document is None or document is present:
+        return _outlined(present) if present is not None else ()
+    kept = {each.model.qualname: each for old in _outlined(document) for each in _moved(old, mover)}
+    new = (each for each in _outlined(present) if each.model.qualname not in kept)
+    return tuple(sorted((*kept.values(), *new), key=lambda each: each.model.name))
+
+
+def moved_since(snapshot: Snapshot, path: str) -> tuple[Document | None, Mover]:
+    """The newest text of an open file that parses, and what moves its spans to the text as it is now.
+
+    The text as it is now if none parses; None for a file that is not open.
+    """
+    document, settled = snapshot.documents.get(path), snapshot.settled.get(path)
     history = snapshot.logs.get(path)
     log = history.since(settled.digest) if history is not None and settled is not None else None
-    if document.parses or settled is None or log is None:
-        return present
-    kept = {each.model.qualname: each for old in _outlined(settled) for each in _moved(old, log)}
-    new = (each for each in present if each.model.qualname not in kept)
-    return tuple(sorted((*kept.values(), *new), key=lambda each: each.model.name))
+    if document is None or document.parses or settled is None or log is None:
+        return document, lambda span: span
+    return settled, partial(_move, log)
+
+
+def _move(log: EditLog, span: Span) -> Span | None:
+    moved = move(span, log)
+    return None if moved is None else moved.span
 
 
 def _outlined(document: Document) -> tuple[Outlined, ...]:
@@ -54,28 +71,27 @@ def _find(document: Document) -> tuple[Outlined, ...]:
     )
 
 
-def _moved(old: Outlined, log: EditLog) -> Iterator[Outlined]:
+def _moved(old: Outlined, mover: Mover) -> Iterator[Outlined]:
     """The class where it is now; nothing if its name was edited."""
-    name = move(old.model.name, log)
+    name = mover(old.model.name)
     if name is not None:
-        extent = _extent(old.model.extent, name.span, log)
-        model = replace(old.model, name=name.span, extent=extent, forward=_forward(old.model.forward, log))
-        parameters = [move(span, log) for span in old.parameters]
-        yield Outlined(model, tuple(moved.span for moved in parameters if moved is not None))
+        extent = _extent(old.model.extent, name, mover)
+        model = replace(old.model, name=name, extent=extent, forward=_forward(old.model.forward, mover))
+        parameters = [mover(span) for span in old.parameters]
+        yield Outlined(model, tuple(span for span in parameters if span is not None))
 
 
-def _forward(forward: ForwardDef | None, log: EditLog) -> ForwardDef | None:
-    name = move(forward.name, log) if forward is not None else None
+def _forward(forward: ForwardDef | None, mover: Mover) -> ForwardDef | None:
+    name = mover(forward.name) if forward is not None else None
     if forward is None or name is None:
         return None
-    return replace(forward, name=name.span, extent=_extent(forward.extent, name.span, log))
+    return replace(forward, name=name, extent=_extent(forward.extent, name, mover))
 
 
-def _extent(extent: Span, name: Span, log: EditLog) -> Span:
+def _extent(extent: Span, name: Span, mover: Mover) -> Span:
     """A statement that was edited: its ends, as far as they are still there, around its name."""
-    first = move(Span(extent.line, extent.column, extent.line, extent.column + 1), log)
-    last = move(Span(extent.end_line, max(1, extent.end_column - 1), extent.end_line, extent.end_column), log)
-    start = min((name.line, name.column), (first.span.line, first.span.column) if first else (name.line, name.column))
-    end = (name.end_line, name.end_column)
-    end = max(end, (last.span.end_line, last.span.end_column) if last else end)
+    first = mover(Span(extent.line, extent.column, extent.line, extent.column + 1)) or name
+    last = mover(Span(extent.end_line, max(1, extent.end_column - 1), extent.end_line, extent.end_column)) or name
+    start = min((name.line, name.column), (first.line, first.column))
+    end = max((name.end_line, name.end_column), (last.end_line, last.end_column))
     return Span(*start, *end)

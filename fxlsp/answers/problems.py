@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fxlsp.answers.names import name_spans
+from fxlsp.answers.names import class_names, made_names
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER
 from fxlsp.report.places import Location, RelatedPlace
@@ -92,7 +92,7 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
     if place is not None and place.file in snapshot.documents:
         span = _now(snapshot, place, state.failure_texts) if place.file == path else None
     elif state.key.file == path:
-        span = name_spans(snapshot, path).get(state.key.name)
+        span = (class_names(snapshot, path) | made_names(snapshot, path)).get(state.key.name)
         related = (*((RelatedPlace("it happened here", place),) if place else ()), *related)
     if span is not None:
         problem = Problem(failure.code, "warning", failure.message, place, related, model=state.key.name)

@@ -11,16 +11,17 @@ RESTART = "fxlsp.restart"
 
 
 def register(server: Server) -> None:
+    # pygls passes itself first to what accepts any object; it passes no more than the arguments to what takes strings.
+
     @server.command(TRUST)
-    def trust(*_: object) -> None:
+    def trust(*_: str) -> None:
         server.engine.trust()
 
     @server.command(RETRACE)
-    def retrace(*arguments: object) -> None:
+    def retrace(*uris: str) -> None:
         """Traces the models of the document whose URI is given, or all."""
-        uri = arguments[0] if arguments else None
-        server.engine.retrace(path_of_uri(uri) if isinstance(uri, str) else None)
+        server.engine.retrace(path_of_uri(uris[0]) if uris else None)
 
     @server.command(RESTART)
-    async def restart(*_: object) -> None:
+    async def restart(*_: str) -> None:
         await server.engine.restart()

@@ -16,6 +16,8 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
+        if item.language_id != "python":
+            return
         server.engine.open(Document(item.uri, path_of_uri(item.uri), item.version, item.text))
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
