@@ -169,8 +169,9 @@ class Template:
         await conversation.wait_ended()
         self._limit.died()
         _log.warning("The tracing process of %s ended by itself", self.python)
-        await conversation.close()
-        self._become(TemplateState.IDLE)
+        self._finish(conversation.close())
+        if self._conversation is conversation and self._starting is None:
+            self._become(TemplateState.IDLE)
 
     def _stay(self) -> None:
         if self._idle_timer is not None:
@@ -185,7 +186,11 @@ class Template:
 
     def _rest(self) -> None:
         self._become(TemplateState.IDLE)
-        ending = asyncio.create_task(self._detach())
+        self._finish(self._detach())
+
+    def _finish(self, work: Coroutine[Any, Any, None]) -> None:
+        """Runs the end of a process in the background; :meth:`_end` waits for it."""
+        ending = asyncio.create_task(work)
         self._endings.add(ending)
         ending.add_done_callback(self._endings.discard)
 

@@ -132,6 +132,15 @@ async def test_a_killed_template_is_noticed_while_idle(make: Make, tmp_path: Pat
     assert (await template.trace(request(tmp_path))).report is not None
 
 
+async def test_a_trace_right_after_a_death_leaves_the_new_process_in_use(make: Make, tmp_path: Path) -> None:
+    template = make()
+    await template.trace(request(tmp_path, "Fatal"))
+    await template.trace(request(tmp_path))
+    assert template.state is TemplateState.READY
+    await template.trace(request(tmp_path))
+    assert len({entry["pid"] for entry in logged(tmp_path)}) == 2
+
+
 async def test_after_five_deaths_it_gives_up_and_says_so_until_restarted_by_hand(make: Make, tmp_path: Path) -> None:
     now = [0.0]
     template = make(limit=RestartLimit(lambda: now[0]))
