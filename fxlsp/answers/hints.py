@@ -25,6 +25,9 @@ from fxlsp.source.positions import Span
 
 _Point = tuple[int, int]
 
+_WIDTH = 80
+"""Characters of a hint: a large dictionary must not push the code out of sight."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hint:
@@ -75,7 +78,8 @@ def _hint(line: int, columns: dict[int, list[_Sample]]) -> Hint:
 def _text(samples: Sequence[_Sample]) -> str:
     texts = list(dict.fromkeys(output_text(sample.value, sample.run.index.usual_dtype) for sample in samples))
     guessed = "~" if is_guessed(samples[0].run.index.report) else ""
-    return f"{guessed}{texts[0]}{' …' if len(texts) > 1 else ''}"
+    first = texts[0] if len(texts[0]) <= _WIDTH else texts[0][: _WIDTH - 1] + "…"
+    return f"{guessed}{first}{' …' if len(texts) > 1 else ''}"
 
 
 def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:

@@ -13,7 +13,8 @@ from fxlsp.report.places import Location
 from fxlsp.report.report import Report
 from fxlsp.source.positions import Span
 
-_KEPT = 64
+_KEPT_NODES = 50_000
+"""Nodes of all reports whose index is kept; some tens of megabytes."""
 
 
 class TraceIndex:
@@ -69,7 +70,7 @@ def index_of(report: Report) -> TraceIndex:
     if index is None or index.report is not report:
         index = _indexes[id(report)] = TraceIndex(report)
     _indexes.move_to_end(id(report))
-    if len(_indexes) > _KEPT:
+    while len(_indexes) > 1 and sum(len(each.report.nodes) for each in _indexes.values()) > _KEPT_NODES:
         _indexes.popitem(last=False)
     return index
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from lsprotocol import types
 
@@ -24,7 +24,7 @@ def register(server: Server) -> None:
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
         _, document = server.open_document(params.text_document.uri)
         if document is not None:
-            edits = tuple(_edits(document.text, params.content_changes, server.encoding))
+            edits = edits_of(document.lines, params.content_changes, server.encoding)
             server.engine.change(document.path, edits, params.text_document.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -34,24 +34,26 @@ def register(server: Server) -> None:
             server.engine.close(document.path)
 
 
-def _edits(
-    text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: Encoding
-) -> Iterable[TextEdit]:
-    """The changes as edits; each counts in the text that the one before it left."""
+def edits_of(
+    lines: LineIndex, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: Encoding
+) -> tuple[TextEdit, ...]:
+    """The changes of one message as edits; each counts in the text that the one before it left."""
+    edits: list[TextEdit] = []
     for change in changes:
-        if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-            yield from edits_between(text, change.text)
-            text = change.text
-        else:
-            start, end = _offsets(LineIndex(text), change.range, encoding)
-            # Some editors replace whole lines: what is the same in them is not touched.
-            for edit in edits_between(text[start:end], change.text):
-                yield TextEdit(start + edit.start_offset, start + edit.old_end_offset, edit.new_text)
-            text = text[:start] + change.text + text[end:]
+        start, end = 0, len(lines.text)
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            start, end = _offsets(lines, change.range, encoding)
+        # Some editors replace whole lines, or everything: what is the same in them is not touched.
+        edits += (
+            TextEdit(start + edit.start_offset, start + edit.old_end_offset, edit.new_text)
+            for edit in edits_between(lines.text[start:end], change.text)
+        )
+        if len(changes) > 1:
+            lines = LineIndex(lines.text[:start] + change.text + lines.text[end:])
+    return tuple(edits)
 
 
 def _offsets(lines: LineIndex, span: types.Range, encoding: Encoding) -> tuple[int, int]:
-    return (
-        lines.offset(*lines.from_lsp(span.start.line, span.start.character, encoding)),
-        lines.offset(*lines.from_lsp(span.end.line, span.end.character, encoding)),
-    )
+    start = lines.offset(*lines.from_lsp(span.start.line, span.start.character, encoding))
+    end = lines.offset(*lines.from_lsp(span.end.line, span.end.character, encoding))
+    return min(start, end), max(start, end)
