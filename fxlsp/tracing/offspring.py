@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from ..report.wire import Message, Splitter, decode, framed
-from .child import STACK_SIGNAL, become_child
+from ..report.wire import Message, Splitter, decode, encode, framed
+from .child import STACK_SIGNAL, Pipes, become_child, write_all
 from .death import end_group
 from .last_words import TIME_LIMIT_MARK, parse_stack
 
@@ -26,13 +27,15 @@ _PARSED = 512
 
 
 class Offspring:
-    """A forked child from its fork to its burial."""
+    """A forked child from its fork to its burial. It gets ready by itself, and waits for one request."""
 
-    def __init__(self, request: Message, texts: Mapping[str, str], close_in_child: list[int]) -> None:
-        self.id: int = request["id"]
+    def __init__(self, close_in_child: Iterable[int]) -> None:
+        """``close_in_child`` are descriptors of the template's that are none of the child's business."""
+        self.id = -1
+        """The request it carries out; -1 while it waits for one."""
         self.done = False
         """Whether its result has passed."""
-        self._limits = request["limits"]
+        self._limits = {"seconds": math.inf, "megabytes": math.inf}
         self._started = time.monotonic()
         self._scratch = tempfile.mkdtemp(prefix="fxlsp-")
         self._stage = "start"
@@ -40,21 +43,39 @@ class Offspring:
         self._output = b""
         self._stack = b""
         self._limit: str | None = None
+        job_end, self._job_pipe = os.pipe()
         self.report_pipe, report_end = os.pipe()
         self.stack_pipe, stack_end = os.pipe()
         self.output_pipe, output_end = os.pipe()
+        theirs = Pipes(job_end, report_end, stack_end, output_end)
         self.pid = os.fork()
         if self.pid == 0:
-            for descriptor in (*close_in_child, *self.pipes):
+            for descriptor in (*close_in_child, *self.descriptors):
                 os.close(descriptor)
-            become_child(request, texts, report_end, stack_end, output_end, self._scratch)
-        for descriptor in (report_end, stack_end, output_end):
+            become_child(theirs, self._scratch)
+        for descriptor in theirs:
             os.close(descriptor)
 
     @property
     def pipes(self) -> tuple[int, int, int]:
-        """The template's ends, to wait on."""
+        """The template's ends to read from."""
         return (self.report_pipe, self.stack_pipe, self.output_pipe)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """Every descriptor that the template holds for this child."""
+        return (self._job_pipe, *self.pipes) if self._job_pipe >= 0 else self.pipes
+
+    def assign(self, request: Message, texts: Mapping[str, str]) -> None:
+        """Give the child its request, with the unsaved texts that it names."""
+        self.id = request["id"]
+        self._limits = request["limits"]
+        self._started = time.monotonic()
+        with suppress(BrokenPipeError):
+            # A child that died while it waited is found dead when its report pipe is read.
+            write_all(self._job_pipe, encode({**request, "texts": dict(texts)}))
+        os.close(self._job_pipe)
+        self._job_pipe = -1
 
     def read(self, pipe: int) -> list[bytes] | None:
         """Frames to pass on; None when the child has closed its report pipe, and so has ended."""
@@ -103,8 +124,8 @@ class Offspring:
         status = self._reap()
         for pipe in (self.stack_pipe, self.output_pipe):
             self._drain(pipe)
-        for pipe in self.pipes:
-            os.close(pipe)
+        for descriptor in self.descriptors:
+            os.close(descriptor)
         shutil.rmtree(self._scratch, ignore_errors=True)
         stack = self._stack.decode("ascii", "replace")
         limit = "time" if stack.startswith(TIME_LIMIT_MARK) else self._limit

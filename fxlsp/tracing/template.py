@@ -37,6 +37,7 @@ class Template:
         self._decoder = Decoder()
         self._texts: dict[str, str] = {}
         self._children: dict[int, Offspring] = {}
+        self._spare: Offspring | None = None
         self._selector = selectors.DefaultSelector()
         self._over = False
 
@@ -50,11 +51,12 @@ class Template:
         gc.freeze()
         self._selector.register(self._connection, selectors.EVENT_READ)
         self._send(encode(self._hello))
+        self._make_spare()
         try:
             while not self._over:
                 self._wait()
         finally:
-            for child in self._children.values():
+            for child in self._all_children():
                 end_group(child.pid)
             end_orphans(set())
 
@@ -96,11 +98,23 @@ class Template:
     def _trace(self, request: Message) -> None:
         overlays: dict[str, str] = request.get("overlays", {})
         texts = {os.path.realpath(path): self._texts[digest] for path, digest in overlays.items()}
-        inherited = [self._connection.fileno(), *(pipe for child in self._children.values() for pipe in child.pipes)]
-        child = Offspring(request, texts, inherited)
+        if self._spare is None:
+            self._make_spare()
+        child, self._spare = self._spare, None
+        assert child is not None
+        child.assign(request, texts)
         self._children[child.id] = child
         for pipe in child.pipes:
             self._selector.register(pipe, selectors.EVENT_READ, child)
+        self._make_spare()
+
+    def _make_spare(self) -> None:
+        """Fork a child ahead of its request: it gets ready while nobody waits for it."""
+        theirs = [descriptor for child in self._all_children() for descriptor in child.descriptors]
+        self._spare = Offspring([self._connection.fileno(), *theirs])
+
+    def _all_children(self) -> list[Offspring]:
+        return [*self._children.values(), *([] if self._spare is None else [self._spare])]
 
     def _cancel(self, trace_id: int) -> None:
         child = self._children.get(trace_id)
@@ -123,7 +137,7 @@ class Template:
         for pipe in child.pipes:
             self._selector.unregister(pipe)
         failed = child.bury()
-        end_orphans({other.pid for other in self._children.values()})
+        end_orphans({other.pid for other in self._all_children()})
         if not child.done:
             self._send(encode(failed))
 
@@ -136,6 +150,14 @@ class Template:
             _import(name)
         gc.collect()
         gc.freeze()
+        self._replace_spare()
+
+    def _replace_spare(self) -> None:
+        """The one that stands ready was forked before what has just been imported."""
+        if self._spare is not None:
+            self._spare.done = True
+            self._spare.bury()
+        self._make_spare()
 
     def _stays_quiet(self, names: list[str]) -> bool:
         """Try the imports in a fork: forking is safe only from a process without other threads."""

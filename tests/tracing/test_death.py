@@ -121,11 +121,14 @@ def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with subprocess.Popen([sys.executable, str(stand_in)], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        template = int(server.stdout.readline())
-        processes = [template, *children_of(template)]
-        assert len(processes) == 2
-        server.kill()
+        try:
+            assert server.stdout is not None
+            template = int(server.stdout.readline())
+            # The template, the child that traces and the one that stands ready for the next trace.
+            processes = [template, *children_of(template)]
+            assert len(processes) == 3
+        finally:
+            server.kill()
     eventually(lambda: not any(is_running(pid) for pid in processes))
 
 
