@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Literal
 
 from fxlsp.engine.acceptance import Sent, accept
 from fxlsp.engine.planning import Wish, covering, plan, settle
@@ -20,6 +21,9 @@ from fxlsp.engine.templates import Templates
 OnTraced = Callable[[frozenset[str]], None]
 """Called with the files whose answers a trace has changed; with none when only a status has."""
 
+Pauses = Literal["none", "keep", "restart"]
+"""Whether a costly trace waits for a rest: not if somebody asked for it; after an edit, and anew after each one."""
+
 
 class TracingJobs:
     """Keeps the schedule in line with the plan."""
@@ -31,17 +35,13 @@ class TracingJobs:
         self._scheduler: Scheduler[ModelKey] = Scheduler(limit)
         self._number = 0
 
-    def replan(self, *, edited: bool = False) -> None:
-        """Schedules what is to be traced now, and forgets what need not be any more.
-
-        Args:
-            edited: a text has just changed; a trace that is costly then waits for a rest.
-        """
+    def replan(self, pauses: Pauses = "none") -> None:
+        """Schedules what is to be traced now, and forgets what need not be any more."""
         settle(self._session)
         wishes = plan(self._session)
         self._withdraw_all_but({wish.key for wish in wishes})
         for wish in wishes:
-            self._schedule(wish, edited)
+            self._schedule(wish, pauses)
 
     def cancel(self, keys: Iterable[ModelKey]) -> None:
         """Ends the traces of these models, running or waiting."""
@@ -65,14 +65,14 @@ class TracingJobs:
         if settled:
             settle(self._session)
 
-    def _schedule(self, wish: Wish, edited: bool) -> None:
+    def _schedule(self, wish: Wish, pauses: Pauses) -> None:
         key, state = wish.key, self._session.states[wish.key]
         if key not in self._session.under_way:
             self._session.states[key] = replace(state, status=Status.QUEUED, covered_by=None)
         elif not worth_finishing(self._scheduler.running_ms(key) or 0.0, state.cost_ms):
             self._scheduler.cancel(key)
-        if edited or not self._scheduler.is_waiting(key):
-            pause = pause_before(state.cost_ms) if edited else 0.0
+        if pauses == "restart" or not self._scheduler.is_waiting(key):
+            pause = 0.0 if pauses == "none" else pause_before(state.cost_ms)
             self._scheduler.submit(key, lambda: self._trace(key), priority=wish.priority, pause=pause)
 
     async def _trace(self, key: ModelKey) -> None:

@@ -172,11 +172,11 @@ class Workspace:
     def _arrived(self, document: Document) -> None:
         self._session.spent_ms.pop(document.path, None)
         if self._texts.arrived(document):
-            self._jobs.replan(edited=True)
+            self._jobs.replan("restart")
         self._publish(Change("edit", frozenset({document.path})))
 
     def _on_known(self, path: str) -> None:
-        self._jobs.replan(edited=path in self._session.documents)
+        self._jobs.replan("keep")
         self._publish(Change("edit" if path in self._session.documents else "session", frozenset({path})))
 
     def _on_traced(self, paths: frozenset[str]) -> None:
