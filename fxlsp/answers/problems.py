@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fxlsp.answers.names import class_names, made_names
+from fxlsp.answers.outline import outline
+from fxlsp.answers.syntax_errors import syntax_problem
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER
 from fxlsp.report.places import Location, RelatedPlace
@@ -70,6 +72,7 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
             yield from _failed(snapshot, path, state, state.failure)
     for state in snapshot.states_in(path):
         yield from _bad_recipes(state)
+    yield from _syntax_error(snapshot, path)
 
 
 def _reported(snapshot: Snapshot, path: str, state: ModelState, found: Sequence[Problem]) -> Iterator[_Found]:
@@ -97,6 +100,14 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
     if span is not None:
         problem = Problem(failure.code, "warning", failure.message, place, related, model=state.key.name)
         yield _Found(problem, span, state.failure_texts, is_failure=True)
+
+
+def _syntax_error(snapshot: Snapshot, path: str) -> Iterator[_Found]:
+    """Of a file with models; other files are none of our business."""
+    document = snapshot.documents.get(path)
+    problem = syntax_problem(document) if document is not None and outline(snapshot, path) else None
+    if problem is not None and problem.location is not None:
+        yield _Found(problem, Span.of(problem.location), {}, is_failure=True)
 
 
 def _bad_recipes(state: ModelState) -> Iterator[_Found]:

@@ -78,4 +78,7 @@ def _untraced_text(snapshot: Snapshot, path: str, states: Sequence[ModelState]) 
             return failure_text(state.failure)
     if any(state.busy for state in states):
         return "tracing…"
+    document = snapshot.documents.get(path)
+    if document is not None and not document.parses:
+        return "not traced: the file does not parse"
     return "not traced yet"

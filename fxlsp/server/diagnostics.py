@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -92,7 +91,7 @@ def register_pull(server: Server, diagnostics: Diagnostics) -> None:
     def document_diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
         _, document = server.open_document(params.text_document.uri)
         items = diagnostics.current(document) if document is not None else []
-        result_id = _result_id(server, items)
+        result_id = _result_id(items)
         if result_id == params.previous_result_id:
             return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
         return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
@@ -108,6 +107,5 @@ def register_save(server: Server, diagnostics: Diagnostics) -> None:
         diagnostics.saved(path)
 
 
-def _result_id(server: Server, items: list[types.Diagnostic]) -> str:
-    text = json.dumps([server.protocol._converter.unstructure(item) for item in items], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _result_id(items: list[types.Diagnostic]) -> str:
+    return hashlib.sha256(repr(items).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -50,6 +50,8 @@ def serve_websocket(host: str, port: int) -> NoReturn:
 
 def _run(serve: Callable[[Server], Awaitable[None]]) -> NoReturn:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    # It warns of each cancelled request that has been answered already, which all of ours have.
+    logging.getLogger("pygls").setLevel(logging.ERROR)
     exit_code = asyncio.run(_serve(serve))
     logging.shutdown()
     # Threads that wait for input or hang must not keep the process: asking Python to exit would join them.

@@ -26,6 +26,8 @@ def main() -> None:
     sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
     start = importlib.import_module(PACKAGE + ".tracing.start")
     start.start(int(sys.argv[1]))
+    # Without the interpreter's own end, in which native packages take their time to complain about each other.
+    os._exit(0)
 
 
 if __name__ == "__main__":

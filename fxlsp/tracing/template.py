@@ -83,7 +83,8 @@ class Template:
     def _handle(self, message: Message) -> None:
         kind = message["type"]
         if kind == "overlay":
-            self._texts[message["digest"]] = message["text"]
+            # The newest text of each path is enough: one that changes back is sent again.
+            self._texts[message["path"]] = message["text"]
         elif kind == "trace":
             self._trace(message)
         elif kind == "cancel":
@@ -97,7 +98,7 @@ class Template:
 
     def _trace(self, request: Message) -> None:
         overlays: dict[str, str] = request.get("overlays", {})
-        texts = {os.path.realpath(path): self._texts[digest] for path, digest in overlays.items()}
+        texts = {os.path.realpath(path): self._texts[path] for path in overlays}
         if self._spare is None:
             self._make_spare()
         child, self._spare = self._spare, None

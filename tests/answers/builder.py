@@ -153,7 +153,7 @@ def snapshot(text: str, *states: ModelState, trusted: bool = True) -> Snapshot:
     opened = document(text)
     return Snapshot(
         documents={PATH: opened},
-        settled={PATH: opened},
+        settled={PATH: opened} if opened.parses else {},
         logs={PATH: History.starting_at(opened)},
         models={state.key: state for state in states},
         trusted=trusted,

@@ -53,6 +53,11 @@ def test_a_class_whose_trace_is_under_way_says_so() -> None:
     assert texts(snapshot(TEXT, state)) == ["not traced yet", "tracing…"]
 
 
+def test_a_class_in_a_text_that_never_parsed_says_so() -> None:
+    text = TEXT + "x = 1 +\n"
+    assert texts(snapshot(text)) == ["not traced: the file does not parse"] * 2
+
+
 def test_lenses_keep_their_texts_while_the_text_does_not_parse() -> None:
     before = snapshot(TEXT, trace().state())
     assert texts(edited(before, "return self.head(x)", "return self.head(x")) == texts(before)

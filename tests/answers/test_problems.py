@@ -69,6 +69,23 @@ def test_a_failure_replaces_the_problems_of_the_report_before_it() -> None:
     assert [code for code, _, _ in told(snapshot(TEXT, state))] == [NOT_LOADED]
 
 
+def test_a_text_that_does_not_parse_is_told_where_and_old_problems_stay() -> None:
+    shown = edited(snapshot(TEXT, two_blocks()), "return self.head(x)", "return self.head(x")
+    last_line = place(TEXT, "return self.head(x)").line
+    assert told(shown)[1:] == [(NOT_LOADED, "The file does not parse: '(' was never closed", last_line)]
+    assert problems(shown, PATH)[1].is_failure
+
+
+def test_a_long_text_that_does_not_parse_is_told_where_too() -> None:
+    long = TEXT + "# a comment\n" * 2000
+    shown = edited(snapshot(long), "return self.head(x)", "return self.head(x")
+    assert [(code, message) for code, message, _ in told(shown)] == [(NOT_LOADED, "The file does not parse here")]
+
+
+def test_a_text_without_models_may_be_what_it_likes() -> None:
+    assert told(snapshot("x = (\n")) == []
+
+
 def test_related_places_that_were_edited_away_are_left_out() -> None:
     made = Trace(TEXT).problem("FX401", "self.conv(x)", "boom")
     related = (RelatedPlace("made here", place(TEXT, "y + x")), RelatedPlace("too", place(TEXT, "self.stem(x)")))
