@@ -143,7 +143,7 @@ class ModuleCall:
     params: int
     """Parameters of the module and everything below it, elements, each counted once."""
     flops: int | None
-    """Sum over the nodes made inside the call; None when the FLOPs of one are unknown."""
+    """Sum over the nodes made inside the call; None when the FLOPs of one are unknown, or the call did not return."""
     first_node: int
     """Index of the first node made inside the call."""
     end_node: int

@@ -143,19 +143,18 @@ class Assembly:
 
     def calls(self) -> tuple[ModuleCall, ...]:
         """The root's call, then every module call in the order in which tracing entered them."""
-        root = TracedCall(self._root, "", "", False, (), self._root_arguments(), 0, len(self._graph_nodes))
-        root.output = self._root_output()
+        root = TracedCall(self._root, "", "", False, (), self._root_arguments(), 0)
+        last = self._graph_nodes[-1] if self._graph_nodes else None
+        if last is not None and last.op == "output":
+            root.end_node, root.output = len(self._graph_nodes), last.args[0]
         return tuple(self._call(call) for call in (root, *self._tracer.calls))
 
     def _root_arguments(self) -> tuple[Any, ...]:
         return tuple(node for node in self._graph_nodes if node.op == "placeholder")
 
-    def _root_output(self) -> Any:
-        last = self._graph_nodes[-1] if self._graph_nodes else None
-        return last.args[0] if last is not None and last.op == "output" else _Unseen()
-
     def _call(self, call: TracedCall) -> ModuleCall:
-        end = call.end_node if call.end_node >= 0 else len(self._graph_nodes)
+        finished = call.end_node >= 0
+        end = call.end_node if finished else len(self._graph_nodes)
         code = forward_code(call.module)
         steps = self._places.steps(call.chain[-1:])
         return ModuleCall(
@@ -166,9 +165,9 @@ class Assembly:
             location=steps[0].location if steps else None,
             forward=None if code is None else self._places.of_definition(code),
             inputs=tuple(self._output(argument) for argument in call.arguments),
-            output=self._output(call.output) if call.end_node >= 0 else None,
+            output=self._output(call.output) if finished else None,
             params=params_of(call.module),
-            flops=self._flops(call.first_node, end),
+            flops=self._flops(call.first_node, end) if finished else None,
             first_node=call.first_node,
             end_node=end,
         )
@@ -184,8 +183,6 @@ class Assembly:
 
     def _output(self, value: Any) -> Output | None:
         """What a traced value was when the graph ran."""
-        if isinstance(value, _Unseen):
-            return None
         if isinstance(value, torch.fx.proxy.Attribute):
             return None if value._node is None else self._output(value._node)
         if isinstance(value, torch.fx.Proxy):
@@ -200,10 +197,6 @@ class Assembly:
         if isinstance(value, dict):
             return {"dict": {str(name): self._output(item) for name, item in value.items()}}
         return output_of(value)
-
-
-class _Unseen:
-    """The output of a trace that did not come to its end."""
 
 
 def target_of(node: torch.fx.Node) -> str:

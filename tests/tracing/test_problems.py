@@ -64,6 +64,7 @@ def test_control_flow_on_a_tensor_stands_on_the_condition(worker: Any, write: Ca
         assert (problem.location.column, problem.location.end_column) == (12, 23)
     assert [node.name for node in report.nodes] == ["x", "a", "b", "sum_1", "gt"]
     assert report.nodes[1].output == {"shape": [3, 8], "dtype": "float32"}
+    assert (report.calls[0].output, report.calls[0].flops) == (None, None)
 
 
 def test_an_output_that_fx_cannot_record_stands_on_the_return(worker: Any, write: Callable[..., str]) -> None:
