@@ -37,7 +37,8 @@ class Event:
 
     @property
     def inputs(self) -> tuple[Output | None, ...]:
-        return self.subject.inputs
+        """What went in; nothing that came out in the same form, as with the graph's output."""
+        return () if self.is_result else self.subject.inputs
 
     @property
     def output(self) -> Output | None:

@@ -14,7 +14,9 @@ from fxlsp.report.graph import ModuleCall
 def node_facts(run: Run) -> RichText:
     """Node name, kind, module path, the other path that leads to it, and which call of its module it is."""
     event = run.event
-    facts = [*_identity(event), words("module path ") + code(path_text(event.module_path))]
+    facts = list(_identity(event))
+    if event.module_path is not None:
+        facts.append(words("module path ") + code(path_text(event.module_path)))
     if event.call_path is not None and event.call_path != event.module_path and event.module_path is not None:
         facts.append(words("called as ") + code(path_text(event.call_path)))
     turn, turns = run.turn

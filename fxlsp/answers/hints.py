@@ -19,7 +19,7 @@ from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import holds_tensor, output_text
 from fxlsp.answers.traceindex import TraceIndex, index_of
 from fxlsp.engine.store import Snapshot
-from fxlsp.report.graph import ModuleCall, Output
+from fxlsp.report.graph import Output
 from fxlsp.source.edits import EditLog, move
 from fxlsp.source.positions import Span
 
@@ -61,17 +61,17 @@ class _Sample:
 
     value: Output | None
     run: Run
+    parameter: str = ""
+    """Its name, if it is one."""
 
 
 def _hint(line: int, columns: dict[int, list[_Sample]]) -> Hint:
     """The hint at the last column; several parameters of a ``def`` line share it, each with its name."""
     last = max(columns)
-    firsts = [columns[column][0].run.event for column in sorted(columns)]
-    if len(columns) > 1 and all(event.is_argument for event in firsts):
-        names = [event.subject.target for event in firsts if not isinstance(event.subject, ModuleCall)]
-        texts = [f"{name}: {_text(columns[column])}" for name, column in zip(names, sorted(columns), strict=True)]
-        samples = [sample for column in sorted(columns) for sample in columns[column]]
-        return Hint(line, last, ", ".join(texts), tuple(sample.run for sample in samples))
+    groups = [columns[column] for column in sorted(columns)]
+    if len(groups) > 1 and all(group[0].parameter for group in groups):
+        text = ", ".join(f"{group[0].parameter}: {_text(group)}" for group in groups)
+        return Hint(line, last, text, tuple(sample.run for group in groups for sample in group))
     return Hint(line, last, _text(columns[last]), tuple(sample.run for sample in columns[last]))
 
 
@@ -88,11 +88,15 @@ def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Poi
         if state.report is not None:
             index = index_of(state.report)
             for point, events in _ends(index, path, log, lines).items():
-                yield from ((point, _Sample(event.output, Run(state, index, event))) for event in events)
+                yield from ((point, _sample(Run(state, index, event))) for event in events)
     for argument in arguments(snapshot, path):
         span = argument.parameter
         if span.end_line in lines and holds_tensor(argument.value):
-            yield (span.end_line, span.end_column), _Sample(argument.value, argument.run)
+            yield (span.end_line, span.end_column), _Sample(argument.value, argument.run, argument.name)
+
+
+def _sample(run: Run) -> _Sample:
+    return _Sample(run.event.output, run, run.event.title if run.event.is_argument else "")
 
 
 def _ends(index: TraceIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:

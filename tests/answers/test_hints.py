@@ -84,6 +84,25 @@ def test_several_parameters_on_a_line_share_a_hint() -> None:
     assert texts(snapshot(text, made.state())) == {"def forward(self, image, mask": "image: (1, 3), mask: (1,) bool"}
 
 
+def two_parameters(call: str) -> Trace:
+    text = TEXT.replace("def forward(self, x):\n        y", "def forward(self, x, skip):\n        y")
+    text = text.replace("self.blocks(x)", call)
+    made = Trace(text)
+    block_forward = "    def forward(self, x, skip):\n        y ="
+    return made.call("blocks", "Block", (0, 0), [tensor(1), tensor(2)], tensor(1), at=call, forward=block_forward)
+
+
+def test_arguments_of_an_inner_call_by_position_stand_at_their_parameters() -> None:
+    made = two_parameters("self.blocks(x, self.stem(x) == 1)")
+    shown = texts(snapshot(made.text, made.state()))
+    assert shown["def forward(self, x, skip"] == "x: (1,), skip: (2,)"
+
+
+def test_arguments_by_keyword_are_not_guessed() -> None:
+    made = two_parameters("self.blocks(skip=x, x=x)")
+    assert not [line for line in texts(snapshot(made.text, made.state())) if line.startswith("def")]
+
+
 def test_values_that_are_no_tensors_have_no_hint() -> None:
     made = Trace(TEXT).node("size", "self.head(x)", {"value": 3}).node("list", "y + x", {"list": [{"value": 3}]})
     assert texts(snapshot(TEXT, made.state())) == {}

@@ -58,6 +58,11 @@ def test_a_call_of_a_plain_function_lists_the_nodes_made_in_it() -> None:
     assert lines[0] == "1 node from the functions called here"
 
 
+def test_a_return_shows_what_comes_out_of_the_model() -> None:
+    lines = lines_at(snapshot(TEXT, trace().state()), "return self.head(x)")
+    assert lines[:2] == ["output · (1, 10) float32", "node output · output"]
+
+
 def test_no_answer_where_no_node_arises() -> None:
     shown = snapshot(TEXT, trace().state())
     assert at(shown, "import torch") is None
