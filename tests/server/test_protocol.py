@@ -134,6 +134,15 @@ async def test_a_replaced_line_touches_only_what_differs_in_it(editor: Editor) -
     assert [(hunk.old_start, hunk.old_end) for hunk in log.hunks] == [(19, 20)]
 
 
+async def test_documents_of_other_languages_are_left_alone(editor: Editor) -> None:
+    document = {"uri": "file:///work/pyproject.toml", "languageId": "toml", "version": 0, "text": "[tool.fxlsp]\n"}
+    editor.say("textDocument/didOpen", {"textDocument": document})
+    change = {"textDocument": {"uri": document["uri"], "version": 1}, "contentChanges": [{"text": ""}]}
+    editor.say("textDocument/didChange", change)
+    editor.say("textDocument/didClose", {"textDocument": {"uri": document["uri"]}})
+    assert editor.server.engine.snapshot.documents == {}
+
+
 async def test_a_hover_on_a_document_that_is_not_open_is_nothing(editor: Editor) -> None:
     place = {"textDocument": {"uri": "file:///nowhere.py"}, "position": {"line": 0, "character": 0}}
     editor.say("textDocument/hover", place, number=7)
