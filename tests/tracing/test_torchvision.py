@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,9 @@ from fxlsp.report.report import Report
 from tests.tracing.eager import EagerRun, plain, run_eagerly, shapes_of_output
 
 pytestmark = pytest.mark.torchvision
+
+COLUMNS = sys.version_info >= (3, 11)
+"""Before, code knows its lines alone: a location is the line on which the expression begins."""
 
 
 def classification_models() -> list[str]:
@@ -54,7 +58,7 @@ def test_a_container_child_stands_on_the_call_of_the_container(worker: Any) -> N
     assert node.location is not None
     assert node.location.function == "forward"
     assert node.location.file.endswith("torchvision/models/resnet.py")
-    assert text_at(node.location) == "self.downsample(x)"
+    assert text_at(node.location) == ("self.downsample(x)" if COLUMNS else "identity = self.downsample(x)")
 
 
 @pytest.mark.filterwarnings("ignore:The default weight initialization:FutureWarning")
@@ -77,7 +81,8 @@ def test_nodes_of_a_model_stand_where_it_really_runs(name: str, worker: Any, wit
     run = run_eagerly(model, torch.randn(1, 3, size, size))
     for node in report.nodes:
         check_line(node, run)
-        check_expression(node)
+        if COLUMNS:
+            check_expression(node)
     check_shapes(report, run)
 
 
@@ -117,6 +122,8 @@ def tree(file: str) -> ast.Module:
 
 def end_of(file: str, line: int) -> int:
     """A frame's line is where an expression over several lines begins: the line where the innermost one ends."""
+    if not COLUMNS:
+        return line
     ends = [
         node.end_lineno
         for node in ast.walk(tree(file))
