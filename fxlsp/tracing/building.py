@@ -156,7 +156,8 @@ def _names_in(texts: Iterable[str]) -> list[str]:
 
 def seed() -> None:
     """Start every pass from the same random state."""
-    torch.manual_seed(0)
+    # Not torch.manual_seed, which also leaves a note, with a stack, for each accelerator that is not there.
+    torch.default_generator.manual_seed(0)
     random.seed(0)
     numpy = sys.modules.get("numpy")
     if numpy is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .torch_private import FakeTensor, FakeTensorMode, Operator, TorchDispatchMode, is_view, tensors_in, tree_map
+from .torch_private import FakeTensor, FakeTensorMode, Operator, TorchDispatchMode, grows_not, tensors_in, tree_map
 
 SMALL = 65_536
 """Elements; up to this size a tensor is real while the model is built."""
@@ -53,8 +53,7 @@ class SmallTensorsReal(TorchDispatchMode):  # type: ignore[no-untyped-call]
         tensors = tensors_in((args, kwargs))
         if any(isinstance(tensor, FakeTensor) for tensor in tensors):
             return False
-        if tensors and (is_view(func) or torch.Tag.pointwise in func.tags):
-            # No larger than what broadcasting makes of operands that exist already.
+        if tensors and grows_not(func):
             return sum(tensor.numel() for tensor in tensors) <= SMALL
         if not tensors and args and _is_size(args[0]):
             return bool(math.prod(args[0]) <= SMALL)

@@ -29,6 +29,7 @@ __all__ = [
     "TorchDispatchMode",
     "decompose",
     "flop_formula",
+    "grows_not",
     "is_batch_norm",
     "is_view",
     "no_dispatch",
@@ -58,6 +59,13 @@ def packet_of(operator: Operator) -> Any:
 def is_view(operator: Operator) -> bool:
     """Whether the operator returns a view of an argument."""
     return bool(getattr(operator, "is_view", False))
+
+
+def grows_not(operator: Operator) -> bool:
+    """Whether the result is a view of an operand, an operand changed in place, or one broadcast with others."""
+    if is_view(operator) or torch.Tag.pointwise in operator.tags:
+        return True
+    return operator._schema.is_mutable and packet_of(operator).__name__ not in ("resize_", "resize_as_", "set_")
 
 
 def is_batch_norm(operator: Operator) -> bool:

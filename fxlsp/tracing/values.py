@@ -19,6 +19,7 @@ from .flops import flops_of, is_costed
 from .outputs import UNKNOWN, holds_unknown
 from .torch_private import (
     WITHOUT_DATA,
+    FakeTensor,
     FakeTensorMode,
     Operator,
     TorchDispatchMode,
@@ -54,6 +55,9 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Operator, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = on_cpu(kwargs or {})
+        if is_real(args):
+            with no_dispatch():
+                return func(*args, **kwargs)
         if is_batch_norm(func):
             return batch_norm_result(args[0], training=args[5])
         if not is_costed(func):
@@ -127,6 +131,12 @@ class ValueInterpreter(torch.fx.Interpreter):
             except Exception as error:
                 return UNKNOWN, error
         return tree_map(lambda value: as_fake(self._mode, value), output), None
+
+
+def is_real(args: tuple[Any, ...]) -> bool:
+    """Whether an operator works on small real tensors alone, such as counters: making them fake costs more."""
+    tensors = tensors_in(args)
+    return bool(tensors) and all(not isinstance(tensor, FakeTensor) and tensor.numel() <= 1 for tensor in tensors)
 
 
 def batch_norm_result(operand: torch.Tensor, training: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
