@@ -8,11 +8,12 @@ import shutil
 import signal
 import tempfile
 import time
+import traceback
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from ..report.wire import Message, Splitter, decode, encode, framed
-from .child import STACK_SIGNAL, Pipes, become_child, write_all
+from .child import FAULT, STACK_SIGNAL, Pipes, become_child, write_all
 from .death import end_group
 from .last_words import TIME_LIMIT_MARK, parse_stack
 
@@ -50,9 +51,15 @@ class Offspring:
         theirs = Pipes(job_end, report_end, stack_end, output_end)
         self.pid = os.fork()
         if self.pid == 0:
-            for descriptor in (*close_in_child, *self.descriptors):
-                os.close(descriptor)
-            become_child(theirs, self._scratch)
+            try:
+                for descriptor in (*close_in_child, *self.descriptors):
+                    os.close(descriptor)
+                become_child(theirs, self._scratch)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                # Whatever goes wrong, the template's own code must not run on here and end its children.
+                os._exit(FAULT)
         for descriptor in theirs:
             os.close(descriptor)
 

@@ -155,9 +155,10 @@ class Template:
 
     def _replace_spare(self) -> None:
         """The one that stands ready was forked before what has just been imported."""
-        if self._spare is not None:
-            self._spare.done = True
-            self._spare.bury()
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.done = True
+            spare.bury()
         self._make_spare()
 
     def _stays_quiet(self, names: list[str]) -> bool:

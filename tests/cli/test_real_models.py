@@ -98,3 +98,27 @@ def test_bad_input_is_one_message_with_its_place_and_exit_code_2(tmp_path: Path)
 def _brief(answer: Any) -> tuple[str, int | None]:
     failure = answer["failure"]
     return failure["code"], failure["location"]["line"] if failure["location"] else None
+
+
+def test_traces_go_on_while_the_worker_imports_what_the_first_one_needed(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "import hypothesis\nimport torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+        "    settings = hypothesis.settings\n\n    def forward(self, x):\n        return x + 1\n\n\n"
+        "Net()(torch.randn(1))\n"
+    )
+    line = json.dumps({"target": f"{tmp_path}/model.py:Net"})
+    with subprocess.Popen(
+        [sys.executable, "-m", "fxlsp", "trace", "--batch", "--python", sys.executable],
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as batch:
+        assert batch.stdin is not None
+        assert batch.stdout is not None
+        for _ in range(8):
+            batch.stdin.write(f"{line}\n")
+            batch.stdin.flush()
+            answer = json.loads(batch.stdout.readline())
+            assert "failure" not in answer, answer
+        batch.stdin.close()
