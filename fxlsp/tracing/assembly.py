@@ -79,7 +79,8 @@ class Assembly:
             return self._root_step(self.return_location())
         steps = self._places.steps(origin.chain)
         if not steps:
-            return self._root_step(self._made_by_container(node))
+            # No line of the user's was running: a container called a child, or FX recorded what ``forward`` returned.
+            return self._root_step(self._made_by_container(node) or self.return_location())
         exact = self._exact(node, origin.chain[-1])
         return steps if exact is None else (*steps[:-1], Step(exact, steps[-1].module_path))
 

@@ -18,6 +18,7 @@ binary_cross_entropy prelu _prelu_kernel
 """
 # No arithmetic at all.
 _COPIES_AND_CREATION = """
+as_strided_ squeeze_ unsqueeze_ transpose_ t_
 cat stack clone copy copy_ _to_copy contiguous repeat tile flip roll rot90 pad constant_pad_nd reflection_pad1d
 reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d pixel_shuffle pixel_unshuffle
 channel_shuffle native_channel_shuffle gather scatter scatter_ index select index_select index_put index_put_ take

@@ -115,6 +115,29 @@ def test_the_stack_of_a_node_leads_from_the_root_to_the_operation(trace: Callabl
     assert sigmoid.module_path == ""
 
 
+@columns
+def test_a_named_tuple_that_forward_returns_stands_on_the_return(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        """
+        from typing import NamedTuple
+        import torch
+        from torch import nn
+
+        class Both(NamedTuple):
+            a: torch.Tensor
+            b: torch.Tensor
+
+        class Net(nn.Module):
+            def forward(self, x):
+                both = Both(x + 1, x - 1)
+                return both
+        """
+    )
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(2)")
+    assert report.complete
+    assert text_of(node(report, "both").location) == "return both"
+
+
 def test_lines_are_right_on_every_python(trace: Callable[[str], Report]) -> None:
     report = trace("y = self.lin(x)\ny = y + 1\nreturn y")
     assert report.complete
