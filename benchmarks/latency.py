@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +43,7 @@ class Sample:
     """Seconds."""
 
     name: str
-    seconds: Sequence[float]
+    seconds: list[float]
 
     @property
     def median(self) -> float:
@@ -87,9 +87,7 @@ class Classes:
 
 def main() -> int:
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
-    edits = asyncio.run(measure_server())
-    script = measure_script("fresh script (module_tracer.py, ShapeProp)")
-    lighter = measure_script("fresh script without torchvision", "--own-file")
+    edits, script, lighter = asyncio.run(measure())
     made, traced = measure_in_process()
     print(f"\n{'':<44} {'median':>10} {'p95':>10} {'n':>5}")
     for sample in (*edits, script, lighter):
@@ -111,18 +109,27 @@ def ratios(sample: Sample, reference: Sample) -> tuple[float, float]:
     return reference.median / sample.median, reference.median / sample.p95
 
 
-async def measure_server() -> list[Sample]:
-    """All that is measured through one editor session."""
+async def measure() -> tuple[list[Sample], Sample, Sample]:
+    """All edits, through one editor session, and both scripts, in turns: whatever else the machine does meets both."""
+    script, lighter = (
+        Script("fresh script (module_tracer.py, ShapeProp)"),
+        Script("... without torchvision", "--own-file"),
+    )
+    await script.once()  # the first run reads torch from disk, and does not count
+    single: list[float] = []
     async with editor(MODELS, log=subprocess.DEVNULL) as client:
         classes = Classes(client, client.open(RESNET))
         await classes.visible()
-        single = await sample("one edit", EDITS, lambda: one_edit(classes))
+        for _ in range(SCRIPT_RUNS):
+            single += (await sample("", EDITS // SCRIPT_RUNS, lambda: one_edit(classes))).seconds
+            await script.run()
+            await lighter.run()
         burst = await sample(f"last of {EDITS_IN_BURST} edits in {BURST_SECONDS:g} s", BURSTS, lambda: edits(classes))
         other = Other(client)
         await other.classes.visible()
         alone = await sample("the other model, alone", BURSTS, lambda: one_edit(other.classes))
         busy = await sample("one edit while another model traces", EDITS // 2, lambda: one_edit(classes, other.start))
-    return [single, burst, busy, alone]
+    return [Sample("one edit", single), burst, busy, alone], script.sample, lighter.sample
 
 
 async def sample(name: str, count: int, measure: Callable[[], Awaitable[float]]) -> Sample:
@@ -164,15 +171,21 @@ class Other:
         await asyncio.sleep(LONGEST_PAUSE_SECONDS + 0.1)
 
 
-def measure_script(name: str, *options: str) -> Sample:
-    """Whole runs of a fresh interpreter; the first, which reads torch from disk, does not count."""
-    command = [sys.executable, "-m", "benchmarks.module_tracer", *options]
-    seconds = []
-    for _ in range(SCRIPT_RUNS + 1):
+class Script:
+    """Whole runs of a fresh interpreter."""
+
+    def __init__(self, name: str, *options: str) -> None:
+        self.sample = Sample(name, [])
+        self._command = [sys.executable, "-m", "benchmarks.module_tracer", *options]
+
+    async def once(self) -> None:
+        process = await asyncio.create_subprocess_exec(*self._command, stdout=subprocess.DEVNULL)
+        assert await process.wait() == 0
+
+    async def run(self) -> None:
         began = time.perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        seconds.append(time.perf_counter() - began)
-    return Sample(name, seconds[1:])
+        await self.once()
+        self.sample.seconds.append(time.perf_counter() - began)
 
 
 def measure_in_process() -> tuple[float, float]:
