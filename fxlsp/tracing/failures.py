@@ -95,13 +95,13 @@ def _code_of(error: Exception) -> str:
 
 
 def operation_problem(error: Exception, node: Node, operands: str, model: str) -> Problem:
-    """An operation of the graph that raises when it runs, with the operands it was given."""
+    """An operation of the graph that raises when it runs: torch's reason first, as an editor may cut the rest off."""
     where = f" in module {node.module_path}" if node.module_path else ""
     what = f"{node.module_type}({node.module_arguments})" if node.op == "call_module" else node.target
     return Problem(
         code=OPERATION_FAILS,
         severity="error",
-        message=f"{what}{where} fails on {operands}: {_with_type(error, message_of(error))}",
+        message=f"{message_of(error)} ({type(error).__name__} of {what}{where}, given {operands})",
         location=node.location,
         module_path=node.module_path,
         model=model,
