@@ -42,6 +42,9 @@ class Loader:
         self._prepare(folder)
         if "." in name:
             importlib.import_module(name.rpartition(".")[0])
+            if name in sys.modules:
+                # Its package imports it: what registers itself must do so once.
+                return sys.modules[name]
         module = ModuleType(name if not _is_taken(name) else f"_fxlsp_target_{name}")
         module.__file__ = path
         module.__package__ = name.rpartition(".")[0]

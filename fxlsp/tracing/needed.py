@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+
+from .free_names import free_names
 
 _ALWAYS_CHANGED = ("sys.path", "os.environ", "torch.set_default", "torch.backends.", "torch.manual_seed")
 """Dotted beginnings of what a statement may change with effect on every model."""
+
+_TRAINING = ("train", "eval", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "fit")
+"""Methods of a model that training loops call: no reason to run the loop. Outside loops they count."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
@@ -48,14 +53,10 @@ def _closure(tree: ast.Module, names: set[str], imported: set[str]) -> set[str]:
 
 def _names_needed_by(statement: ast.stmt, needed: _Needed) -> set[str]:
     if isinstance(statement, _DEFINITIONS):
-        return _used_names(statement) if statement.name in needed.names else _used_to_define(statement)
+        return free_names(statement) if statement.name in needed.names else _used_to_define(statement)
     if isinstance(statement, _IMPORTS) or not _matters(statement, needed):
         return set()
-    return _used_names(statement)
-
-
-def _used_names(node: ast.AST) -> set[str]:
-    return {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
+    return free_names(statement)
 
 
 def _used_to_define(statement: ast.stmt) -> set[str]:
@@ -65,7 +66,7 @@ def _used_to_define(statement: ast.stmt) -> set[str]:
         if isinstance(statement, ast.ClassDef) and isinstance(child, _DEFINITIONS):
             used |= _used_to_define(child)
         elif isinstance(statement, ast.ClassDef) or not isinstance(child, ast.stmt):
-            used |= _used_names(child)
+            used |= free_names(child)
     return used
 
 
@@ -73,9 +74,23 @@ def _matters(statement: ast.stmt, needed: _Needed) -> bool:
     """Whether running ``statement`` binds or changes a needed name, or a default that every model depends on."""
     return any(
         name in needed.names or name.startswith(_ALWAYS_CHANGED)
-        for node in ast.walk(statement)
+        for node in _relevant(statement)
         for name in _changed_by(node, needed.imported)
     )
+
+
+def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
+    """The parts of a statement that may bind or change something; of a loop, not what belongs to training."""
+    if in_loop and isinstance(node, ast.Expr) and _method(node.value) in _TRAINING:
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _relevant(child, in_loop or isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+
+
+def _method(node: ast.expr) -> str:
+    """``eval`` for ``net.eval()``; "" for anything but a method call."""
+    return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
 
 
 def _changed_by(node: ast.AST, imported: set[str]) -> list[str]:
@@ -85,15 +100,23 @@ def _changed_by(node: ast.AST, imported: set[str]) -> list[str]:
     if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return [_root(node), _dotted(node)]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        # ``cfg.update(...)`` changes cfg, but ``train(net)`` is no reason to train.
-        function = node.value.func
-        if not isinstance(function, ast.Attribute):
-            return []
-        root = _root(function)
-        return [_dotted(function)] if root in imported else [root, _dotted(function)]
+        return _changed_by_call(node.value.func, imported)
     if isinstance(node, _IMPORTS):
         return _imported_names(node)
     return [node.name] if isinstance(node, _DEFINITIONS) else []
+
+
+def _changed_by_call(function: ast.expr, imported: set[str]) -> list[str]:
+    """What a call whose result nobody takes may change: ``cfg.update(...)`` changes ``cfg``.
+
+    ``train(net)`` is no reason to train, nor is ``net(x).sum().backward()``: a call on the result of another call
+    does not count as a change of what the first one was called on.
+    """
+    dotted = _dotted(function)
+    if not isinstance(function, ast.Attribute) or not dotted:
+        return []
+    root = _root(function)
+    return [dotted] if root in imported else [root, dotted]
 
 
 def _imported_names(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -131,7 +154,7 @@ def _kept(body: list[ast.stmt], needed: _Needed) -> list[ast.stmt]:
 
 def _is_main_guard(statement: ast.stmt) -> bool:
     """``if __name__ == "__main__":``, which an import would skip as well."""
-    return isinstance(statement, ast.If) and "__name__" in _used_names(statement.test) and not statement.orelse
+    return isinstance(statement, ast.If) and "__name__" in free_names(statement.test) and not statement.orelse
 
 
 def _import(statement: ast.Import | ast.ImportFrom, needed: _Needed) -> ast.stmt:

@@ -1,0 +1,80 @@
+"""A file is loaded as its project would load it, and no more of it runs than the model needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.lin(x)
+"""
+
+
+TRAINING = """
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+loader = 1 / 0
+for x in loader:
+    net.train()
+    opt.zero_grad()
+    net(x).sum().backward()
+    net.eval()
+    open(__file__ + ".ran", "w")
+"""
+
+
+def test_a_file_that_its_package_imports_runs_once(worker: Any, write: Callable[..., str]) -> None:
+    write(
+        "names = []\ndef register(cls):\n    assert not names\n    names.append(cls)\n    return cls\n",
+        "pkg/registry.py",
+    )
+    write("from .net import *\n", "pkg/__init__.py")
+    path = write("from .registry import register\n" + NET.replace("class Net", "@register\nclass Net"), "pkg/net.py")
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_a_training_loop_at_top_level_does_not_run(worker: Any, write: Callable[..., str]) -> None:
+    path = write(NET + TRAINING)
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+    report = worker.report(f"{path}:net", "net", "torch.randn(1, 4)")
+    assert report.complete
+    assert report.mode == "train"
+    in_eval_mode = write(NET + "net = Net()\nnet.eval()\n", "other.py")
+    assert worker.report(f"{in_eval_mode}:net", "net", "torch.randn(1, 4)").mode == "eval"
+    assert not Path(path + ".ran").exists()
+
+
+def test_what_changes_a_needed_name_runs(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        "cfg = {}\ncfg['width'] = 3\ncfg.update(width=4)\n"
+        + NET.replace("nn.Linear(4, 2)", "nn.Linear(cfg['width'], 2)")
+        + "\nNet.extra = lambda self, x: x + 1\n"
+    )
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_an_unsaved_text_of_another_file_counts(worker: Any, write: Callable[..., str]) -> None:
+    sizes = write("WIDTH = 3\n", "sizes.py")
+    path = write("from sizes import WIDTH\n" + NET.replace("nn.Linear(4, 2)", "nn.Linear(WIDTH, 2)"))
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 5)", overlays={sizes: "WIDTH = 5\n"})
+    assert report.complete
+    message = worker.answer(f"{path}:Net", "Net()", "torch.randn(1, 3)")
+    assert message["report"]["complete"]
+    assert {read["path"] for read in message["reads"]} == {path, sizes}
+
+
+def test_a_script_may_have_the_name_of_a_standard_module(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        "import random\n" + NET.replace("nn.Linear(4, 2)", "nn.Linear(4, len(random.choice(['ab'])))"), "types.py"
+    )
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
