@@ -1,8 +1,8 @@
 """Inlay hints: the shape at the end of each line's last expression that makes tensors.
 
-Where several instances, calls or models run the line with different shapes, the hint shows the first and "…"; its
-tooltip lists all. A hint follows the end of its expression through later edits, inside the expression too: it stays,
-with the last good shape, until the next trace tells.
+Where several instances, calls or models run the line with different shapes, or without one since something failed,
+the hint shows the first shape and "…"; its tooltip lists all. A hint follows the end of its expression through later
+edits, inside the expression too: it stays, with the last good shape, until the next trace tells.
 """
 
 from __future__ import annotations
@@ -52,7 +52,17 @@ def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> lis
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
     for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
         lines[line][column].append(sample)
-    return [_hint(line, lines[line]) for line in sorted(lines)]
+    known = {line: _with_a_shape(columns) for line, columns in lines.items()}
+    return [_hint(line, columns) for line, columns in sorted(known.items()) if columns]
+
+
+def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:
+    """The columns at which some run has a shape; runs without one, because something failed, come last there."""
+    return {
+        column: sorted(samples, key=lambda sample: sample.value is None)
+        for column, samples in columns.items()
+        if any(holds_tensor(sample.value) for sample in samples)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +101,7 @@ def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Poi
                 yield from ((point, _sample(Run(state, index, event))) for event in events)
     for argument in arguments(snapshot, path):
         span = argument.parameter
-        if span.end_line in lines and holds_tensor(argument.value):
+        if span.end_line in lines and _may_be_tensor(argument.value):
             yield (span.end_line, span.end_column), _Sample(argument.value, argument.run, argument.name)
 
 
@@ -118,4 +128,8 @@ def _last_character(span: Span) -> Span:
 
 
 def _is_worth_seeing(event: Event) -> bool:
-    return holds_tensor(event.output) and not event.is_result
+    return _may_be_tensor(event.output) and not event.is_result
+
+
+def _may_be_tensor(value: Output | None) -> bool:
+    return value is None or holds_tensor(value)

@@ -9,11 +9,10 @@ from fxlsp.answers.counts import flops_text, short_count
 from fxlsp.answers.events import Event
 from fxlsp.answers.shapes import dtypes, inputs_text, output_text
 from fxlsp.answers.tables import table_lines
+from fxlsp.answers.titles import distinguishing
 from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.engine.store import ModelState
 from fxlsp.report.graph import ModuleCall, Node
-
-_TITLE_WIDTH = 48
 
 _HEADING = ("model", "module path", "node", "module", "call", "in", "out", "parameters", "FLOPs")
 
@@ -41,8 +40,8 @@ class Run:
 def runs_table(runs: Sequence[Run]) -> list[str]:
     """One row for each run, with the columns in which they say something."""
     several_models = len({id(run.state) for run in runs}) > 1
-    several_titles = len({run.event.title for run in runs}) > 1
-    rows = [_row(run, several_models, several_titles) for run in runs]
+    titles = distinguishing([run.event.title for run in runs])
+    rows = [_row(run, several_models, title) for run, title in zip(runs, titles, strict=True)]
     return table_lines(_HEADING, rows)
 
 
@@ -53,14 +52,14 @@ def path_text(module_path: str | None) -> str:
     return module_path or "(root)"
 
 
-def _row(run: Run, with_model: bool, with_title: bool) -> tuple[str, ...]:
+def _row(run: Run, with_model: bool, title: str) -> tuple[str, ...]:
     event, usual = run.event, run.index.usual_dtype
     turn, turns = run.turn
     return (
         run.state.key.name if with_model else "",
         path_text(event.module_path),
         event.subject.name if isinstance(event.subject, Node) else "",
-        _shortened(event.title) if with_title else "",
+        title,
         f"{turn} of {turns}" if turns > 1 else "",
         inputs_text(event.inputs, usual),
         output_text(event.output, usual),
@@ -74,7 +73,3 @@ def _unknown_flops(event: Event) -> str:
     if isinstance(event.subject, ModuleCall) or event.output is not None:
         return "unknown" if event.subject.flops is None else ""
     return ""
-
-
-def _shortened(title: str) -> str:
-    return title if len(title) <= _TITLE_WIDTH else title[: _TITLE_WIDTH - 1] + "…"

@@ -115,3 +115,13 @@ def test_the_tooltip_lists_every_run() -> None:
     assert "blocks.0" in hint.tooltip.plain
     assert "(1, 4, 4, 4)" in hint.tooltip.plain
     assert "from a call site" in hint.tooltip.plain
+
+
+def test_a_line_that_failed_in_one_instance_does_not_look_known_in_all() -> None:
+    made = Trace(TEXT).node("a", "self.head(x)", None, path="a").node("b", "self.head(x)", tensor(1, 10), path="b")
+    assert texts(snapshot(TEXT, made.state())) == {"return self.head(x)": "(1, 10) …"}
+
+
+def test_a_line_that_failed_in_every_instance_has_no_hint() -> None:
+    made = Trace(TEXT).node("a", "self.head(x)", None)
+    assert texts(snapshot(TEXT, made.state())) == {}
