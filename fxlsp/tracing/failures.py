@@ -85,10 +85,11 @@ def trace_problem(
 def _code_of(error: Exception) -> str:
     message = str(error)
     if isinstance(error, torch.fx.proxy.TraceError):
-        if "control flow" in message:
-            return CONTROL_FLOW
+        # The message about iteration ends with a hint to what the documentation says about control flow.
         if "iterated" in message:
             return ITERATION
+        if "control flow" in message:
+            return CONTROL_FLOW
     if isinstance(error, NameError) and message == "module is not installed as a submodule":
         return UNREGISTERED_MODULE
     return UNTRACEABLE
