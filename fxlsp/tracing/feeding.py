@@ -15,6 +15,7 @@ from .failures import message_of
 from .frames import Places
 from .recipes import bind, default_inputs, evaluate_arguments
 from .torch_private import FakeTensorMode
+from .tracer import ModulePathTracer
 from .values import NodeValue, ValueInterpreter
 
 
@@ -28,7 +29,7 @@ class Fed:
     problem: Problem | None = None
 
 
-def feed(target: Target, built: Built, graph: torch.fx.Graph, mode: FakeTensorMode, places: Places) -> Fed:
+def feed(target: Target, built: Built, tracer: ModulePathTracer, mode: FakeTensorMode, places: Places) -> Fed:
     """Run the graph on the recipe's inputs, else on what conventions and defaults say."""
     recipe = complete_recipe(target, built)
     if recipe.inputs is None:
@@ -42,7 +43,7 @@ def feed(target: Target, built: Built, graph: torch.fx.Graph, mode: FakeTensorMo
     except (Exception, SystemExit) as error:
         message = f"cannot feed {target.name} with ({text}): {type(error).__name__}: {message_of(error)}"
         return Fed(recipe, {}, Problem(NOT_FED, "warning", message, None, model=str(target)))
-    interpreter = ValueInterpreter(built.model, graph, mode)
+    interpreter = ValueInterpreter(built.model, tracer, mode)
     interpreter.run_on(dict(inputs))
     return Fed(recipe, interpreter.values)
 

@@ -92,7 +92,7 @@ class Job:
         with self._timing.stage("trace"):
             error = _trace(tracer, built.model, really)
         with self._timing.stage("values"):
-            fed = feed(self._target, built, tracer.graph, fake_mode, self._places)
+            fed = feed(self._target, built, tracer, fake_mode, self._places)
         with self._timing.stage("checks"):
             assembly = Assembly(built.model, tracer, fed.values, self._places, builder.constructions)
             return self._assembled(built, tracer, error, fed, assembly)

@@ -46,6 +46,8 @@ class NodeOrigin:
     call_path: str | None
     module_path: str | None = None
     """As the ``module_tracer.py`` example records it: None for nodes that were made without a proxy."""
+    grad_enabled: bool = True
+    """Whether gradients were recorded where the node was made."""
 
 
 class _AttributesRead:
@@ -148,7 +150,9 @@ class ModulePathTracer(torch.fx.Tracer):
         node = super().create_node(kind, *args, **kwargs)
         call_path = self._entered[-1].call_path if self._entered else ""
         chain = () if kind in ("placeholder", "output") else self._chain()
-        self.origins[node] = NodeOrigin(chain, None if kind == "output" else call_path)
+        self.origins[node] = NodeOrigin(
+            chain, None if kind == "output" else call_path, grad_enabled=torch.is_grad_enabled()
+        )
         return node
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, torch.fx.Proxy]) -> Any:

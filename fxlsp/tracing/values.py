@@ -29,6 +29,7 @@ from .torch_private import (
     tensors_in,
     tree_map,
 )
+from .tracer import ModulePathTracer
 
 REAL_ELEMENTS = 2**26
 """A failing operation is repeated on real tensors if they hold no more elements than this (256 MB of float32)."""
@@ -74,9 +75,10 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
 class ValueInterpreter(torch.fx.Interpreter):
     """Runs a traced graph on fake inputs and records for each node what came in, what went out and what it cost."""
 
-    def __init__(self, root: torch.nn.Module, graph: torch.fx.Graph, mode: FakeTensorMode) -> None:
-        super().__init__(root, garbage_collect_values=True, graph=graph)
+    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode) -> None:
+        super().__init__(root, garbage_collect_values=True, graph=tracer.graph)
         self.values: dict[torch.fx.Node, NodeValue] = {}
+        self._origins = tracer.origins
         self._mode = mode
         self._inputs: dict[str, Any] = {}
 
@@ -95,17 +97,25 @@ class ValueInterpreter(torch.fx.Interpreter):
         if n.op not in ("placeholder", "output") and holds_unknown(inputs):
             self.values[n] = NodeValue(UNKNOWN, inputs, None)
             return UNKNOWN
+        # FX does not record ``with torch.no_grad()``, but parameters may be changed in place only there.
+        with torch.set_grad_enabled(self._origins[n].grad_enabled):
+            output, flops, error = self._run(n, args, kwargs)
+        self.values[n] = NodeValue(output, inputs if n.op != "placeholder" else (), flops, error)
+        return output
+
+    def _run(
+        self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, int | None, Exception | None]:
+        """What the node produced, what it cost, and why it failed."""
         costs = OperatorCosts()
-        error: Exception | None = None
         try:
             with costs:
-                output = super().run_node(n)
+                return super().run_node(node), costs.flops, None
         except WITHOUT_DATA:
-            output, costs.flops = UNKNOWN, None
+            return UNKNOWN, None, None
         except Exception as raised:
-            output, error, costs.flops = *self._repeat_really(n, args, kwargs, raised), None
-        self.values[n] = NodeValue(output, inputs if n.op != "placeholder" else (), costs.flops, error)
-        return output
+            output, error = self._repeat_really(node, args, kwargs, raised)
+            return output, None, error
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if target in self._inputs:
@@ -118,7 +128,7 @@ class ValueInterpreter(torch.fx.Interpreter):
         """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
         module = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
         state = {} if module is None else dict(_state_of(module))
-        if sum(tensor.numel() for tensor in tensors_in((args, kwargs, state))) > REAL_ELEMENTS:
+        if sum(_extent(tensor) for tensor in tensors_in((args, kwargs, state))) > REAL_ELEMENTS:
             return UNKNOWN, raised
         with no_dispatch():
             try:
@@ -154,10 +164,24 @@ def _state_of(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _real(value: Any) -> Any:
-    """A real tensor like ``value``: ones, which are valid numbers, divisors and small indices alike."""
+    """A real tensor like ``value``, in memory and for autograd too: a view or an in-place change fails for these alone.
+
+    It holds ones, which are valid numbers, divisors and small indices alike.
+    """
     if not isinstance(value, torch.Tensor):
         return value
-    return torch.ones(value.shape, dtype=value.dtype, device="cpu")
+    storage = torch.ones(_extent(value), dtype=value.dtype, device="cpu")
+    if value.requires_grad and not value.is_leaf:
+        storage = storage.requires_grad_().clone()
+    real = storage.as_strided(value.shape, value.stride())
+    return real.requires_grad_() if value.requires_grad and value.is_leaf else real
+
+
+def _extent(tensor: torch.Tensor) -> int:
+    """How many elements lie between the first and the last of a tensor in memory, both included."""
+    if tensor.numel() == 0:
+        return 0
+    return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
 
 
 @contextmanager

@@ -44,4 +44,4 @@ def warm_up() -> None:
     tracer = ModulePathTracer(places)
     tracer.trace(model)
     for size in (16, 0):
-        ValueInterpreter(model, tracer.graph, mode).run_on({"x": torch.ones(2, 3, size, size)})
+        ValueInterpreter(model, tracer, mode).run_on({"x": torch.ones(2, 3, size, size)})

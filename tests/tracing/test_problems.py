@@ -148,3 +148,61 @@ def test_a_missing_file_is_a_clear_failure(worker: Any) -> None:
 def test_a_missing_package_costs_only_the_models_that_use_it(worker: Any, write: Callable[..., str]) -> None:
     path = write("import no_such_package\n" + MODEL)
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(3, 4)").complete
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("y.transpose(1, 2).view(2, 12)", "view size is not compatible"),
+        ("self.weight.add_(1)", "a leaf Variable that requires grad"),
+    ],
+)
+def test_an_operation_that_fails_for_its_operands_memory_or_gradient_is_a_problem(
+    call: str, words: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = f"""
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(4))
+
+            def forward(self, x):
+                y = x * self.weight
+                y += 1
+                return {call}
+        """
+    problem = only(worker.report(write(text) + ":Net", "Net()", "torch.randn(2, 3, 4)").problems)
+    assert problem.code == "FX401"
+    assert words in problem.message
+    assert problem.location is not None
+    assert problem.location.line == 13
+
+
+def test_iteration_over_a_traced_value_is_not_control_flow(worker: Any, write: Callable[..., str]) -> None:
+    text = MODEL.replace("        z = self.b(y)", "        for row in y:\n            pass\n        z = y")
+    problem = only(worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").problems)
+    assert problem.code == "FX102"
+    assert problem.location is not None
+    assert problem.location.line == 13
+
+
+def test_what_runs_without_gradients_is_no_problem(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(4))
+
+            def forward(self, x):
+                with torch.no_grad():
+                    self.weight.mul_(0.9)
+                y = x * self.weight
+                return y.transpose(0, 1).add_(1)
+        """
+    assert worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").complete
