@@ -18,6 +18,7 @@ _SCOPES = """
 (class_definition) @class
 (module (if_statement) @branch)
 """
+_LOOPS = "[(for_statement) (while_statement)] @loop"
 _MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
 
 
@@ -79,6 +80,16 @@ class Scopes:
         for binding in bindings_of(root):
             scope = self.at(max(binding.start, binding.block[0]))
             scope.bindings.setdefault(binding.name, []).append(binding)
+        loops = captures(root, _LOOPS).get("loop", [])
+        self._loops = [loop.byte_range for loop in loops if self.at(loop.start_byte) is self.module]
+
+    def needs_loop(self, name: str, byte: int) -> bool:
+        """Whether only a loop at top level, maybe one that trains, gives ``name`` the value it has at ``byte``."""
+        bindings = [each for each in self.module.bindings.get(name, []) if each.how not in (How.CONFINED, How.UPDATED)]
+        around = [loop for loop in self._loops if loop[0] <= byte < loop[1]]
+        if any(_within(each, around) for each in bindings):
+            return True
+        return bool(bindings) and all(_within(each, self._loops) for each in bindings)
 
     def at(self, byte: int) -> Scope:
         """The innermost scope around a byte."""
@@ -99,6 +110,10 @@ def _bodies(root: Node) -> list[tuple[ScopeKind, Node, Node]]:
     ]
     known = [(kind, node, body) for kind, node, body in bodies if body is not None]
     return sorted(known, key=lambda each: each[2].start_byte)
+
+
+def _within(binding: Binding, extents: list[tuple[int, int]]) -> bool:
+    return any(start <= binding.start < end for start, end in extents)
 
 
 def _is_main_guard(branch: Node) -> bool:

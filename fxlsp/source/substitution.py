@@ -59,14 +59,15 @@ def uses_locals(use: Use) -> bool:
 
 
 def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
-    """What a name stands for in its function; None for a name that the module knows too."""
+    """What a name stands for in its function, or in a loop; None for a name that the module knows without one."""
     owner = _owner(name, use)
     if owner is None:
         if name == "torch" or hasattr(builtins, name) or scopes.imports_everything:
             return None
         raise _Unknown(name)
     binding = owner.binding(name, use.byte)
-    if owner.kind is ScopeKind.MODULE and (binding is None or binding.how is not How.CONFINED):
+    confined = binding is not None and binding.how is How.CONFINED
+    if owner.kind is ScopeKind.MODULE and not confined and not scopes.needs_loop(name, use.byte):
         return None
     if binding is not None and binding.how is How.IMPORTED and (name == "torch" or name in scopes.module.bindings):
         return None

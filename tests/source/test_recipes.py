@@ -183,8 +183,29 @@ def test_call_sites_of_the_module_the_main_block_and_functions_are_alike(
     assert sites(f'if __name__ == "__main__":\n{indented}') == expected
     assert sites(f"def test_it(data):\n{indented}") == expected
     assert sites(f"class TestNet(TestCase):\n    def test(self):\n{indented.replace('    ', '        ')}") == expected
-    if "for x" not in text:
-        assert sites(text) == expected
+    assert sites(text) == expected
+
+
+def test_a_loop_at_top_level_need_not_run_for_what_stands_in_it() -> None:
+    text = """
+        net, other = Net(10), Block()
+        size = 32
+        for step in range(100000):
+            real = torch.randn(2, size)
+            fake = other(real)
+            loss = net(fake.detach()).sum()
+            loss.backward()
+        net(real)
+        other(step)
+        layers = []
+        for width in (1, 2):
+            layers.append(width)
+        net(layers)
+    """
+    made = "Net(10)"
+    fed = ["other(torch.randn(2, size)).detach()", "torch.randn(2, size)", "layers"]
+    assert sites(text) == [(made, inputs) for inputs in fed]
+    assert sites(text, "Block") == [("Block()", "torch.randn(2, size)")]
 
 
 def test_names_of_a_function_are_replaced_by_what_they_stand_for() -> None:
