@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from .free_names import free_names
 
-_ALWAYS_CHANGED = ("sys.path", "os.environ", "torch.set_default", "torch.backends.", "torch.manual_seed")
+_WRAP = "torch.fx.wrap"
+_ALWAYS_CHANGED = ("sys.path", "os.environ", "torch.set_default", "torch.backends.", "torch.manual_seed", _WRAP)
 """Dotted beginnings of what a statement may change with effect on every model."""
 
 _TRAINING = ("train", "eval", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "fit")
@@ -29,18 +30,19 @@ def needed_part(tree: ast.Module, names: Iterable[str]) -> ast.Module:
 
     Imports that nothing needed uses are kept, but may fail: a missing package costs only the models that use it.
     """
-    imported = {name for node in tree.body if isinstance(node, _IMPORTS) for name in _imported_names(node)}
+    imported = {name: full for node in tree.body if isinstance(node, _IMPORTS) for name, full in _imports(node)}
     needed = _closure(tree, set(names), imported)
     return ast.Module(body=_kept(tree.body, _Needed(needed, imported)), type_ignores=[])
 
 
 class _Needed(NamedTuple):
     names: set[str]
-    imported: set[str]
-    """Top-level names of modules and of what comes from them: a call on one changes nothing here."""
+    imported: dict[str, str]
+    """Top-level names of modules and of what comes from them, with what each stands for: a call on one changes nothing
+    here."""
 
 
-def _closure(tree: ast.Module, names: set[str], imported: set[str]) -> set[str]:
+def _closure(tree: ast.Module, names: set[str], imported: dict[str, str]) -> set[str]:
     """``names`` and every top-level name that they, or definitions as they are made, depend on."""
     names = set(names)
     while True:
@@ -56,7 +58,18 @@ def _names_needed_by(statement: ast.stmt, needed: _Needed) -> set[str]:
         return free_names(statement) if statement.name in needed.names else _used_to_define(statement)
     if isinstance(statement, _IMPORTS) or not _matters(statement, needed):
         return set()
-    return free_names(statement)
+    return free_names(statement) | _wrapped_names(statement, needed.imported)
+
+
+def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
+    """Names that ``torch.fx.wrap("name")`` looks up in this file when a model is traced."""
+    return {
+        argument.value
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and _full_name(node.func, imported) == _WRAP
+        for argument in node.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    }
 
 
 def _used_to_define(statement: ast.stmt) -> set[str]:
@@ -93,12 +106,12 @@ def _method(node: ast.expr) -> str:
     return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
 
 
-def _changed_by(node: ast.AST, imported: set[str]) -> list[str]:
+def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
     """Names that ``node`` binds, and roots and dotted names of what it may change."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return [node.id]
     if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        return [_root(node), _dotted(node)]
+        return [_root(node), _full_name(node, imported)]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return _changed_by_call(node.value.func, imported)
     if isinstance(node, _IMPORTS):
@@ -106,21 +119,35 @@ def _changed_by(node: ast.AST, imported: set[str]) -> list[str]:
     return [node.name] if isinstance(node, _DEFINITIONS) else []
 
 
-def _changed_by_call(function: ast.expr, imported: set[str]) -> list[str]:
+def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
     """What a call whose result nobody takes may change: ``cfg.update(...)`` changes ``cfg``.
 
     ``train(net)`` is no reason to train, nor is ``net(x).sum().backward()``: a call on the result of another call
     does not count as a change of what the first one was called on.
     """
-    dotted = _dotted(function)
-    if not isinstance(function, ast.Attribute) or not dotted:
-        return []
-    root = _root(function)
-    return [dotted] if root in imported else [root, dotted]
+    dotted, root = _dotted(function), _root(function)
+    if dotted and root in imported:
+        return [_full_name(function, imported)]
+    return [root, dotted] if dotted and isinstance(function, ast.Attribute) else []
 
 
 def _imported_names(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Each name that an import binds, and what it stands for: ``wrap`` for ``torch.fx.wrap``."""
+    for name, alias in zip(_imported_names(node), node.names, strict=True):
+        if isinstance(node, ast.ImportFrom):
+            yield name, f"{node.module or ''}.{alias.name}"
+        else:
+            yield name, alias.name if alias.asname else name
+
+
+def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
+    """The dotted name at the beginning of an expression, with what its root was imported as."""
+    root, dot, rest = _dotted(node).partition(".")
+    return imported.get(root, root) + dot + rest
 
 
 def _root(node: ast.expr) -> str:

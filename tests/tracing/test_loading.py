@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 NET = """
 import torch
 from torch import nn
@@ -78,3 +80,25 @@ def test_a_script_may_have_the_name_of_a_standard_module(worker: Any, write: Cal
         "import random\n" + NET.replace("nn.Linear(4, 2)", "nn.Linear(4, len(random.choice(['ab'])))"), "types.py"
     )
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "import torch.fx\ntorch.fx.wrap('len')",
+        "import torch.fx as fx\nfx.wrap('len')",
+        "from torch.fx import wrap as w\nw('len')",
+        "from torch.fx import wrap\nlen = lambda x: x.shape[0]\nwrap('len')",
+    ],
+)
+def test_functions_wrapped_by_name_become_nodes(statements: str, worker: Any, write: Callable[..., str]) -> None:
+    path = write(statements + NET.replace("return self.lin(x)", "return self.lin(x) * len(x)"))
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)")
+    assert [node.op for node in report.nodes][2] == "call_function"
+    assert report.complete
+
+
+def test_defaults_of_torch_count_by_whatever_name_they_are_set(worker: Any, write: Callable[..., str]) -> None:
+    path = write("from torch import set_default_dtype as use\nimport torch\nuse(torch.float64)\n" + NET)
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)")
+    assert report.nodes[-1].output == {"shape": [1, 2], "dtype": "float64"}
