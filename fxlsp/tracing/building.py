@@ -84,7 +84,7 @@ class Builder:
         seed()
         try:
             return construct(self._load, self.constructions, self._fake_mode, self._really)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             what = f"load {os.path.basename(target.file) if target.file else target.module}"
             raise self._no_model(error, NOT_LOADED, what) from error
 
@@ -128,7 +128,7 @@ class Builder:
             raise NoModelError(
                 Failure(str(target), NOT_BUILT, str(error), self._definition(), needs=error.needs)
             ) from error
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self._no_model(error, NOT_BUILT, f"build {target.init or target.name}") from error
         return Built(model, found, module, init)
 

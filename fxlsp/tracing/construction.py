@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from .failures import text_of
 from .fakes import building_without_data, conversions_rebind
 from .frames import Instruction, Places
 from .torch_private import FakeTensorMode
@@ -73,7 +74,7 @@ def comes_from_fakes(error: BaseException) -> bool:
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        if "FakeTensor" in str(current) or _passes_through_fakes(current):
+        if "FakeTensor" in text_of(current) or _passes_through_fakes(current):
             return True
         current = current.__cause__ or current.__context__
     return False

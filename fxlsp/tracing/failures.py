@@ -13,9 +13,17 @@ from ..report.problems import Failure, Problem
 from .frames import Places, is_installed
 
 
+def text_of(error: BaseException) -> str:
+    """``str(error)``, which is the user's code; where it fails, what a traceback says instead."""
+    try:
+        return str(error)
+    except Exception:
+        return f"<exception str() of {type(error).__name__} failed>"
+
+
 def message_of(error: BaseException) -> str:
     """The exception's message as the last line of a traceback shows it, without the type."""
-    text = str(error).strip()
+    text = text_of(error).strip()
     if isinstance(error, KeyError):
         return f"KeyError: {text}"
     return text or type(error).__name__
@@ -58,14 +66,14 @@ def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
     return tuple(RelatedPlace(f"raised in {location.function or 'here'}", location) for location in deeper)
 
 
-def trace_error(error: Exception, places: Places) -> TraceError:
+def trace_error(error: BaseException, places: Places) -> TraceError:
     """The verdict's error: torch's, at the innermost traceback frame outside torch."""
     path = places.of_traceback(error)
-    return TraceError(type(error).__name__, str(error), path[-1] if path else None)
+    return TraceError(type(error).__name__, text_of(error), path[-1] if path else None)
 
 
 def trace_problem(
-    error: Exception, places: Places, module_path: str, model: str, without_frame: Callable[[], Location | None]
+    error: BaseException, places: Places, module_path: str, model: str, without_frame: Callable[[], Location | None]
 ) -> Problem:
     """The problem that says where and why ``torch.fx`` cannot trace; ``without_frame`` finds a place for errors that
     passed no line of the user's."""
@@ -82,8 +90,8 @@ def trace_problem(
     )
 
 
-def _code_of(error: Exception) -> str:
-    message = str(error)
+def _code_of(error: BaseException) -> str:
+    message = text_of(error)
     if isinstance(error, torch.fx.proxy.TraceError):
         # The message about iteration ends with a hint to what the documentation says about control flow.
         if "iterated" in message:
@@ -95,7 +103,7 @@ def _code_of(error: Exception) -> str:
     return UNTRACEABLE
 
 
-def operation_problem(error: Exception, node: Node, operands: str, model: str) -> Problem:
+def operation_problem(error: BaseException, node: Node, operands: str, model: str) -> Problem:
     """An operation of the graph that raises when it runs: torch's reason first, as an editor may cut the rest off."""
     where = f" in module {node.module_path}" if node.module_path else ""
     what = f"{node.module_type}({node.module_arguments})" if node.op == "call_module" else node.target

@@ -40,7 +40,7 @@ def feed(target: Target, built: Built, tracer: ModulePathTracer, mode: FakeTenso
         make = lambda: evaluate_arguments(text, built.module)  # noqa: E731 - one expression, named for the reader
         arguments = construct(make, Constructions(places), mode, really=False)
         inputs = bind(built.model, arguments)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         message = f"cannot feed {target.name} with ({text}): {type(error).__name__}: {message_of(error)}"
         return Fed(recipe, {}, Problem(NOT_FED, "warning", message, None, model=str(target)))
     interpreter = ValueInterpreter(built.model, tracer, mode)

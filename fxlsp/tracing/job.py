@@ -98,7 +98,7 @@ class Job:
             return self._assembled(built, tracer, error, fed, assembly)
 
     def _assembled(
-        self, built: Built, tracer: ModulePathTracer, error: Exception | None, fed: Fed, assembly: Assembly
+        self, built: Built, tracer: ModulePathTracer, error: BaseException | None, fed: Fed, assembly: Assembly
     ) -> Report:
         nodes = assembly.nodes()
         return Report(
@@ -117,7 +117,12 @@ class Job:
         )
 
     def _problems(
-        self, assembly: Assembly, tracer: ModulePathTracer, error: Exception | None, fed: Fed, nodes: tuple[Node, ...]
+        self,
+        assembly: Assembly,
+        tracer: ModulePathTracer,
+        error: BaseException | None,
+        fed: Fed,
+        nodes: tuple[Node, ...],
     ) -> Iterator[Problem]:
         model = str(self._target)
         if fed.problem is not None:
@@ -144,7 +149,7 @@ def _target_of(request: Message) -> Target:
     )
 
 
-def _trace(tracer: ModulePathTracer, model: torch.nn.Module, really: bool) -> Exception | None:
+def _trace(tracer: ModulePathTracer, model: torch.nn.Module, really: bool) -> BaseException | None:
     """Trace; torch.fx's error is a result, not a failure.
 
     Raises:
@@ -153,7 +158,8 @@ def _trace(tracer: ModulePathTracer, model: torch.nn.Module, really: bool) -> Ex
     seed()
     try:
         tracer.trace(model)
-    except Exception as error:
+    except BaseException as error:
+        # SystemExit and KeyboardInterrupt too: the user's code raised them, and they end its trace, not this process.
         if not really and comes_from_fakes(error):
             raise FakesFailedError from error
         return error

@@ -122,7 +122,7 @@ class ModulePathTracer(torch.fx.Tracer):
         self._entered.append(call)
         try:
             call.output = super().call_module(m, forward, args, kwargs)
-        except Exception as error:
+        except BaseException as error:
             if self._raised is None or self._raised[0] is not error:
                 self._raised = (error, path)
             raise

@@ -42,7 +42,7 @@ class NodeValue:
     output: Any
     inputs: tuple[Any, ...]
     flops: int | None
-    error: Exception | None = None
+    error: BaseException | None = None
 
 
 class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -105,7 +105,7 @@ class ValueInterpreter(torch.fx.Interpreter):
 
     def _run(
         self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Any, int | None, Exception | None]:
+    ) -> tuple[Any, int | None, BaseException | None]:
         """What the node produced, what it cost, and why it failed."""
         costs = OperatorCosts()
         try:
@@ -113,7 +113,7 @@ class ValueInterpreter(torch.fx.Interpreter):
                 return super().run_node(node), costs.flops, None
         except WITHOUT_DATA:
             return UNKNOWN, None, None
-        except Exception as raised:
+        except BaseException as raised:
             output, error = self._repeat_really(node, args, kwargs, raised)
             return output, None, error
 
@@ -123,8 +123,8 @@ class ValueInterpreter(torch.fx.Interpreter):
         return args[0] if args else UNKNOWN
 
     def _repeat_really(
-        self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], raised: Exception
-    ) -> tuple[Any, Exception | None]:
+        self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
+    ) -> tuple[Any, BaseException | None]:
         """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
         module = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
         state = {} if module is None else dict(_state_of(module))
@@ -138,7 +138,7 @@ class ValueInterpreter(torch.fx.Interpreter):
                     output = operation(node.target, real_args, real_kwargs)
                 else:
                     output = torch.func.functional_call(module, real_state, real_args, real_kwargs)
-            except Exception as error:
+            except BaseException as error:
                 return UNKNOWN, error
         return tree_map(lambda value: as_fake(self._mode, value), output), None
 

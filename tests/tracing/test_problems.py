@@ -206,3 +206,28 @@ def test_what_runs_without_gradients_is_no_problem(worker: Any, write: Callable[
                 return y.transpose(0, 1).add_(1)
         """
     assert worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").complete
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("raise Odd", "Odd"),
+        ("raise SystemExit('enough')", "SystemExit"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ],
+)
+@pytest.mark.parametrize("place", ["        y = self.a(x)\n", "        super().__init__()\n"])
+def test_any_exception_of_the_model_has_its_place(
+    statement: str, name: str, place: str, worker: Any, write: Callable[..., str]
+) -> None:
+    odd = "\nclass Odd(Exception):\n    def __str__(self):\n        raise ValueError\n"
+    text = MODEL.replace(place, f"{place}        {statement}\n") + odd
+    line = 1 + text.split("\n").index(f"        {statement}")
+    message = worker.answer(write(text) + ":Net", "Net()", "torch.randn(3, 4)")
+    if message["type"] == "report":
+        found = message["report"]["problems"][0]
+        assert message["report"]["verdict"]["error"]["type"] == name
+    else:
+        found = message["failure"]["failure"]
+    assert name in found["message"]
+    assert found["location"]["line"] == line
