@@ -99,8 +99,12 @@ class Findings:
         for attempt in self.attempts:
             if isinstance(attempt.outcome, Report):
                 yield from attempt.outcome.problems
-            else:
+            elif attempt.outcome.needs is None or self._cover(attempt.model) is None:
                 yield problem_of(attempt.outcome, attempt.model.location)
+
+    def _cover(self, model: FoundModel) -> str | None:
+        """The model of another file, traced only after it, that shows its ``forward`` without what it lacks."""
+        return self.covers.get((model.location.file, model.candidate.name))
 
     def _entry(self, file: FoundFile, model: ModelClass) -> Entry:
         target, place = file.target(model), file.location(model)

@@ -122,3 +122,37 @@ def test_traces_go_on_while_the_worker_imports_what_the_first_one_needed(tmp_pat
             answer = json.loads(batch.stdout.readline())
             assert "failure" not in answer, answer
         batch.stdin.close()
+
+
+PART = """\
+from torch import nn
+
+class Part(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = nn.Linear(width, 2)
+
+    def forward(self, x):
+        return self.linear(x)
+"""
+
+WHOLE = """\
+from torch import nn
+from .a_part import Part
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part(3)
+
+    def forward(self, x):
+        return self.part(x)
+"""
+
+
+def test_a_class_that_a_model_of_another_file_covers_needs_nothing(tmp_path: Path) -> None:
+    for name, text in {"__init__": "", "a_part": PART, "whole": WHOLE}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    found = json.loads(fxlsp("check", str(tmp_path), "--format", "json").stdout)
+    assert [model["status"] for model in found["models"]] == ["covered", "traced"]
+    assert found["problems"] == []
