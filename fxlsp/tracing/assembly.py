@@ -96,8 +96,15 @@ class Assembly:
         frame = self._tracer.root_frame
         code = forward_code(self._root)
         if frame is not None:
-            return self._places.statement(Instruction(frame.f_code, frame.f_lasti))
+            # What returned None may have ended without a ``return``: then an earlier one is not the one that ran.
+            instruction = Instruction(frame.f_code, frame.f_lasti)
+            returned = self._places.of_return(instruction, at_end=self._returned_none())
+            return returned or self._places.of_definition(frame.f_code)
         return None if code is None else self._places.only_return(code)
+
+    def _returned_none(self) -> bool:
+        last = self._graph_nodes[-1]
+        return last.op == "output" and last.args[0] is None
 
     def place_without_frame(self) -> Location | None:
         """Where an error stands that passed no line of the user's: the ``return``, else the ``def`` or the class."""

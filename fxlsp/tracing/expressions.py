@@ -70,6 +70,25 @@ class Expressions:
                 best = node
         return best
 
+    def header(self, path: str, place: ByteSpan, iterates: bool) -> ByteSpan | None:
+        """What a whole loop iterates over, or what a whole ``with`` enters: ``place`` is all of it, body included.
+
+        None for anything else, and where a comprehension has several loops.
+        """
+        statement = self.statement_at(path, place.line)
+        for node in () if statement is None else _own_nodes(statement):
+            if getattr(node, "lineno", None) is None or span_of(node) != place:
+                continue
+            match node:
+                case ast.For() if iterates:
+                    return span_of(node.iter)
+                case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if iterates:
+                    return span_of(node.generators[0].iter) if len(node.generators) == 1 else None
+                case ast.With():
+                    entered = [span_of(item.context_expr) for item in node.items]
+                    return ByteSpan(*entered[0][:2], *entered[-1][2:])
+        return None
+
     def statement_at(self, path: str, line: int) -> ast.stmt | None:
         """The innermost statement that holds ``line``, decorators included."""
         tree = self.tree(path)

@@ -7,9 +7,11 @@ in the source is worked out afterwards and once for each instruction.
 from __future__ import annotations
 
 import ast
+import dis
 import os
 import sys
 import sysconfig
+from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 from types import CodeType, FrameType, TracebackType
@@ -93,6 +95,9 @@ class Places:
         if place is None:
             return self.line(code.co_filename, _line_of(code, offset), code.co_name)
         node = self._expressions.enclosing(code.co_filename, place)
+        if node is None:
+            iterates = dis.opname[code.co_code[offset]] in ("GET_ITER", "FOR_ITER")
+            place = self._expressions.header(code.co_filename, place, iterates) or place
         return self.location(code.co_filename, place if node is None else span_of(node), code.co_name)
 
     def location(self, filename: str, span: ByteSpan, function: str | None) -> Location:
@@ -101,14 +106,20 @@ class Places:
         end_column = self._sources.code_points(filename, span.end_line, span.end_column)
         return Location(filename, span.line, column, span.end_line, end_column, function)
 
-    def statement(self, instruction: Instruction) -> Location:
-        """The whole ``return`` that an instruction belongs to; the expression where it is another statement."""
+    def of_return(self, instruction: Instruction, at_end: bool) -> Location | None:
+        """The ``return`` with which a function ended whose last instruction this is; None where it has none.
+
+        What ``with`` and ``finally`` do after it stands behind it in the code, so it is the last one before.
+        ``at_end`` asks for a ``return`` that the function ended in itself.
+        """
         code, offset, _ = instruction
-        line = _line_of(code, offset)
-        statement = self._expressions.statement_at(code.co_filename, line)
-        if isinstance(statement, ast.Return) and hasattr(code, "co_positions"):
-            return self.location(code.co_filename, span_of(statement), code.co_name)
-        return self.locate(code, offset)
+        for line in islice(_lines_back(code, offset), 1 if at_end else None):
+            statement = self._expressions.statement_at(code.co_filename, line)
+            if isinstance(statement, ast.Return):
+                if not hasattr(code, "co_positions"):
+                    return self.line(code.co_filename, line, code.co_name)
+                return self.location(code.co_filename, span_of(statement), code.co_name)
+        return None
 
     def only_return(self, code: CodeType) -> Location | None:
         """The ``return`` of a function that has just one; None otherwise."""
@@ -227,6 +238,13 @@ def _line_of(code: CodeType, offset: int) -> int:
         if start <= offset < end and line is not None:
             return line
     return code.co_firstlineno
+
+
+def _lines_back(code: CodeType, offset: int) -> Iterator[int]:
+    """The lines of the instructions up to ``offset``, last first."""
+    for start, _, line in reversed(list(code.co_lines())):
+        if start <= offset and line is not None:
+            yield line
 
 
 def walk_out(frame: FrameType | None) -> list[FrameType]:

@@ -33,6 +33,7 @@ class Net(nn.Module):
         self.weight = nn.Parameter(torch.ones(8))
         self.register_buffer("mean", torch.ones(8))
         self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(2)])
+        self.parameter_list = nn.ParameterList([nn.Parameter(torch.ones(8)) for _ in range(2)])
 
     def forward(self, x):
 """
@@ -99,6 +100,12 @@ def node(report: Report, name: str) -> Node:
         ("return x", "output", "return x"),
         ("y = x.relu()\nif self.training:\n    return y + 1\nreturn y", "output", "return y + 1"),
         ("return (lambda v: v.exp())(x)", "exp", "v.exp()"),
+        ("with torch.no_grad():\n    if x is None:\n        return x\n    return x + 1", "output", "return x + 1"),
+        ("try:\n    return x + 1\nfinally:\n    y = x * 2", "output", "return x + 1"),
+        ("with torch.no_grad():\n    y = x + 1", "output", "forward"),
+        ("if x is None:\n    return x\ny = x + 1\nreturn", "output", "return"),
+        ("for p in self.parameter_list:\n    x = x * p\nreturn x", "parameter_list_1", "self.parameter_list"),
+        ("return [x * p for p in self.parameter_list]", "parameter_list_1", "self.parameter_list"),
         ("return self.body(x)", "body_1", "self.body(x)"),
     ],
 )

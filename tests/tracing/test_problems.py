@@ -186,7 +186,7 @@ def test_iteration_over_a_traced_value_is_not_control_flow(worker: Any, write: C
     problem = only(worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").problems)
     assert problem.code == "FX102"
     assert problem.location is not None
-    assert problem.location.line == 13
+    assert problem.location.line == problem.location.end_line == 13
 
 
 def test_what_runs_without_gradients_is_no_problem(worker: Any, write: Callable[..., str]) -> None:
