@@ -31,8 +31,13 @@ def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] 
         if state.report is not None:
             return " · ".join([*report_facts(state.report), *_since(state), *_further(states)])
     if runs:
-        return f"traced inside {runs[0].state.key.name} · {counted(len(runs), 'call')}"
+        return " · ".join([_inside(runs), counted(len(runs), "call"), *_since(runs[0].state)])
     return _untraced_text(snapshot, path, states)
+
+
+def _inside(runs: Sequence[Run]) -> str:
+    names = list(dict.fromkeys(run.state.key.name for run in runs))
+    return f"traced inside {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
 def report_facts(report: Report) -> list[str]:
@@ -42,8 +47,11 @@ def report_facts(report: Report) -> list[str]:
         facts.append(params_text(report.calls[0].params))
     flops = [node.flops for node in report.nodes if node.op not in ("placeholder", "output")]
     if any(flops):
-        facts.append(flops_sum_text(flops))
+        # What follows the place at which torch.fx gives up is not counted.
+        facts.append(flops_sum_text(flops if report.verdict.traceable else [*flops, None]))
     facts.append("traceable" if report.verdict.traceable else "not traceable")
+    if report.recipe.inputs is None:
+        facts.append("shapes unknown: give inputs")
     problems = [problem for problem in report.problems if problem.severity in ("error", "warning")]
     if problems:
         facts.append(counted(len(problems), "problem"))

@@ -5,7 +5,9 @@ from dataclasses import replace
 from fxlsp.answers.lenses import lenses
 from fxlsp.engine.store import ModelKey, ModelState, Snapshot, Status
 from fxlsp.report.codes import NOT_BUILT, NOT_FED
+from fxlsp.report.graph import Verdict
 from fxlsp.report.problems import Failure
+from fxlsp.report.recipes import Recipe
 from tests.answers.builder import PATH, edited, failed, snapshot
 from tests.answers.nets import TEXT, trace
 
@@ -26,6 +28,36 @@ def test_a_traced_class_shows_size_cost_and_verdict_and_its_forward_the_shapes()
 def test_problems_are_counted() -> None:
     made = trace().problem("FX401", "self.head(x)", "mat1 and mat2 shapes cannot be multiplied")
     assert "10 nodes · 1.23 K parameters · traceable · 1 problem" in texts(snapshot(TEXT, made.state()))
+
+
+def test_a_class_that_several_models_run_names_them() -> None:
+    other = trace()
+    other.name = "Other"
+    text = texts(snapshot(TEXT, trace().state(), other.state()))[0]
+    assert text == "traced inside Net and 1 more · 4 calls"
+
+
+def test_a_class_whose_models_last_trace_failed_says_so() -> None:
+    state = replace(trace().state(Status.FAILED), failure=Failure("Net", NOT_BUILT, "no"))
+    assert texts(snapshot(TEXT, state))[0] == "traced inside Net · 2 calls · the last trace failed"
+
+
+def test_the_cost_of_a_graph_that_ends_early_is_a_lower_bound() -> None:
+    made = trace().node("more", "y + x", None, flops=4000)
+    state = made.state()
+    assert state.report is not None
+    assert "11 nodes · 1.23 K parameters · 4 KFLOPs · traceable" in texts(snapshot(TEXT, state))
+    state = replace(state, report=replace(state.report, verdict=Verdict(False)))
+    assert "11 nodes · 1.23 K parameters · ≥ 4 KFLOPs · not traceable" in texts(snapshot(TEXT, state))
+
+
+def test_a_model_whose_inputs_nobody_gives_asks_for_them() -> None:
+    made = trace()
+    made.recipe = Recipe("Net()", None, "default")
+    assert (
+        texts(snapshot(TEXT, made.state()))[2]
+        == "10 nodes · 1.23 K parameters · traceable · shapes unknown: give inputs"
+    )
 
 
 def test_without_trust_lenses_stand_at_every_class_and_offer_to_trust() -> None:
