@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fxlsp.answers.forwards import forward_runs, forward_text
 from fxlsp.answers.origins import STALE, is_stale, origin_text
 from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
-from fxlsp.answers.runs import runs_table
+from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.standing import standing_text, states_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.report import Report
@@ -21,7 +21,8 @@ def class_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichText:
     lines = [dotted([code(model.qualname), words(text)])]
     states = states_of(snapshot, path, model.qualname)
     for state in states:
-        lines += _state_lines(state)
+        lines += _failure(state, text, runs)
+        lines += _report(state)
     if runs and not any(state.report for state in states):
         lines.append(block(runs_table(runs)))
     return paragraphs(lines)
@@ -40,12 +41,21 @@ def forward_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichTex
     return paragraphs([first, *table, *origins.values()])
 
 
-def _state_lines(state: ModelState) -> Iterator[RichText]:
-    if state.failure is not None:
-        yield words(state.failure.message)
+def _failure(state: ModelState, said: str, runs: Sequence[Run]) -> Iterator[RichText]:
+    """The failure in full, unless ``said`` holds it, or a class that runs in other traces merely lacks a recipe."""
+    failure = state.failure
+    if failure is not None and failure.message not in said and not (runs and failure.needs):
+        yield words(failure.message)
+
+
+def _report(state: ModelState) -> Iterator[RichText]:
     if state.report is not None:
         yield from _verdict(state.report)
         yield origin_text(state, state.report)
+        if state.report.recipe.inputs is None:
+            yield words("Its inputs are not known: say what to feed it, for example with a comment above it: ") + code(
+                f"# fxlsp: {state.report.recipe.init}(torch.randn(1, 3, 32, 32))"
+            )
         yield words(_environment(state.report))
 
 

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from fxlsp.answers.hover import HoverText, hover
 from fxlsp.engine.store import Snapshot, Status
-from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
+from fxlsp.report.codes import NOT_BUILT
+from fxlsp.report.problems import Failure
+from fxlsp.report.recipes import Recipe
+from tests.answers.builder import PATH, Trace, edited, failed, place, snapshot, tensor
 from tests.answers.nets import TEXT, trace
 
 
@@ -89,6 +92,28 @@ def test_the_class_name_shows_the_verdict_recipe_and_environment() -> None:
     lines = lines_at(snapshot(TEXT, trace().state()), "Net(nn.Module)")
     assert lines[0].startswith("Net · 10 nodes · 1.23 K parameters")
     assert lines[-1] == "Python 3.11.7, torch 2.15.0 · traced in 33 ms"
+
+
+def test_a_class_name_says_once_why_there_is_no_graph() -> None:
+    shown = snapshot(TEXT, failed(TEXT, "Net", Failure("Net", NOT_BUILT, "cannot build Net: ValueError: no")))
+    assert lines_at(shown, "Net(nn.Module)") == ["Net · not traced: cannot build Net: ValueError: no"]
+    long = "cannot build Net: " + "no " * 40
+    shown = snapshot(TEXT, failed(TEXT, "Net", Failure("Net", NOT_BUILT, long)))
+    assert lines_at(shown, "Net(nn.Module)")[1] == long
+
+
+def test_a_class_that_other_traces_run_is_not_asked_for_a_recipe() -> None:
+    needy = failed(TEXT, "Block", Failure("Block", NOT_BUILT, "Block needs the argument n", needs="the argument n"))
+    lines = lines_at(snapshot(TEXT, trace().state(), needy), "Block(nn.Module)")
+    assert lines[0] == "Block · traced inside Net · 2 calls"
+    assert "needs" not in lines[1]
+
+
+def test_a_class_whose_inputs_nobody_gives_shows_how_to_give_them() -> None:
+    made = trace()
+    made.recipe = Recipe("Net(3)", None, "default")
+    lines = lines_at(snapshot(TEXT, made.state()), "Net(nn.Module)")
+    assert lines[-2].endswith("comment above it: # fxlsp: Net(3)(torch.randn(1, 3, 32, 32))")
 
 
 def test_the_name_of_a_forward_shows_every_call_of_it() -> None:
