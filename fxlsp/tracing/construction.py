@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import torch
 
 from .failures import text_of
-from .fakes import building_without_data, conversions_rebind
+from .fakes import building_really, building_without_data
 from .frames import Instruction, Places
 from .torch_private import FakeTensorMode
 
@@ -63,8 +63,7 @@ def _initialises(frame: FrameType, module: torch.nn.Module) -> bool:
 
 def construct(make: Callable[[], _T], constructions: Constructions, fake_mode: FakeTensorMode, really: bool) -> _T:
     """The result of ``make``, run on large fake and small real tensors, or on real ones if ``really``."""
-    data = conversions_rebind(fake_mode) if really else building_without_data(fake_mode)
-    with constructions.noted(), data:
+    with constructions.noted(), building_really(fake_mode) if really else building_without_data(fake_mode):
         return make()
 
 

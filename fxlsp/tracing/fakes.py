@@ -33,6 +33,18 @@ def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, "device": torch.device("cpu")}
 
 
+class OnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Makes every tensor on the CPU, whatever device the user's code names."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    def __torch_dispatch__(
+        self, func: Operator, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return func(*args, **on_cpu(kwargs or {}))
+
+
 class SmallTensorsReal(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Runs really what touches no fake tensor and makes at most ``SMALL`` elements, and all else on fake tensors."""
 
@@ -90,6 +102,13 @@ def building_without_data(mode: FakeTensorMode) -> Iterator[None]:
             yield
     finally:
         _skipped_init.active = False
+
+
+@contextmanager
+def building_really(mode: FakeTensorMode) -> Iterator[None]:
+    """While this lasts, tensors have data and are on the CPU."""
+    with OnCpu(), conversions_rebind(mode):
+        yield
 
 
 class _SkippedInit:

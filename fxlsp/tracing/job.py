@@ -20,7 +20,7 @@ from .building import Builder, Built, FakesFailedError, NoModelError, Target, se
 from .construction import comes_from_fakes
 from .expressions import Expressions
 from .failures import operation_problem, trace_error, trace_problem
-from .fakes import new_fake_mode
+from .fakes import OnCpu, new_fake_mode
 from .feeding import Fed, feed
 from .frames import Places
 from .loading import Loader, third_party
@@ -157,7 +157,8 @@ def _trace(tracer: ModulePathTracer, model: torch.nn.Module, really: bool) -> Ba
     """
     seed()
     try:
-        tracer.trace(model)
+        with OnCpu():
+            tracer.trace(model)
     except BaseException as error:
         # SystemExit and KeyboardInterrupt too: the user's code raised them, and they end its trace, not this process.
         if not really and comes_from_fakes(error):

@@ -32,6 +32,7 @@ __all__ = [
     "grows_not",
     "is_batch_norm",
     "is_view",
+    "never_start_accelerators",
     "no_dispatch",
     "packet_of",
     "pretty_target",
@@ -49,6 +50,19 @@ def flop_formula(operator: Operator) -> Callable[..., Any] | None:
     """torch.utils.flop_counter's formula: takes the operator's arguments, and its result as ``out_val``."""
     formula: Callable[..., Any] | None = flop_registry.get(packet_of(operator))
     return formula
+
+
+def never_start_accelerators() -> None:
+    """Let tensors be asked for on ``cuda`` without CUDA being started: a dispatch mode puts them on the CPU.
+
+    For the life of this process, which has been forked and so could not start CUDA anyway.
+    """
+    for device in ("cuda", "xpu", "mtia"):
+        module = getattr(torch, device, None)
+        if hasattr(module, "_lazy_init"):
+            module._lazy_init = lambda: None  # type: ignore[union-attr]
+    # Else ``torch.tensor(data, device=...)`` moves its tensor below every dispatch mode.
+    torch._C._set_only_lift_cpu_tensors(True)
 
 
 def packet_of(operator: Operator) -> Any:

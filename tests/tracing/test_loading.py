@@ -102,3 +102,31 @@ def test_defaults_of_torch_count_by_whatever_name_they_are_set(worker: Any, writ
     path = write("from torch import set_default_dtype as use\nimport torch\nuse(torch.float64)\n" + NET)
     report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)")
     assert report.nodes[-1].output == {"shape": [1, 2], "dtype": "float64"}
+
+
+def test_tensors_on_an_accelerator_are_made_on_the_cpu(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        """
+        import torch
+        from torch import nn
+
+        device = torch.device("cuda:0")
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin = nn.Linear(4, 2, device="cuda")
+                self.register_buffer("ones", torch.ones(2, device=device))
+                self.register_buffer("data", torch.tensor([1.0, 2.0], device="cuda").cuda())
+                self.large = nn.Parameter(torch.zeros(400, 400).cuda().half())
+                self.to(device)
+
+            def forward(self, x):
+                x = self.lin(x.cuda().to(device)) + torch.ones(2, device="cuda") + torch.tensor([1, 2]).to(device)
+                return x + self.ones + self.data + torch.zeros(2, device=x.device)
+        """
+    )
+    report = worker.report(f"{path}:Net", "Net().cuda()", "torch.randn(1, 4, device='cuda')")
+    assert report.verdict.error is None
+    assert report.problems == ()
+    assert report.complete
