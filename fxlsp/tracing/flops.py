@@ -16,6 +16,12 @@ max_pool3d_with_indices avg_pool1d avg_pool2d avg_pool3d _adaptive_avg_pool2d _a
 adaptive_max_pool3d adaptive_avg_pool1d nll_loss_forward nll_loss2d_forward mse_loss smooth_l1_loss huber_loss
 binary_cross_entropy prelu _prelu_kernel
 """
+# Element-wise operators without the tag that says so, and compositions with reductions.
+_ELEMENTWISE = """
+hardswish glu rrelu_with_noise log_sigmoid_forward floor_divide binary_cross_entropy_with_logits complex linalg_cross
+trace exponential _weight_norm_interface _embedding_bag _embedding_bag_forward_only index_add scatter_add scatter_reduce
+col2im dot fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask
+"""
 # No arithmetic at all.
 _COPIES_AND_CREATION = """
 as_strided_ squeeze_ unsqueeze_ transpose_ t_
@@ -27,9 +33,10 @@ upsample_nearest2d upsample_nearest3d empty empty_like empty_strided new_empty n
 new_zeros ones ones_like new_ones full full_like new_full arange linspace eye scalar_tensor fill fill_ zero_ rand
 rand_like randn randn_like randint randint_like randperm bernoulli bernoulli_ uniform uniform_ normal normal_ one_hot
 resize_ lift_fresh lift_fresh_copy lift detach _local_scalar_dense sym_size sym_numel sym_stride item
-split_with_sizes_copy unbind_copy
+split_with_sizes_copy unbind_copy unsafe_split unsafe_split_with_sizes masked_scatter index_copy index_fill diag_embed
+block_diag triu_indices tril_indices
 """
-_COUNTED_AS_FREE = frozenset(_REDUCTIONS.split()) | frozenset(_COPIES_AND_CREATION.split())
+_COUNTED_AS_FREE = frozenset(f"{_REDUCTIONS} {_ELEMENTWISE} {_COPIES_AND_CREATION}".split())
 
 
 def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, object], output: object) -> int | None:
@@ -53,4 +60,4 @@ def _is_free(operator: Operator) -> bool:
         # ``prim`` operators ask a tensor for its device, layout and the like.
         return True
     name: str = packet_of(operator).__name__
-    return name in _COUNTED_AS_FREE
+    return name in _COUNTED_AS_FREE or name.removesuffix("_") in _COUNTED_AS_FREE
