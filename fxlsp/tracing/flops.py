@@ -50,9 +50,14 @@ def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, obj
     return 0 if _is_free(operator) else None
 
 
+def has_formula(operator: Operator) -> bool:
+    """Whether the operator is one that does most of a model's arithmetic: matrix products, convolutions, attention."""
+    return flop_formula(operator) is not None
+
+
 def is_costed(operator: Operator) -> bool:
     """Whether :func:`flops_of` can tell what the operator costs."""
-    return flop_formula(operator) is not None or _is_free(operator)
+    return has_formula(operator) or _is_free(operator)
 
 
 def _is_free(operator: Operator) -> bool:

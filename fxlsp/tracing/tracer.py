@@ -48,6 +48,8 @@ class NodeOrigin:
     """As the ``module_tracer.py`` example records it: None for nodes that were made without a proxy."""
     grad_enabled: bool = True
     """Whether gradients were recorded where the node was made."""
+    autocast: bool = False
+    """Whether the node was made under ``torch.autocast``, on whatever device."""
 
 
 class _AttributesRead:
@@ -151,7 +153,10 @@ class ModulePathTracer(torch.fx.Tracer):
         call_path = self._entered[-1].call_path if self._entered else ""
         chain = () if kind in ("placeholder", "output") else self._chain()
         self.origins[node] = NodeOrigin(
-            chain, None if kind == "output" else call_path, grad_enabled=torch.is_grad_enabled()
+            chain,
+            None if kind == "output" else call_path,
+            grad_enabled=torch.is_grad_enabled(),
+            autocast=torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"),
         )
         return node
 

@@ -15,7 +15,7 @@ import torch
 import torch.fx
 
 from .fakes import as_fake, on_cpu
-from .flops import flops_of, is_costed
+from .flops import flops_of, has_formula, is_costed
 from .outputs import UNKNOWN, holds_unknown
 from .torch_private import (
     WITHOUT_DATA,
@@ -45,6 +45,10 @@ class NodeValue:
     error: BaseException | None = None
 
 
+class MixedTypesError(RuntimeError):
+    """Matrices of several types meet in a product, which fake tensors let pass."""
+
+
 class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Adds up what the operators below it cost; keeps every tensor on the CPU."""
 
@@ -59,6 +63,8 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if is_real(args):
             with no_dispatch():
                 return func(*args, **kwargs)
+        if has_formula(func):
+            _require_one_dtype(args)
         if is_batch_norm(func):
             return batch_norm_result(args[0], training=args[5])
         if not is_costed(func):
@@ -70,6 +76,15 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
         cost = flops_of(func, args, kwargs, result)
         self.flops = None if cost is None or self.flops is None else self.flops + cost
         return result
+
+
+def _require_one_dtype(args: tuple[Any, ...]) -> None:
+    """Raise, as torch does for real tensors, unless all matrices have one type; those of one byte may be mixed."""
+    # No formula's operator has more than three matrices before its masks and scales.
+    matrices = [tensor for tensor in args[:3] if isinstance(tensor, torch.Tensor) and tensor.dim() > 1]
+    dtypes = {matrix.dtype for matrix in matrices if matrix.dtype.itemsize > 1}
+    if len(dtypes) > 1:
+        raise MixedTypesError("expected operands of one dtype, but got " + " and ".join(sorted(map(str, dtypes))))
 
 
 class ValueInterpreter(torch.fx.Interpreter):
@@ -114,6 +129,9 @@ class ValueInterpreter(torch.fx.Interpreter):
         except WITHOUT_DATA:
             return UNKNOWN, None, None
         except BaseException as raised:
+            if isinstance(raised, MixedTypesError) and self._origins[node].autocast:
+                # FX does not record ``with torch.autocast(...)``, under which they do fit.
+                return UNKNOWN, None, None
             output, error = self._repeat_really(node, args, kwargs, raised)
             return output, None, error
 

@@ -231,3 +231,34 @@ def test_any_exception_of_the_model_has_its_place(
         found = message["failure"]["failure"]
     assert name in found["message"]
     assert found["location"]["line"] == line
+
+
+@pytest.mark.parametrize(
+    ("call", "fails"),
+    [
+        ("self.low(x)", True),
+        ("x.half() @ self.low.weight.float()", True),
+        ("self.low(x.half()) * x", False),
+        ("self.under_autocast(x)", False),
+    ],
+)
+def test_types_that_do_not_fit_fail(call: str, fails: bool, worker: Any, write: Callable[..., str]) -> None:
+    text = f"""
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.low = nn.Linear(4, 4).half()
+
+            def under_autocast(self, x):
+                with torch.autocast("cpu", dtype=torch.float16):
+                    return self.low(x)
+
+            def forward(self, x):
+                return {call}
+        """
+    report = worker.report(write(text) + ":Net", "Net()", "torch.randn(4, 4)")
+    assert [problem.code for problem in report.problems] == (["FX401"] if fails else [])
+    assert all("the same dtype" in problem.message for problem in report.problems)
