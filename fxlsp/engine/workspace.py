@@ -146,10 +146,13 @@ class Workspace:
         self._replan("session", *self._session.documents)
 
     def retrace(self, path: str | None = None) -> None:
-        """Traces the models of one file, or all, again although nothing has changed; poisoned ones too."""
+        """Traces the models of one file, or all, again although nothing has changed; poisoned and waiting ones too."""
         for key, attempt in tuple(self._session.attempts.items()):
             if path in (None, key.file):
                 self._session.attempts[key] = replace(attempt, deaths=0, again=True)
+        for each in tuple(self._session.spent_ms):
+            if path in (None, each):
+                del self._session.spent_ms[each]
         self._replan("session")
 
     async def restart(self) -> None:

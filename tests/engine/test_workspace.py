@@ -406,6 +406,17 @@ async def test_a_file_with_more_models_than_its_budget_traces_the_rest_when_look
     assert editor.traced() == ["Net", "Lonely"]
 
 
+async def test_models_that_wait_for_a_look_are_traced_when_the_user_asks(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fxlsp.engine.planning.FIRST_TRACES_MS", 0.0001)
+    editor = make()
+    editor.open(FAMILY)
+    await editor.at_rest()
+    editor.workspace.retrace(editor.path())
+    await editor.until(Status.FRESH, "Lonely")
+
+
 async def test_a_missing_interpreter_is_told_and_mended_by_the_settings(make: Make) -> None:
     editor = make(client=Client({"python": "/no/such/python"}))
     editor.open(NET)
