@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fxlsp.engine.coverage import covered_classes
+from fxlsp.engine.planning import MOST_CHARGED_MS
 from fxlsp.engine.requests import Outcome
 from fxlsp.engine.session import Attempt, Session
 from fxlsp.engine.store import ModelKey, ModelState, files_of
@@ -37,7 +38,7 @@ def accept(session: Session, key: ModelKey, sent: Sent, outcome: Outcome, cost_m
     deaths = (before.deaths if before is not None and repeated else 0) + 1 if outcome.died else 0
     session.attempts[key] = Attempt(sent.number, texts, deaths)
     if before is None:
-        session.spent_ms[key.file] = session.spent_ms.get(key.file, 0.0) + cost_ms
+        session.spent_ms[key.file] = session.spent_ms.get(key.file, 0.0) + min(cost_ms, MOST_CHARGED_MS)
     if outcome.report is None:
         session.states[key] = replace(state, failure=outcome.failure, failure_texts=texts, cost_ms=cost_ms)
     else:

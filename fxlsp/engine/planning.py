@@ -12,6 +12,9 @@ from fxlsp.engine.store import ModelKey, ModelState, Status
 FIRST_TRACES_MS = 2000.0
 """Worker time that the first traces of a file's models may take before the others wait for a hover or an edit."""
 
+MOST_CHARGED_MS = 1000.0
+"""What one trace takes of that time at most: one that hangs leaves the other models a chance."""
+
 _FAILED = 4
 _SETTLED = (Status.FRESH, Status.STALE, Status.FAILED, Status.POISONED)
 

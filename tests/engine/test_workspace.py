@@ -417,6 +417,19 @@ async def test_models_that_wait_for_a_look_are_traced_when_the_user_asks(
     await editor.until(Status.FRESH, "Lonely")
 
 
+async def test_one_long_trace_does_not_use_up_the_budget_of_its_file(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fxlsp.engine.planning.FIRST_TRACES_MS", 50.0)
+    monkeypatch.setattr("fxlsp.engine.acceptance.MOST_CHARGED_MS", 25.0)
+    editor = make()
+    editor.open(FAMILY.replace("# runs", "# slow\n# runs"))
+    await eventually(lambda: len(editor.traced()) == 1)
+    await asyncio.sleep(0.1)
+    (editor.folder / "model.gate").touch()
+    await editor.until(Status.FRESH, "Lonely")
+
+
 async def test_a_missing_interpreter_is_told_and_mended_by_the_settings(make: Make) -> None:
     editor = make(client=Client({"python": "/no/such/python"}))
     editor.open(NET)
