@@ -13,12 +13,12 @@ from fxlsp.server.server import Server
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def on_hover(params: types.HoverParams) -> types.Hover | None:
-        snapshot, document = server.open_document(params.text_document.uri)
+        _, document = server.open_document(params.text_document.uri)
         if document is None:
             return None
         line, column = from_position(document.lines, params.position, server.encoding)
         server.engine.touch(document.path, line)
-        found = hover(snapshot, document.path, line, column)
+        found = hover(server.engine.snapshot, document.path, line, column)
         if found is None:
             return None
         span = to_range(document.lines, found.span, server.encoding)

@@ -43,6 +43,20 @@ async def test_markdown_and_tooltips_come_as_the_editor_wants_them(start: Start,
     assert "from a comment" in resolved["tooltip"]["value"]
 
 
+async def test_a_hover_on_a_model_that_waits_for_a_look_says_that_it_is_traced(start: Start, tmp_path: Path) -> None:
+    client = await start(options={"limits": {"seconds": 1}})
+    hanging = NET.replace("y = self.fc(x)", "while True: pass")
+    texts = [hanging.replace("Net", "First"), hanging.replace("Net", "Second"), NET]
+    buffer = client.open(tmp_path / "net.py", "\n\n".join(texts))
+    await client.until(
+        lambda: client.lenses(buffer), lambda lenses: sum("did not finish" in text for _, text in lenses) == 2
+    )
+    assert "not traced yet" in [text for _, text in await client.lenses(buffer)]
+    hover = await client.hover(buffer, "Net(nn.Module)")
+    assert hover["contents"]["value"] == "Net · tracing…"
+    await client.until(lambda: client.hints(buffer), bool)
+
+
 async def test_an_editor_that_cannot_resolve_gets_the_tooltip_at_once(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
