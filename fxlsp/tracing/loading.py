@@ -47,8 +47,12 @@ class Loader:
                 return sys.modules[name]
         module = ModuleType(name if not _is_taken(name) else f"_fxlsp_target_{name}")
         module.__file__ = path
-        module.__package__ = name.rpartition(".")[0]
+        is_package = os.path.basename(path) == "__init__.py" and name != "__init__"
         module.__spec__ = importlib.util.spec_from_file_location(name, path)
+        module.__package__ = name if is_package else name.rpartition(".")[0]
+        if is_package:
+            # All of it runs: its submodules import from it what they like.
+            names, module.__path__ = None, [os.path.dirname(path)]
         self._execute(module, path, self.compile(path, names))
         return module
 

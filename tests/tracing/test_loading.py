@@ -130,3 +130,11 @@ def test_tensors_on_an_accelerator_are_made_on_the_cpu(worker: Any, write: Calla
     assert report.verdict.error is None
     assert report.problems == ()
     assert report.complete
+
+
+def test_a_model_in_the_file_of_a_package_is_loaded_as_the_package(worker: Any, write: Callable[..., str]) -> None:
+    write("from . import WIDTH\nwidth = WIDTH\n", "pack/sizes.py")
+    path = write(
+        "WIDTH = 4\nfrom .sizes import width\n" + NET.replace("nn.Linear(4", "nn.Linear(width"), "pack/__init__.py"
+    )
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
