@@ -54,7 +54,7 @@ class Expressions:
 
     def enclosing(self, path: str, place: ByteSpan) -> ast.AST | None:
         """The smallest node that can make FX nodes, ends where ``place`` ends and contains its start."""
-        statement = self.statement_at(path, place.line)
+        statement = self.statement_at(path, place.line, place.column)
         if statement is None:
             return None
         best: ast.AST | None = None
@@ -75,7 +75,7 @@ class Expressions:
 
         None for anything else, and where a comprehension has several loops.
         """
-        statement = self.statement_at(path, place.line)
+        statement = self.statement_at(path, place.line, place.column)
         for node in () if statement is None else _own_nodes(statement):
             if getattr(node, "lineno", None) is None or span_of(node) != place:
                 continue
@@ -89,15 +89,15 @@ class Expressions:
                     return ByteSpan(*entered[0][:2], *entered[-1][2:])
         return None
 
-    def statement_at(self, path: str, line: int) -> ast.stmt | None:
-        """The innermost statement that holds ``line``, decorators included."""
+    def statement_at(self, path: str, line: int, column: int | None = None) -> ast.stmt | None:
+        """The innermost statement that holds a line, decorators included; ``column`` tells several on it apart."""
         tree = self.tree(path)
         if tree is None:
             return None
         found: ast.stmt | None = None
-        inner = _statement_in(tree, line)
+        inner = _statement_in(tree, line, column)
         while inner is not None:
-            found, inner = inner, _statement_in(inner, line)
+            found, inner = inner, _statement_in(inner, line, column)
         return found
 
     def definition(self, path: str, qualname: str) -> _Definition | None:
@@ -156,12 +156,17 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
         stack.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt))
 
 
-def _statement_in(parent: ast.AST, line: int) -> ast.stmt | None:
-    """The statement directly below ``parent`` that holds ``line``."""
+def _statement_in(parent: ast.AST, line: int, column: int | None = None) -> ast.stmt | None:
+    """The statement directly below ``parent`` that holds ``line``; of several the one before ``column`` ends."""
     for child in _child_statements(parent):
-        if _first_line(child) <= line <= (child.end_lineno or child.lineno):
+        if _first_line(child) <= line <= (child.end_lineno or child.lineno) and not _ends_before(child, line, column):
             return child
     return None
+
+
+def _ends_before(statement: ast.stmt, line: int, column: int | None) -> bool:
+    """Whether ``statement`` ends on ``line`` before ``column``."""
+    return column is not None and statement.end_lineno == line and (statement.end_col_offset or 0) <= column
 
 
 def _child_statements(parent: ast.AST) -> Iterator[ast.stmt]:

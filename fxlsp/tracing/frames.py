@@ -113,8 +113,8 @@ class Places:
         ``at_end`` asks for a ``return`` that the function ended in itself.
         """
         code, offset, _ = instruction
-        for line in islice(_lines_back(code, offset), 1 if at_end else None):
-            statement = self._expressions.statement_at(code.co_filename, line)
+        for line, column in islice(_starts_back(code, offset), 1 if at_end else None):
+            statement = self._expressions.statement_at(code.co_filename, line, column)
             if isinstance(statement, ast.Return):
                 if not hasattr(code, "co_positions"):
                     return self.line(code.co_filename, line, code.co_name)
@@ -240,11 +240,16 @@ def _line_of(code: CodeType, offset: int) -> int:
     return code.co_firstlineno
 
 
-def _lines_back(code: CodeType, offset: int) -> Iterator[int]:
-    """The lines of the instructions up to ``offset``, last first."""
+def _starts_back(code: CodeType, offset: int) -> Iterator[tuple[int, int | None]]:
+    """Lines and columns at which the instructions up to ``offset`` start, last first; no columns on Python 3.10."""
+    if hasattr(code, "co_positions"):
+        for line, _, column, _ in reversed(_positions(code)[: offset // 2 + 1]):
+            if line is not None:
+                yield line, column
+        return
     for start, _, line in reversed(list(code.co_lines())):
         if start <= offset and line is not None:
-            yield line
+            yield line, None
 
 
 def walk_out(frame: FrameType | None) -> list[FrameType]:
