@@ -23,6 +23,15 @@ _SIGNAL_WORDS = {
 }
 
 
+_STAGE_WORDS = {
+    "load": "while loading",
+    "construct": "while building",
+    "trace": "while tracing",
+    "values": "while computing shapes",
+    "checks": "while checking",
+}
+
+
 def failure_of_death(message: Message, request: TraceRequest) -> Failure:
     """The failure that a ``failed`` message means, on the line that was running. Reads that line's file."""
     frame = _frame_to_blame(message.get("stack") or (), request.roots)
@@ -58,9 +67,9 @@ def _what_happened(message: Message, request: TraceRequest) -> str:
 
 def _where(message: Message, frame: Message | None) -> str:
     function = frame.get("function") if frame is not None else None
-    places = (function, f"stage {message['stage']}" if message.get("stage") else None)
-    place = ", ".join(place for place in places if place)
-    return f" (stopped in {place})" if place else ""
+    where = "at top level" if function == "<module>" else f"in {function}" if function else ""
+    place = ", ".join(part for part in (where, _STAGE_WORDS.get(message.get("stage") or "", "")) if part)
+    return f" (stopped {place})" if place else ""
 
 
 def _last_output(message: Message) -> str:

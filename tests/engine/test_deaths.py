@@ -26,10 +26,10 @@ def frame(file: str, line: int = 3, function: str = "forward") -> dict[str, Any]
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ({"limit": "time", "stage": "trace"}, "Tracing Net did not finish within 10 s (stopped in stage trace)"),
+        ({"limit": "time", "stage": "trace"}, "Tracing Net did not finish within 10 s (stopped while tracing)"),
         ({"limit": "memory"}, "Tracing Net took more than 500 MB of memory"),
         ({"exit": 3, "signal": None}, "The process that traced Net ended itself with exit code 3"),
-        ({"signal": 11, "stage": "load"}, "ended in a segmentation fault (SIGSEGV) (stopped in stage load)"),
+        ({"signal": 11, "stage": "load"}, "ended in a segmentation fault (SIGSEGV) (stopped while loading)"),
         ({"signal": 6, "stderr_tail": "a\nfree(): invalid\n"}, "an abort (SIGABRT). Its last output: free(): invalid"),
         ({"signal": 99}, "ended in signal 99"),
     ],
@@ -45,7 +45,13 @@ def test_the_place_is_the_code_of_the_innermost_line_of_the_workspace() -> None:
     stack = [frame("/usr/lib/python3.11/ctypes.py"), inner, frame("/work/net.py"), frame("/work/net.py", 1)]
     failure = failure_of_death({"limit": "time", "stage": "trace", "stack": stack}, request())
     assert failure.location == Location("/work/net.py", 3, 9, 3, 25, "forward")
-    assert failure.message.endswith("(stopped in forward, stage trace)")
+    assert failure.message.endswith("(stopped in forward, while tracing)")
+
+
+def test_code_outside_functions_is_at_top_level() -> None:
+    stack = [frame("/work/net.py", 1, "<module>")]
+    failure = failure_of_death({"limit": "time", "stage": "load", "stack": stack}, request())
+    assert failure.message.endswith("(stopped at top level, while loading)")
 
 
 def test_outside_the_workspace_it_is_the_innermost_line_of_what_is_not_installed(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ async def test_a_crash_is_a_failure_on_the_line_of_the_workspace_that_was_runnin
     assert outcome.died
     assert outcome.failure is not None
     assert outcome.failure.code == DIED
-    words = "Tracing DyingNet ended in a segmentation fault (SIGSEGV) (stopped in forward, stage trace)"
+    words = "Tracing DyingNet ended in a segmentation fault (SIGSEGV) (stopped in forward, while tracing)"
     assert outcome.failure.message == words
     place = outcome.failure.location
     assert place is not None
