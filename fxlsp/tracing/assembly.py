@@ -14,7 +14,7 @@ from .construction import Constructions
 from .frames import Instruction, Places
 from .outputs import output_of
 from .torch_private import pretty_target
-from .tracer import ModulePathTracer, NodeOrigin, TracedCall, forward_code
+from .tracer import ModulePathTracer, NodeOrigin, TracedCall, forward_code, raised_before_forward
 from .values import NodeValue
 
 
@@ -106,9 +106,14 @@ class Assembly:
         last = self._graph_nodes[-1]
         return last.op == "output" and last.args[0] is None
 
-    def place_without_frame(self) -> Location | None:
-        """Where an error stands that passed no line of the user's: the ``return``, else the ``def`` or the class."""
+    def place_without_frame(self, error: BaseException) -> Location | None:
+        """Where an error stands that passed no line of the user's: the ``return``, else the ``def`` or the class.
+
+        One that was raised before ``forward`` was entered stands on its decorator, which is what FX met instead.
+        """
         code = forward_code(self._root)
+        if code is not None and raised_before_forward(error):
+            return self._places.of_decorator(code) or self._places.of_definition(code)
         if code is not None and self._places.is_shown(code.co_filename):
             return self.return_location() or self._places.of_definition(code)
         return self._places.of_class(type(self._root))

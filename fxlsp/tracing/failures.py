@@ -73,7 +73,11 @@ def trace_error(error: BaseException, places: Places) -> TraceError:
 
 
 def trace_problem(
-    error: BaseException, places: Places, module_path: str, model: str, without_frame: Callable[[], Location | None]
+    error: BaseException,
+    places: Places,
+    module_path: str,
+    model: str,
+    without_frame: Callable[[BaseException], Location | None],
 ) -> Problem:
     """The problem that says where and why ``torch.fx`` cannot trace; ``without_frame`` finds a place for errors that
     passed no line of the user's."""
@@ -83,7 +87,7 @@ def trace_problem(
         code=_code_of(error),
         severity="warning",
         message=f"torch.fx cannot trace this{where}: {_with_type(error, message_of(error))}",
-        location=_innermost_of_workspace(path) or without_frame(),
+        location=_innermost_of_workspace(path) or without_frame(error),
         related=_deeper(path),
         module_path=module_path,
         model=model,

@@ -180,6 +180,15 @@ class Places:
             return self.line(code.co_filename, code.co_firstlineno, code.co_name)
         return self.location(code.co_filename, name_span(function), code.co_name)
 
+    def of_decorator(self, code: CodeType) -> Location | None:
+        """The last decorator of the ``def`` that made ``code``: the one that sees the function itself."""
+        if not self.is_shown(code.co_filename):
+            return None
+        function = self._expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        if function is None or not function.decorator_list:
+            return None
+        return self.location(code.co_filename, span_of(function.decorator_list[-1]), code.co_name)
+
     def of_class(self, cls: type) -> Location | None:
         """The name in the ``class`` statement of ``cls``; None where its source cannot be seen."""
         path = getattr(sys.modules.get(cls.__module__), "__file__", None)

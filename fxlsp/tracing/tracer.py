@@ -11,6 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from traceback import walk_tb
 from types import CodeType, FrameType
 from typing import Any
 
@@ -214,6 +215,11 @@ def forward_code(module: torch.nn.Module) -> CodeType | None:
     return getattr(inspect.unwrap(type(module).forward), "__code__", None)
 
 
+def raised_before_forward(error: BaseException) -> bool:
+    """Whether ``error`` ended the preparation of the root's arguments, before its ``forward`` was called."""
+    return any(frame.f_code is _PREPARE for frame, _ in walk_tb(error.__traceback__))
+
+
 def _definition(code: CodeType | None) -> tuple[str, str, int] | None:
     """What identifies a ``def`` across the copies that FX makes of its code to change its arguments."""
     return None if code is None else (code.co_filename, code.co_name, code.co_firstlineno)
@@ -222,6 +228,7 @@ def _definition(code: CodeType | None) -> tuple[str, str, int] | None:
 _WRITTEN = "_fxlsp_written"
 
 _CALL_MODULE: CodeType = ModulePathTracer.call_module.__code__
+_PREPARE: CodeType = torch.fx.Tracer.create_args_for_root.__code__
 _TRACE: CodeType = ModulePathTracer.trace.__code__
 _ATTRIBUTE_NODE: CodeType = torch.fx.proxy.Attribute.__dict__["node"].fget.__code__
 

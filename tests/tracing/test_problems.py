@@ -262,3 +262,12 @@ def test_types_that_do_not_fit_fail(call: str, fails: bool, worker: Any, write: 
     report = worker.report(write(text) + ":Net", "Net()", "torch.randn(4, 4)")
     assert [problem.code for problem in report.problems] == (["FX401"] if fails else [])
     assert all("the same dtype" in problem.message for problem in report.problems)
+
+
+def test_an_error_before_forward_is_entered_stands_on_its_decorator(worker: Any, write: Callable[..., str]) -> None:
+    text = MODEL.replace("    def forward(self, x):", "    @torch.no_grad()\n    def forward(self, x, *, y=None):")
+    problem = only(worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").problems)
+    assert problem.code == "FX199"
+    assert "co_varnames is too small" in problem.message
+    assert problem.location is not None
+    assert problem.location.line == 11
