@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -38,8 +39,8 @@ def needed_part(tree: ast.Module, names: Iterable[str]) -> ast.Module:
 class _Needed(NamedTuple):
     names: set[str]
     imported: dict[str, str]
-    """Top-level names of modules and of what comes from them, with what each stands for: a call on one changes nothing
-    here."""
+    """Top-level names of modules and of what comes from them, with what each stands for: a call on a module changes
+    nothing here."""
 
 
 def _closure(tree: ast.Module, names: set[str], imported: dict[str, str]) -> set[str]:
@@ -127,8 +128,15 @@ def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
     """
     dotted, root = _dotted(function), _root(function)
     if dotted and root in imported:
-        return [_full_name(function, imported)]
+        full = [_full_name(function, imported)]
+        return [root, *full] if isinstance(function, ast.Attribute) and _may_have_state(imported[root]) else full
     return [root, dotted] if dotted and isinstance(function, ast.Attribute) else []
+
+
+def _may_have_state(full_name: str) -> bool:
+    """Whether an imported name may be an object that its methods change: ``from config import cfg``."""
+    package, dot, _ = full_name.partition(".")
+    return bool(dot) and package != "torch" and package not in sys.stdlib_module_names
 
 
 def _imported_names(node: ast.Import | ast.ImportFrom) -> list[str]:

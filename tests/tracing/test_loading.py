@@ -138,3 +138,16 @@ def test_a_model_in_the_file_of_a_package_is_loaded_as_the_package(worker: Any, 
         "WIDTH = 4\nfrom .sizes import width\n" + NET.replace("nn.Linear(4", "nn.Linear(width"), "pack/__init__.py"
     )
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_calls_that_change_an_imported_object_run(worker: Any, write: Callable[..., str]) -> None:
+    write(
+        "class Config:\n    width = 4\n    def merge(self, width):\n        self.width = width\ncfg = Config()\n",
+        "conf.py",
+    )
+    path = write(
+        "from conf import cfg\ncfg.width = 5\ncfg.merge(6)\n"
+        + NET.replace("nn.Linear(4, 2)", "nn.Linear(4, cfg.width)")
+    )
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)")
+    assert report.nodes[-1].output == {"shape": [1, 6], "dtype": "float32"}
