@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fxlsp.answers.names import class_names, made_names
-from fxlsp.answers.outline import outline
+from fxlsp.answers.outline import moved_since, outline
 from fxlsp.answers.syntax_errors import syntax_problem
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER
 from fxlsp.report.places import Location, RelatedPlace
 from fxlsp.report.problems import Failure, Problem, Severity
+from fxlsp.report.recipes import Recipe
+from fxlsp.report.report import Report
 from fxlsp.source.edits import move
 from fxlsp.source.positions import Span
 
@@ -42,7 +44,7 @@ class FileProblem:
     related: tuple[Related, ...]
     model: str
     is_failure: bool
-    """The model has no graph at all: worth telling once the user rests, since half-typed text fails like this."""
+    """The model has no graph or no inputs: worth telling once the user rests, since half-typed text fails like this."""
 
 
 def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
@@ -66,21 +68,34 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
     for state, _ in snapshot.reports_touching(path):
         # A failure is newer than the report: what the report found may be mended, or be the reason.
         if state.report is not None and state.failure is None:
-            yield from _reported(snapshot, path, state, state.report.problems)
+            yield from _reported(snapshot, path, state, state.report)
     for state in snapshot.models.values():
         if state.failure is not None and _is_told(state.failure):
             yield from _failed(snapshot, path, state, state.failure)
     for state in snapshot.states_in(path):
-        yield from _bad_recipes(state)
+        yield from _bad_recipes(snapshot, path, state)
     yield from _syntax_error(snapshot, path)
 
 
-def _reported(snapshot: Snapshot, path: str, state: ModelState, found: Sequence[Problem]) -> Iterator[_Found]:
-    for problem in found:
-        if problem.location is not None and problem.location.file == path:
+def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) -> Iterator[_Found]:
+    for problem in report.problems:
+        if problem.location is None and state.key.file == path:
+            # Inputs that do not fit: half-typed ones never do.
+            span = _recipe_span(snapshot, path, state, report.recipe)
+            if span is not None:
+                yield _Found(problem, span, state.texts, is_failure=True)
+        elif problem.location is not None and problem.location.file == path:
             span = _now(snapshot, problem.location, state.texts)
             if span is not None:
                 yield _Found(problem, span, state.texts)
+
+
+def _recipe_span(snapshot: Snapshot, path: str, state: ModelState, recipe: Recipe) -> Span | None:
+    """Where the file says how the model is made and fed, else the model's name."""
+    _, move_on = moved_since(snapshot, path)
+    spans = [move_on(found.span) for found in state.found if found.recipe == recipe]
+    names = class_names(snapshot, path) | made_names(snapshot, path)
+    return next((span for span in spans if span is not None), names.get(state.key.name))
 
 
 def _is_told(failure: Failure) -> bool:
@@ -110,10 +125,12 @@ def _syntax_error(snapshot: Snapshot, path: str) -> Iterator[_Found]:
         yield _Found(problem, Span.of(problem.location), {}, is_failure=True)
 
 
-def _bad_recipes(state: ModelState) -> Iterator[_Found]:
+def _bad_recipes(snapshot: Snapshot, path: str, state: ModelState) -> Iterator[_Found]:
+    _, move_on = moved_since(snapshot, path)
     for found in state.found:
-        if found.error is not None:
-            yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), found.span, {})
+        span = move_on(found.span)
+        if found.error is not None and span is not None:
+            yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), span, {})
 
 
 def _now(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:

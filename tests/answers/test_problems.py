@@ -6,8 +6,10 @@ from fxlsp.answers.problems import problems
 from fxlsp.engine.store import ModelState, Snapshot, Status
 from fxlsp.report.codes import DIED, NOT_FED, NOT_LOADED
 from fxlsp.report.places import Location, RelatedPlace
-from fxlsp.report.problems import Failure
+from fxlsp.report.problems import Failure, Problem
+from fxlsp.report.recipes import Recipe
 from fxlsp.source.positions import Span
+from fxlsp.source.recipes import FoundRecipe
 from tests.answers.builder import PATH, Trace, edited, failed, place, snapshot
 from tests.answers.nets import TEXT
 
@@ -36,6 +38,32 @@ def test_problems_move_with_the_text() -> None:
 
 def test_an_edit_of_the_expression_takes_its_problem_away() -> None:
     assert told(edited(snapshot(TEXT, two_blocks()), "self.conv(x)", "self.conv(x, 1)")) == []
+
+
+def fed_wrongly(text: str) -> ModelState:
+    """A model whose recipe, a comment above it, cannot be fed to it."""
+    made = Trace(text)
+    made.recipe = Recipe("Net()", "nope", "comment")
+    made.node("y", "y + x", None)
+    made.problems.append(Problem(NOT_FED, "warning", "cannot feed Net with (nope)", None, model="Net"))
+    return made.state()
+
+
+def test_inputs_that_do_not_fit_are_told_at_the_recipe_that_gives_them() -> None:
+    text = TEXT.replace("class Net", "# fxlsp: Net()(nope)\nclass Net")
+    state = fed_wrongly(text)
+    assert state.report is not None
+    written = place(text, "Net()(nope)")
+    found = FoundRecipe(state.report.recipe, Span(written.line, written.column, written.line, written.end_column))
+    shown = snapshot(text, replace(state, found=(found,)))
+    assert told(shown) == [(NOT_FED, "cannot feed Net with (nope)", written.line)]
+    assert [problem.is_failure for problem in problems(shown, PATH)] == [True]
+    half_typed = edited(shown, "import torch", "import torch\n(\n")
+    assert (NOT_FED, "cannot feed Net with (nope)", written.line + 2) in told(half_typed)
+
+
+def test_inputs_that_no_recipe_of_the_file_gives_are_told_at_the_name_of_the_class() -> None:
+    assert told(snapshot(TEXT, fed_wrongly(TEXT)))[0][2] == place(TEXT, "class Net").line
 
 
 def test_a_failure_stands_at_its_place() -> None:
