@@ -48,7 +48,7 @@ def lenses(snapshot: Snapshot, path: str) -> list[Lens]:
 def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass) -> Iterator[Lens]:
     runs = forward_runs(snapshot, path, model)
     # What a function defines cannot be traced by its name; it shows what other traces ran of it.
-    if runs or not model.local:
+    if runs or (model.runs and not model.local) or states_of(snapshot, path, model.qualname):
         yield _standing_lens(snapshot, path, model.qualname, model.name, runs)
     text = forward_text(runs)
     if model.forward is not None and text is not None:

@@ -44,6 +44,9 @@ def analyse(document: Document, settings: Settings) -> Analysis | None:
         return None
     classes = _parents_first(_traceable_classes(document))
     candidates = [_class_candidate(document, model, classes[:rank], settings) for rank, model in enumerate(classes)]
+    candidates = [
+        candidate for candidate, model in zip(candidates, classes, strict=True) if candidate.asked or model.runs
+    ]
     fed = {recipe.inputs for candidate in candidates for recipe in candidate.recipes if recipe is not None}
     others: Iterable[Factory | Instance] = (*factories(document), *instances(document))
     for other in others:

@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+_BARE = frozenset({"Module", "ABC", "object"})
+"""Bases that bring no ``forward``."""
+
+
 @dataclass(frozen=True)
 class ModelClass:
     """A class statement that derives from ``torch.nn.Module``."""
@@ -47,6 +51,11 @@ class ModelClass:
     """Qualified names of the other model classes of this file that its body calls, or hands on to be called."""
     bases: tuple[str, ...]
     """Its bases as dotted names, "" for any other expression."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has a ``forward`` or may inherit one: ``nn.Module`` itself has none."""
+        return self.forward is not None or any(base.rpartition(".")[2] not in _BARE for base in self.bases)
 
 
 @dataclass(frozen=True)

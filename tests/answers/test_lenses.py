@@ -25,6 +25,11 @@ def test_a_traced_class_shows_size_cost_and_verdict_and_its_forward_the_shapes()
     ]
 
 
+def test_a_base_class_without_a_forward_has_no_lens() -> None:
+    base = "class Base(nn.Module):\n    def loss(self, x):\n        return x\n"
+    assert [lens.name for lens in lenses(snapshot(TEXT + base), PATH)] == ["Block", "Net"]
+
+
 def test_problems_are_counted() -> None:
     made = trace().problem("FX401", "self.head(x)", "mat1 and mat2 shapes cannot be multiplied")
     assert "10 nodes · 1.23 K parameters · traceable · 1 problem" in texts(snapshot(TEXT, made.state()))

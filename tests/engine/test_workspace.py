@@ -406,6 +406,15 @@ async def test_a_file_with_more_models_than_its_budget_traces_the_rest_when_look
     assert editor.traced() == ["Net", "Lonely"]
 
 
+async def test_a_base_class_without_a_forward_is_not_traced_by_itself(make: Make) -> None:
+    editor = make()
+    base = "class Base(nn.Module):\n    def loss(self, x):\n        return x\n\nclass Heir(Base):\n    pass\n\n"
+    editor.open(NET.replace("class Net", base + "class Net"))
+    await editor.until(Status.FRESH)
+    await editor.at_rest()
+    assert editor.traced() == ["Heir", "Net"]
+
+
 async def test_models_that_wait_for_a_look_are_traced_when_the_user_asks(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
