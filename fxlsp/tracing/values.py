@@ -192,7 +192,7 @@ def _real(value: Any) -> Any:
     if value.requires_grad and not value.is_leaf:
         storage = storage.requires_grad_().clone()
     real = storage.as_strided(value.shape, value.stride())
-    return real.requires_grad_() if value.requires_grad and value.is_leaf else real
+    return real.detach().requires_grad_() if value.requires_grad and value.is_leaf else real
 
 
 def _extent(tensor: torch.Tensor) -> int:
