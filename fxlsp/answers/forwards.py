@@ -32,10 +32,11 @@ def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Run]:
 
 
 def forward_text(runs: Sequence[Run]) -> str | None:
-    """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``; None if it never ran."""
-    if not runs:
+    """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``; None if it never ran on anything known."""
+    known = [run for run in runs if any(value is not None for value in (*run.event.inputs, run.event.output))]
+    if not known:
         return None
-    first = runs[0]
+    first = known[0]
     flow = flow_text(first.event.inputs, first.event.output, first.index.usual_dtype)
     more = f"(+{len(runs) - 1} more)" if len(runs) > 1 else ""
     which = " ".join(filter(None, [first.event.module_path, more]))

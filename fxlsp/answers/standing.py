@@ -10,7 +10,7 @@ from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 
-NOT_TRUSTED = "not traced: workspace not trusted"
+NOT_TRUSTED = "not traced: trust this workspace first"
 
 _MESSAGE_WIDTH = 80
 

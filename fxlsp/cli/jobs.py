@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 
+from fxlsp.cli.options import OptionError, check_init, check_inputs
 from fxlsp.cli.pool import Pool
 from fxlsp.cli.project import Project, Projects
 from fxlsp.cli.recipes import RecipeError, written_recipe
@@ -26,12 +27,20 @@ class Job:
 async def trace_job(job: Job, projects: Projects, traces: Pool) -> Report | Failure:
     """The report of one job, else why there is none; both name the target as the job does."""
     try:
+        _check_options(job)
         target = parse_target(job.target)
         project = projects.at(target.folder)
         recipe = job_recipe(job, target, project)
-    except (TargetError, InterpreterError, RecipeError) as error:
+    except (OptionError, TargetError, InterpreterError, RecipeError) as error:
         return replace(error.failure, target=job.target)
     return await trace_target(target, recipe, project, traces)
+
+
+def _check_options(job: Job) -> None:
+    if job.init is not None:
+        check_init(job.init)
+    if job.inputs is not None:
+        check_inputs(job.inputs)
 
 
 async def trace_target(target: Target, recipe: Recipe | None, project: Project, traces: Pool) -> Report | Failure:

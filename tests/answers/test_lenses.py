@@ -68,8 +68,8 @@ def test_a_model_whose_inputs_nobody_gives_asks_for_them() -> None:
 def test_without_trust_lenses_stand_at_every_class_and_offer_to_trust() -> None:
     found = lenses(snapshot(TEXT, trusted=False), PATH)
     assert [(lens.name, lens.text, lens.action) for lens in found] == [
-        ("Block", "not traced: workspace not trusted", "trust"),
-        ("Net", "not traced: workspace not trusted", "trust"),
+        ("Block", "not traced: trust this workspace first", "trust"),
+        ("Net", "not traced: trust this workspace first", "trust"),
     ]
 
 

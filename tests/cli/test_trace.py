@@ -34,6 +34,22 @@ def test_the_table_has_a_row_for_each_node(fxlsp: Fxlsp, model_file: Path, fake_
     assert row.endswith("model.py:5:5")
 
 
+@pytest.mark.parametrize(
+    ("option", "text", "words"),
+    [
+        ("--init", "Net(", "init is not one Python expression"),
+        ("--inputs", "torch.zeros(1", "inputs are not the arguments of one call"),
+        ("--inputs", "1)(2", "inputs are not the arguments of one call"),
+    ],
+)
+def test_an_option_that_is_no_python_is_bad_usage(
+    fxlsp: Fxlsp, model_file: Path, fake_python: str, option: str, text: str, words: str
+) -> None:
+    ran = fxlsp("trace", "model.py:Net", option, text, "--python", fake_python)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
 def test_without_a_written_recipe_the_worker_finds_one(fxlsp: Fxlsp, model_file: Path, fake_python: str) -> None:
     fxlsp("trace", "model.py:Net", "--python", fake_python)
     assert requested_recipe(model_file.parent) == {"init": None, "inputs": None, "source": None}

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.server.client import Buffer, Client
 from tests.server.conftest import Start
 
-NOT_TRUSTED = "not traced: workspace not trusted"
+NOT_TRUSTED = "not traced: trust this workspace first"
 
 NET = """\
 from pathlib import Path

@@ -1,0 +1,36 @@
+"""The Python texts of ``--init`` and ``--inputs``, checked before anything runs."""
+
+from __future__ import annotations
+
+import ast
+
+from fxlsp.report.codes import BAD_RECIPE
+from fxlsp.report.problems import Failure
+
+
+class OptionError(Exception):
+    """A text is not what its option takes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure("", BAD_RECIPE, message)
+
+
+def check_init(text: str) -> None:
+    """Raises OptionError if ``text`` is not one Python expression."""
+    if _expression(text.strip()) is None:
+        raise OptionError(f"init is not one Python expression that makes a model, such as Net(10): {text}")
+
+
+def check_inputs(text: str) -> None:
+    """Raises OptionError if ``text`` is not what stands between the parentheses of a call."""
+    call = _expression(f"_({text.strip()}\n)")
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+        raise OptionError(f"inputs are not the arguments of one call, such as torch.randn(1, 3), mask=None: {text}")
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
