@@ -14,25 +14,12 @@ from typing import Any
 import torch
 import torch.fx
 
-from .fakes import as_fake, on_cpu
-from .flops import flops_of, has_formula, is_costed
+from .fakes import as_fake
+from .operator_costs import MixedTypesError, OperatorCosts
 from .outputs import UNKNOWN, holds_unknown
-from .torch_private import (
-    WITHOUT_DATA,
-    FakeTensor,
-    FakeTensorMode,
-    Operator,
-    TorchDispatchMode,
-    decompose,
-    is_batch_norm,
-    no_dispatch,
-    tensors_in,
-    tree_map,
-)
+from .real_twins import can_be_real, real_twins
+from .torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tree_map
 from .tracer import ModulePathTracer
-
-REAL_ELEMENTS = 2**26
-"""A failing operation is repeated on real tensors if they hold no more elements than this (256 MB of float32)."""
 
 
 @dataclass
@@ -43,48 +30,6 @@ class NodeValue:
     inputs: tuple[Any, ...]
     flops: int | None
     error: BaseException | None = None
-
-
-class MixedTypesError(RuntimeError):
-    """Matrices of several types meet in a product, which fake tensors let pass."""
-
-
-class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Adds up what the operators below it cost; keeps every tensor on the CPU."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.flops: int | None = 0
-
-    def __torch_dispatch__(
-        self, func: Operator, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = on_cpu(kwargs or {})
-        if is_real(args):
-            with no_dispatch():
-                return func(*args, **kwargs)
-        if has_formula(func):
-            _require_one_dtype(args)
-        if is_batch_norm(func):
-            return batch_norm_result(args[0], training=args[5])
-        if not is_costed(func):
-            with self:
-                result = decompose(func, args, kwargs)
-            if result is not NotImplemented:
-                return result
-        result = func(*args, **kwargs)
-        cost = flops_of(func, args, kwargs, result)
-        self.flops = None if cost is None or self.flops is None else self.flops + cost
-        return result
-
-
-def _require_one_dtype(args: tuple[Any, ...]) -> None:
-    """Raise, as torch does for real tensors, unless all matrices have one type; those of one byte may be mixed."""
-    # No formula's operator has more than three matrices before its masks and scales.
-    matrices = [tensor for tensor in args[:3] if isinstance(tensor, torch.Tensor) and tensor.dim() > 1]
-    dtypes = {matrix.dtype for matrix in matrices if matrix.dtype.itemsize > 1}
-    if len(dtypes) > 1:
-        raise MixedTypesError("expected operands of one dtype, but got " + " and ".join(sorted(map(str, dtypes))))
 
 
 class ValueInterpreter(torch.fx.Interpreter):
@@ -145,12 +90,12 @@ class ValueInterpreter(torch.fx.Interpreter):
     ) -> tuple[Any, BaseException | None]:
         """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
         module = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
-        state = {} if module is None else dict(_state_of(module))
-        if sum(_extent(tensor) for tensor in tensors_in((args, kwargs, state))) > REAL_ELEMENTS:
+        state = {} if module is None else {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        if not can_be_real((args, kwargs, state)):
             return UNKNOWN, raised
         with no_dispatch():
             try:
-                real_args, real_kwargs, real_state = tree_map(_real, (args, kwargs, state))
+                real_args, real_kwargs, real_state = real_twins((args, kwargs, state))
                 if module is None:
                     operation = getattr(super(), node.op)
                     output = operation(node.target, real_args, real_kwargs)
@@ -159,47 +104,6 @@ class ValueInterpreter(torch.fx.Interpreter):
             except BaseException as error:
                 return UNKNOWN, error
         return tree_map(lambda value: as_fake(self._mode, value), output), None
-
-
-def is_real(args: tuple[Any, ...]) -> bool:
-    """Whether an operator works on small real tensors alone, such as counters: making them fake costs more."""
-    tensors = tensors_in(args)
-    return bool(tensors) and all(not isinstance(tensor, FakeTensor) and tensor.numel() <= 1 for tensor in tensors)
-
-
-def batch_norm_result(operand: torch.Tensor, training: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What batch normalisation returns, by shape: fake tensors would take a dozen operators for each layer to say so.
-
-    ``torch.batch_norm`` has checked its operands before it gets here.
-    """
-    statistics = operand.new_empty(operand.shape[1] if training else 0)
-    return torch.empty_like(operand), statistics, statistics.clone()
-
-
-def _state_of(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    yield from module.named_parameters()
-    yield from module.named_buffers()
-
-
-def _real(value: Any) -> Any:
-    """A real tensor like ``value``, in memory and for autograd too: a view or an in-place change fails for these alone.
-
-    It holds ones, which are valid numbers, divisors and small indices alike.
-    """
-    if not isinstance(value, torch.Tensor):
-        return value
-    storage = torch.ones(_extent(value), dtype=value.dtype, device="cpu")
-    if value.requires_grad and not value.is_leaf:
-        storage = storage.requires_grad_().clone()
-    real = storage.as_strided(value.shape, value.stride())
-    return real.detach().requires_grad_() if value.requires_grad and value.is_leaf else real
-
-
-def _extent(tensor: torch.Tensor) -> int:
-    """How many elements lie between the first and the last of a tensor in memory, both included."""
-    if tensor.numel() == 0:
-        return 0
-    return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
 
 
 @contextmanager
