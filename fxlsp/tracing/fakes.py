@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from .devices import DevicesAreCpu, on_cpu
 from .torch_private import FakeTensor, FakeTensorMode, Operator, TorchDispatchMode, grows_not, tensors_in, tree_map
 
 SMALL = 65_536
@@ -23,14 +24,6 @@ SMALL = 65_536
 def new_fake_mode() -> FakeTensorMode:
     """A mode under which real tensors may be mixed with fake ones."""
     return FakeTensorMode(allow_non_fake_inputs=True)
-
-
-def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Keyword arguments of an operator with every device but ``meta`` replaced by the CPU: no trace needs another."""
-    device = kwargs.get("device")
-    if device is None or torch.device(device).type in ("cpu", "meta"):
-        return kwargs
-    return {**kwargs, "device": torch.device("cpu")}
 
 
 class OnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -98,7 +91,7 @@ def building_without_data(mode: FakeTensorMode) -> Iterator[None]:
     """While this lasts, large tensors are fake, and ``torch.nn.init`` and ``Module.to`` know it."""
     _skipped_init.active = True
     try:
-        with SmallTensorsReal(mode), conversions_rebind(mode):
+        with DevicesAreCpu(), SmallTensorsReal(mode), conversions_rebind(mode):
             yield
     finally:
         _skipped_init.active = False
@@ -107,7 +100,7 @@ def building_without_data(mode: FakeTensorMode) -> Iterator[None]:
 @contextmanager
 def building_really(mode: FakeTensorMode) -> Iterator[None]:
     """While this lasts, tensors have data and are on the CPU."""
-    with OnCpu(), conversions_rebind(mode):
+    with DevicesAreCpu(), OnCpu(), conversions_rebind(mode):
         yield
 
 

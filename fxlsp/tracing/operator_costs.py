@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .fakes import on_cpu
+from .devices import on_cpu
 from .flops import flops_of, has_formula, is_costed
 from .torch_private import (
     FakeTensor,

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from .devices import DevicesAreCpu
 from .fakes import as_fake
 from .operator_costs import MixedTypesError, OperatorCosts
 from .outputs import UNKNOWN, holds_unknown
@@ -48,7 +49,7 @@ class ValueInterpreter(torch.fx.Interpreter):
         Placeholders that are missing take the parameter's default, else they are unknown.
         """
         self._inputs = inputs
-        with self._mode, _batches_of_one():
+        with DevicesAreCpu(), self._mode, _batches_of_one():
             self.run(enable_io_processing=False)
 
     def run_node(self, n: torch.fx.Node) -> Any:

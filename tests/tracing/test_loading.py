@@ -123,7 +123,7 @@ def test_tensors_on_an_accelerator_are_made_on_the_cpu(worker: Any, write: Calla
 
             def forward(self, x):
                 x = self.lin(x.cuda().to(device)) + torch.ones(2, device="cuda") + torch.tensor([1, 2]).to(device)
-                return x + self.ones + self.data + torch.zeros(2, device=x.device)
+                return x + self.ones + self.data
         """
     )
     report = worker.report(f"{path}:Net", "Net().cuda()", "torch.randn(1, 4, device='cuda')")

@@ -1,0 +1,42 @@
+"""Every device that a model names is taken for the CPU: no trace needs another, and starting one takes seconds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+_MOVES = ("cuda", "xpu", "mtia", "ipu")
+"""Methods of a tensor that move it to the device of that name."""
+
+
+class DevicesAreCpu(TorchFunctionMode):
+    """Rewrites the devices in calls of torch's functions before torch looks for them.
+
+    A dispatch mode comes too late: ``x.cuda()`` and ``torch.tensor(data, device="cuda")`` ask for the device first, and
+    a torch that is built without it, or finds no driver, raises there.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        name = getattr(func, "__name__", "")
+        if name in _MOVES and isinstance(args[0], torch.Tensor):
+            return args[0]
+        if name == "to":
+            args = (args[0], *(_cpu_for(argument) for argument in args[1:]))
+        return func(*args, **on_cpu(kwargs or {}))
+
+
+def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments with the device, if they name one, replaced by the CPU."""
+    device = kwargs.get("device")
+    return kwargs if device is None else {**kwargs, "device": _cpu_for(device)}
+
+
+def _cpu_for(value: Any) -> Any:
+    """The CPU for a device or the name of one, other values (dtypes, tensors, flags) as they are; ``meta`` stays."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, torch.device)):
+        return value
+    return value if torch.device(value).type in ("cpu", "meta") else torch.device("cpu")
