@@ -32,7 +32,7 @@ class TracingJobs:
         self._session = session
         self._templates = templates
         self._on_traced = on_traced
-        self._scheduler: Scheduler[ModelKey] = Scheduler(limit)
+        self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
         self._number = 0
 
     def replan(self, pauses: Pauses = "none") -> None:
@@ -51,6 +51,9 @@ class TracingJobs:
 
     async def close(self) -> None:
         await self._scheduler.close()
+
+    def _is_in_edited_file(self, key: ModelKey) -> bool:
+        return self._session.cursor is not None and self._session.cursor[0] == key.file
 
     def _withdraw_all_but(self, wished: set[ModelKey]) -> None:
         for key in self._scheduler.waiting() - wished:

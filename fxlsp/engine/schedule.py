@@ -51,7 +51,14 @@ class _Running:
 class Scheduler(Generic[Key]):
     """Runs jobs as tasks of the running loop; a job decides what to do when it starts, not when it is submitted."""
 
-    def __init__(self, limit: int | None = None) -> None:
+    def __init__(self, limit: int | None = None, is_urgent: Callable[[Key], bool] = lambda key: False) -> None:
+        """
+        Args:
+            limit: jobs at once; None is one less than there are cores.
+            is_urgent: whether somebody waits for a key now. Such a job may start beyond the limit, by one, while none
+                of those that run is urgent.
+        """
+        self._is_urgent = is_urgent
         self._limit = limit or default_limit()
         self._loop = asyncio.get_running_loop()
         self._waiting: dict[Key, _Waiting] = {}
@@ -104,9 +111,15 @@ class Scheduler(Generic[Key]):
 
     def _start_ready(self) -> None:
         self._stop_timer()
-        while len(self._running) < self._limit and (key := self._most_wanted()) is not None:
+        while (key := self._most_wanted()) is not None and self._has_room_for(key):
             self._start(key, self._waiting.pop(key))
         self._set_timer()
+
+    def _has_room_for(self, key: Key) -> bool:
+        if len(self._running) < self._limit:
+            return True
+        one_beyond = len(self._running) == self._limit
+        return one_beyond and self._is_urgent(key) and not any(map(self._is_urgent, self._running))
 
     def _most_wanted(self) -> Key | None:
         ready = {key: waiting.order for key, waiting in self._waiting.items() if self._may_start(key, waiting)}

@@ -138,3 +138,17 @@ def test_a_trace_is_let_go_on_when_half_its_usual_time_has_passed() -> None:
     assert not worth_finishing(10, 40)
     assert worth_finishing(20, 40)
     assert worth_finishing(0, 0)
+
+
+async def test_an_urgent_job_need_not_wait_for_others_but_for_urgent_ones(jobs: Jobs) -> None:
+    urgent = {"edited", "edited too"}
+    scheduler: Scheduler[str] = Scheduler(limit=1, is_urgent=lambda key: key in urgent)
+    for name, priority in (("elsewhere", 3), ("edited", 1), ("edited too", 1), ("elsewhere too", 3)):
+        scheduler.submit(name, jobs.job(name), priority=priority)
+    await eventually(lambda: jobs.started == ["elsewhere", "edited"])
+    jobs.let_end("edited")
+    await eventually(lambda: jobs.started == ["elsewhere", "edited", "edited too"])
+    jobs.let_end("edited too")
+    await eventually(lambda: "edited too" in jobs.ended)
+    assert "elsewhere too" not in jobs.started
+    await scheduler.close()
