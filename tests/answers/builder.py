@@ -15,7 +15,7 @@ from fxlsp.report.report import Environment, Report
 from fxlsp.source.differences import edits_between
 from fxlsp.source.documents import Document
 
-PATH = "/work/net.py"
+PATH = "/project/net.py"
 
 
 def tensor(*shape: int, dtype: str = "float32") -> Output:

@@ -81,9 +81,9 @@ def test_a_failure_without_a_place_stands_at_the_name_of_its_class() -> None:
 
 
 def test_a_failure_in_a_file_that_is_not_open_points_there() -> None:
-    failure = Failure("Net", NOT_LOADED, "boom", Location("/work/other.py", 3, 1, 3, 9))
+    failure = Failure("Net", NOT_LOADED, "boom", Location("/project/other.py", 3, 1, 3, 9))
     (problem,) = problems(snapshot(TEXT, failed(TEXT, "Net", failure)), PATH)
-    assert [(place.path, place.span.line) for place in problem.related] == [("/work/other.py", 3)]
+    assert [(place.path, place.span.line) for place in problem.related] == [("/project/other.py", 3)]
 
 
 def test_what_only_the_user_can_give_is_no_problem() -> None:

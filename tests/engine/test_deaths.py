@@ -15,8 +15,8 @@ from fxlsp.report.places import Location
 TEXT = "class Net:\n    def forward(self, x):\n        while True: pass  # 'for ever'\n"
 
 
-def request(file: str = "/work/net.py", roots: tuple[str, ...] = ("/work",)) -> TraceRequest:
-    return TraceRequest(file, None, "Net", overlays={"/work/net.py": TEXT}, roots=roots, seconds=10, megabytes=500)
+def request(file: str = "/project/net.py", roots: tuple[str, ...] = ("/project",)) -> TraceRequest:
+    return TraceRequest(file, None, "Net", overlays={"/project/net.py": TEXT}, roots=roots, seconds=10, megabytes=500)
 
 
 def frame(file: str, line: int = 3, function: str = "forward") -> dict[str, Any]:
@@ -37,19 +37,19 @@ def frame(file: str, line: int = 3, function: str = "forward") -> dict[str, Any]
 def test_the_message_says_what_happened(message: dict[str, Any], words: str) -> None:
     failure = failure_of_death(message, request())
     assert words in failure.message
-    assert (failure.code, failure.target, failure.location) == (DIED, "/work/net.py:Net", None)
+    assert (failure.code, failure.target, failure.location) == (DIED, "/project/net.py:Net", None)
 
 
 def test_the_place_is_the_code_of_the_innermost_line_of_the_workspace() -> None:
-    inner = frame("/work/.venv/lib/site-packages/torch/nn.py")
-    stack = [frame("/usr/lib/python3.11/ctypes.py"), inner, frame("/work/net.py"), frame("/work/net.py", 1)]
+    inner = frame("/project/.venv/lib/site-packages/torch/nn.py")
+    stack = [frame("/usr/lib/python3.11/ctypes.py"), inner, frame("/project/net.py"), frame("/project/net.py", 1)]
     failure = failure_of_death({"limit": "time", "stage": "trace", "stack": stack}, request())
-    assert failure.location == Location("/work/net.py", 3, 9, 3, 25, "forward")
+    assert failure.location == Location("/project/net.py", 3, 9, 3, 25, "forward")
     assert failure.message.endswith("(stopped in forward, while tracing)")
 
 
 def test_code_outside_functions_is_at_top_level() -> None:
-    stack = [frame("/work/net.py", 1, "<module>")]
+    stack = [frame("/project/net.py", 1, "<module>")]
     failure = failure_of_death({"limit": "time", "stage": "load", "stack": stack}, request())
     assert failure.message.endswith("(stopped at top level, while loading)")
 
@@ -63,8 +63,8 @@ def test_outside_the_workspace_it_is_the_innermost_line_of_what_is_not_installed
 
 
 def test_a_file_that_is_gone_still_has_a_line() -> None:
-    failure = failure_of_death({"signal": 9, "stack": [frame("/work/gone.py", 7)]}, request())
-    assert failure.location == Location("/work/gone.py", 7, 1, 7, 2, "forward")
+    failure = failure_of_death({"signal": 9, "stack": [frame("/project/gone.py", 7)]}, request())
+    assert failure.location == Location("/project/gone.py", 7, 1, 7, 2, "forward")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fxlsp.server.main import make_server
 from fxlsp.server.server import Server
 
 URI = "file:///work/net.py"
-PATH = "/work/net.py"
+PATH = "/project/net.py"
 
 
 class Editor:
