@@ -13,7 +13,7 @@ import pytest_asyncio
 from fxlsp.server.main import make_server
 from fxlsp.server.server import Server
 
-URI = "file:///work/net.py"
+URI = "file:///project/net.py"
 PATH = "/project/net.py"
 
 
@@ -135,7 +135,7 @@ async def test_a_replaced_line_touches_only_what_differs_in_it(editor: Editor) -
 
 
 async def test_documents_of_other_languages_are_left_alone(editor: Editor) -> None:
-    document = {"uri": "file:///work/pyproject.toml", "languageId": "toml", "version": 0, "text": "[tool.fxlsp]\n"}
+    document = {"uri": "file:///project/pyproject.toml", "languageId": "toml", "version": 0, "text": "[tool.fxlsp]\n"}
     editor.say("textDocument/didOpen", {"textDocument": document})
     change = {"textDocument": {"uri": document["uri"], "version": 1}, "contentChanges": [{"text": ""}]}
     editor.say("textDocument/didChange", change)
