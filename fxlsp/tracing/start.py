@@ -16,6 +16,9 @@ from .death import die_with_parent
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
+NEWEST_PYTHON = (3, 13)
+NEWEST_TORCH = (2, 15)
+"""What pyproject.toml claims, and the tests are run on; newer ones are tried, and said to be untested."""
 
 
 def start(descriptor: int) -> None:
@@ -42,7 +45,17 @@ def start(descriptor: int) -> None:
         "fork": hasattr(os, "fork"),
         "positions": sys.version_info >= (3, 11),
     }
-    Template(connection, hello).serve()
+    Template(connection, hello, untested(sys.version_info[:2], str(torch.__version__))).serve()
+
+
+def untested(python: tuple[int, int], torch: str) -> str | None:
+    """What to say of versions that are newer than those fxlsp was tested with; None if they are not."""
+    if python <= NEWEST_PYTHON and _version(torch) <= NEWEST_TORCH:
+        return None
+    return (
+        f"fxlsp was tested with Python up to {_dotted(NEWEST_PYTHON)} and torch up to {_dotted(NEWEST_TORCH)}; "
+        f"{sys.executable} has Python {_dotted(python)} and torch {torch}, which may or may not work"
+    )
 
 
 def _refusal() -> str | None:

@@ -31,9 +31,11 @@ _POLL_SECONDS = 0.1
 class Template:
     """Serves one server over ``connection`` until it goes."""
 
-    def __init__(self, connection: socket.socket, hello: Message) -> None:
+    def __init__(self, connection: socket.socket, hello: Message, remark: str | None = None) -> None:
+        """``remark`` is a warning for the log, told after the greeting."""
         self._connection = connection
         self._hello = hello
+        self._remark = remark
         self._decoder = Decoder()
         self._texts: dict[str, str] = {}
         self._children: dict[int, Offspring] = {}
@@ -51,6 +53,8 @@ class Template:
         gc.freeze()
         self._selector.register(self._connection, selectors.EVENT_READ)
         self._send(encode(self._hello))
+        if self._remark is not None:
+            self._log("warning", self._remark)
         self._make_spare()
         try:
             while not self._over:
