@@ -24,6 +24,7 @@ from .fakes import OnCpu, new_fake_mode
 from .feeding import Fed, feed
 from .frames import Places
 from .loading import Loader, third_party
+from .merging import once_each
 from .outputs import is_known, shown
 from .sources import Sources
 from .tracer import ModulePathTracer
@@ -112,7 +113,7 @@ class Job:
             nodes=nodes,
             modules=assembly.modules(),
             calls=assembly.calls(),
-            problems=tuple(self._problems(assembly, tracer, error, fed, nodes)),
+            problems=once_each(self._problems(assembly, tracer, error, fed, nodes)),
             timing_ms=self._timing.spent,
         )
 

@@ -271,3 +271,31 @@ def test_an_error_before_forward_is_entered_stands_on_its_decorator(worker: Any,
     assert "varnames is too small" in problem.message  # "co_varnames" since Python 3.11
     assert problem.location is not None
     assert problem.location.line == 11
+
+
+def test_instances_that_fail_at_one_expression_are_one_problem(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        """
+        import torch
+        from torch import nn
+
+        class Branch(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin = nn.Linear(5, 2)
+
+            def forward(self, x):
+                return self.lin(x)
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.left, self.right = Branch(), Branch()
+
+            def forward(self, x):
+                return self.left(x), self.right(x)
+        """
+    )
+    problem = only(worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").problems)
+    assert problem.module_path == "left.lin"
+    assert "right.lin" in problem.message

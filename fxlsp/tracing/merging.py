@@ -1,0 +1,29 @@
+"""One problem for one place, however many instances of a class run the code there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ..report.places import Location
+from ..report.problems import Problem
+
+_PATHS_SHOWN = 3
+
+
+def once_each(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems in their order, those of one code and place as the first of them, which then names the others."""
+    groups: dict[tuple[str, Location | str], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.code, problem.location or problem.message), []).append(problem)
+    return tuple(_merged(group) for group in groups.values())
+
+
+def _merged(group: Sequence[Problem]) -> Problem:
+    first = group[0]
+    paths = dict.fromkeys(problem.module_path for problem in group if problem.module_path != first.module_path)
+    further = [path for path in paths if path]
+    if not further:
+        return first
+    more = f" and {len(further) - _PATHS_SHOWN} more" if len(further) > _PATHS_SHOWN else ""
+    return replace(first, message=f"{first.message}\nAlso in {', '.join(further[:_PATHS_SHOWN])}{more}.")
