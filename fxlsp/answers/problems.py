@@ -14,14 +14,13 @@ from fxlsp.answers.outline import moved_since, outline
 from fxlsp.answers.syntax_errors import syntax_problem
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER
+from fxlsp.report.merging import message_of_all
 from fxlsp.report.places import Location, RelatedPlace
 from fxlsp.report.problems import Failure, Problem, Severity
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.edits import move
 from fxlsp.source.positions import Span
-
-_PATHS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,19 +145,9 @@ def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
     return FileProblem(
         code=first.problem.code,
         severity=first.problem.severity,
-        message=first.problem.message + _elsewhere(group),
+        message=message_of_all([found.problem for found in group]),
         span=first.span,
         related=tuple(Related(place.message, place.location.file, span) for place, span in related if span),
         model=first.problem.model,
         is_failure=all(found.is_failure for found in group),
     )
-
-
-def _elsewhere(group: Sequence[_Found]) -> str:
-    """The further modules that meet the same problem."""
-    paths = [found.problem.module_path for found in group if found.problem.module_path]
-    further = [path for path in dict.fromkeys(paths) if path != group[0].problem.module_path]
-    if not further:
-        return ""
-    more = f" and {len(further) - _PATHS_SHOWN} more" if len(further) > _PATHS_SHOWN else ""
-    return f"\nAlso in {', '.join(further[:_PATHS_SHOWN])}{more}."

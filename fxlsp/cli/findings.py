@@ -9,6 +9,7 @@ from typing import Any, Literal
 from fxlsp.cli.candidates import FoundFile, FoundModel
 from fxlsp.cli.problems import problem_of
 from fxlsp.report.codes import NO_INTERPRETER
+from fxlsp.report.merging import once_each
 from fxlsp.report.places import Location
 from fxlsp.report.problems import SCHEMA, Failure, Problem
 from fxlsp.report.recipes import Recipe
@@ -77,10 +78,7 @@ class Findings:
 
     def problems(self) -> list[Problem]:
         """Each once, however many traces met it, in the order of files and lines."""
-        found: dict[tuple[str, Location | str], Problem] = {}
-        for problem in self._all_problems():
-            found.setdefault((problem.code, problem.location or problem.message), problem)
-        return sorted(found.values(), key=_place_key)
+        return sorted(once_each(self._all_problems()), key=_place_key)
 
     def to_json(self, timing_ms: dict[str, float]) -> dict[str, Any]:
         """The object of ``check --format json``."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import torch
 
 from ..report.graph import Node, Verdict
+from ..report.merging import once_each
 from ..report.problems import Problem
 from ..report.report import Environment, Report
 from ..report.wire import Message
@@ -24,7 +25,6 @@ from .fakes import OnCpu, new_fake_mode
 from .feeding import Fed, feed
 from .frames import Places
 from .loading import Loader, third_party
-from .merging import once_each
 from .outputs import is_known, shown
 from .sources import Sources
 from .tracer import ModulePathTracer

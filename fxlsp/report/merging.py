@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..report.places import Location
-from ..report.problems import Problem
+from .places import Location
+from .problems import Problem
 
 _PATHS_SHOWN = 3
 
@@ -16,14 +16,15 @@ def once_each(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     groups: dict[tuple[str, Location | str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.code, problem.location or problem.message), []).append(problem)
-    return tuple(_merged(group) for group in groups.values())
+    return tuple(replace(group[0], message=message_of_all(group)) for group in groups.values())
 
 
-def _merged(group: Sequence[Problem]) -> Problem:
+def message_of_all(group: Sequence[Problem]) -> str:
+    """The message of the first, and which further modules meet the same."""
     first = group[0]
     paths = dict.fromkeys(problem.module_path for problem in group if problem.module_path != first.module_path)
     further = [path for path in paths if path]
     if not further:
-        return first
+        return first.message
     more = f" and {len(further) - _PATHS_SHOWN} more" if len(further) > _PATHS_SHOWN else ""
-    return replace(first, message=f"{first.message}\nAlso in {', '.join(further[:_PATHS_SHOWN])}{more}.")
+    return f"{first.message}\nAlso in {', '.join(further[:_PATHS_SHOWN])}{more}."
