@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from .codes import Severity
 from .places import Location, RelatedPlace, location_or_none
-
-Severity = Literal["error", "warning", "info", "hint"]
 
 SCHEMA = 1
 """Version of the public JSON; raised when a field changes its meaning or goes."""

@@ -35,16 +35,18 @@ class Assembly:
         self._places = places
         self._constructions = constructions
         self._modules = dict(root.named_modules(remove_duplicate=False))
-        self._graph_nodes = list(tracer.graph.nodes)
+        self._called = {**tracer.unregistered, **self._modules}
+        self.graph_nodes = list(tracer.graph.nodes)
+        """As they are now: what is asked of the model later may still make some."""
 
     def nodes(self) -> tuple[Node, ...]:
         """The graph's nodes in its order."""
-        return tuple(self._node(node) for node in self._graph_nodes)
+        return tuple(self._node(node) for node in self.graph_nodes)
 
     def _node(self, node: torch.fx.Node) -> Node:
         origin = self._tracer.origins[node]
         stack = self._stack(node, origin)
-        module = None if origin.module_path is None else self._modules.get(origin.module_path)
+        module = None if origin.module_path is None else self._called.get(origin.module_path)
         value = self._values.get(node)
         called = module if node.op == "call_module" else None
         return Node(
@@ -56,11 +58,13 @@ class Assembly:
             module_type=None if module is None else type(module).__name__,
             location=stack[-1].location if stack else None,
             stack=stack,
-            output=None if value is None else output_of(value.output),
-            inputs=() if value is None else tuple(output_of(item) for item in value.inputs),
+            output=None if value is None else value.shown,
+            inputs=() if value is None else value.shown_inputs,
             params=self._node_params(node, called),
             flops=None if value is None else value.flops,
             module_arguments="" if called is None else arguments_of(called),
+            recovered=node in self._tracer.recovered_nodes,
+            opaque=node in self._tracer.opaque_nodes,
         )
 
     def _node_params(self, node: torch.fx.Node, called: torch.nn.Module | None) -> int:
@@ -69,8 +73,9 @@ class Assembly:
         if node.op != "get_attr":
             return 0
         owner, _, name = str(node.target).rpartition(".")
-        parameter = getattr(self._modules.get(owner), "_parameters", {}).get(name)
-        return 0 if parameter is None else int(parameter.numel())
+        # Not a dict's get: a scripted module keeps its parameters in something of torch's own.
+        parameters = dict(getattr(self._modules.get(owner), "_parameters", {}).items())
+        return 0 if parameters.get(name) is None else int(parameters[name].numel())
 
     def _stack(self, node: torch.fx.Node, origin: NodeOrigin) -> tuple[Step, ...]:
         if node.op == "placeholder":
@@ -80,7 +85,8 @@ class Assembly:
         steps = self._places.steps(origin.chain)
         if not steps:
             # No line of the user's was running: a container called a child, or FX recorded what ``forward`` returned.
-            return self._root_step(self._made_by_container(node) or self.return_location())
+            place = self._made_by_container(node) or self.return_location()
+            return self._root_step(place or self._places.of_class(type(self._root)))
         exact = self._exact(node, origin.chain[-1])
         return steps if exact is None else (*steps[:-1], Step(exact, steps[-1].module_path))
 
@@ -103,7 +109,7 @@ class Assembly:
         return None if code is None else self._places.only_return(code)
 
     def _returned_none(self) -> bool:
-        last = self._graph_nodes[-1]
+        last = self.graph_nodes[-1]
         return last.op == "output" and last.args[0] is None
 
     def place_without_frame(self, error: BaseException) -> Location | None:
@@ -157,17 +163,17 @@ class Assembly:
     def calls(self) -> tuple[ModuleCall, ...]:
         """The root's call, then every module call in the order in which tracing entered them."""
         root = TracedCall(self._root, "", "", False, (), self._root_arguments(), 0)
-        last = self._graph_nodes[-1] if self._graph_nodes else None
+        last = self.graph_nodes[-1] if self.graph_nodes else None
         if last is not None and last.op == "output":
-            root.end_node, root.output = len(self._graph_nodes), last.args[0]
+            root.end_node, root.output = len(self.graph_nodes), last.args[0]
         return tuple(self._call(call) for call in (root, *self._tracer.calls))
 
     def _root_arguments(self) -> tuple[Any, ...]:
-        return tuple(node for node in self._graph_nodes if node.op == "placeholder")
+        return tuple(node for node in self.graph_nodes if node.op == "placeholder")
 
     def _call(self, call: TracedCall) -> ModuleCall:
         finished = call.end_node >= 0
-        end = call.end_node if finished else len(self._graph_nodes)
+        end = call.end_node if finished else len(self.graph_nodes)
         code = forward_code(call.module)
         steps = self._places.steps(call.chain[-1:])
         return ModuleCall(
@@ -187,7 +193,7 @@ class Assembly:
 
     def _flops(self, first: int, end: int) -> int | None:
         total = 0
-        for node in self._graph_nodes[first:end]:
+        for node in self.graph_nodes[first:end]:
             value = self._values.get(node)
             if value is None or value.flops is None:
                 return None
@@ -202,7 +208,7 @@ class Assembly:
             return self._output(value.node)
         if isinstance(value, torch.fx.Node):
             seen = self._values.get(value)
-            return None if seen is None else output_of(seen.output)
+            return None if seen is None else seen.shown
         if isinstance(value, tuple) and hasattr(value, "_asdict"):
             return {"dict": {name: self._output(item) for name, item in value._asdict().items()}}
         if isinstance(value, (list, tuple)):

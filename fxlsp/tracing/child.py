@@ -18,7 +18,7 @@ from .death import die_with_parent
 from .guard import refuse_side_effects
 from .job import Job
 from .last_words import speak_before_dying
-from .torch_private import never_start_accelerators
+from .torch_private import compile_without_processes, never_start_accelerators
 from .warmup import warm_up
 
 FAULT = 70
@@ -51,6 +51,7 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
         # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
         # does most of that: measured, the one that follows takes half the time.
         never_start_accelerators()
+        compile_without_processes()
         warm_up()
         request, texts = _await_request(pipes.jobs)
         speak_before_dying(pipes.stack, request["limits"]["seconds"])

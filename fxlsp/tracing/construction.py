@@ -13,26 +13,33 @@ import torch
 from .failures import text_of
 from .fakes import building_really, building_without_data
 from .frames import Instruction, Places
+from .registrations import Registrations, Running, running_instructions
 from .torch_private import FakeTensorMode
 
 _T = TypeVar("_T")
 
 
 class Constructions:
-    """Which expression constructed each module."""
+    """Which expression constructed each module, and which statements registered it."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
-        self._made: dict[int, tuple[torch.nn.Module, Instruction]] = {}
+        self.registrations = Registrations(places)
+        self._made: dict[int, tuple[torch.nn.Module, Running]] = {}
 
     def of(self, module: torch.nn.Module) -> Instruction | None:
         """The innermost expression of the user's that made ``module``; None for copies and unpickled modules."""
+        written = self.written(module)
+        return None if written is None else written.innermost
+
+    def written(self, module: torch.nn.Module) -> Running | None:
+        """As :meth:`of`, with the innermost expression of the workspace too."""
         made = self._made.get(id(module))
         return None if made is None or made[0] is not module else made[1]
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """While this lasts, every ``nn.Module`` that is initialised is noted."""
+        """While this lasts, every ``nn.Module`` that is initialised is noted, and every registration."""
         original = torch.nn.Module.__init__
         note = self._note
 
@@ -42,7 +49,8 @@ class Constructions:
 
         torch.nn.Module.__init__ = initialise  # type: ignore[method-assign]
         try:
-            yield
+            with self.registrations.noted():
+                yield
         finally:
             torch.nn.Module.__init__ = original  # type: ignore[method-assign]
 
@@ -51,8 +59,9 @@ class Constructions:
             _initialises(frame, module) or not self._places.is_shown(frame.f_code.co_filename)
         ):
             frame = frame.f_back
-        if frame is not None:
-            self._made[id(module)] = (module, Instruction(frame.f_code, frame.f_lasti))
+        running = running_instructions(frame, self._places)
+        if running is not None:
+            self._made[id(module)] = (module, running)
 
 
 def _initialises(frame: FrameType, module: torch.nn.Module) -> bool:

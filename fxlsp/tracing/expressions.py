@@ -70,34 +70,70 @@ class Expressions:
                 best = node
         return best
 
-    def header(self, path: str, place: ByteSpan, iterates: bool) -> ByteSpan | None:
-        """What a whole loop iterates over, or what a whole ``with`` enters: ``place`` is all of it, body included.
-
-        None for anything else, and where a comprehension has several loops.
-        """
+    def formatted(self, path: str, place: ByteSpan) -> ByteSpan | None:
+        """The f-string that holds the ``{value}`` at ``place``, which is what CPython 3.12 and later tell."""
         statement = self.statement_at(path, place.line, place.column)
         for node in () if statement is None else _own_nodes(statement):
-            if getattr(node, "lineno", None) is None or span_of(node) != place:
-                continue
-            match node:
-                case ast.For() if iterates:
-                    return span_of(node.iter)
-                case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if iterates:
-                    return span_of(node.generators[0].iter) if len(node.generators) == 1 else None
-                case ast.With():
-                    entered = [span_of(item.context_expr) for item in node.items]
-                    return ByteSpan(*entered[0][:2], *entered[-1][2:])
+            if isinstance(node, ast.JoinedStr) and any(
+                isinstance(part, ast.FormattedValue) and span_of(part) == place for part in node.values
+            ):
+                return span_of(node)
         return None
+
+    def iterated(self, path: str, place: ByteSpan, loop: int, given: str) -> ByteSpan | None:
+        """What a loop, a comprehension or a ``yield from`` iterates over: ``place`` is all of it, body included.
+
+        Of a comprehension's loops it is number ``loop``, or the one after that if the comprehension is the function of
+        the name ``given``, to which its caller passes the first iterator. None for anything else.
+        """
+        for node in self._at(path, place):
+            match node:
+                case ast.For():
+                    return span_of(node.iter)
+                case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                    loop += given == _FUNCTIONS[type(node)]
+                    return span_of(node.generators[loop].iter) if loop < len(node.generators) else None
+                case ast.YieldFrom():
+                    return span_of(node.value)
+        return None
+
+    def entered(self, path: str, place: ByteSpan) -> ByteSpan | None:
+        """What a ``with`` enters: ``place`` is all of it, body included. None for anything else."""
+        for node in self._at(path, place):
+            if isinstance(node, ast.With):
+                entered = [span_of(item.context_expr) for item in node.items]
+                return ByteSpan(*entered[0][:2], *entered[-1][2:])
+        return None
+
+    def _at(self, path: str, place: ByteSpan) -> Iterator[ast.AST]:
+        """The nodes of the innermost statement at ``place`` that are all of it."""
+        statement = self.statement_at(path, place.line, place.column)
+        for node in () if statement is None else _own_nodes(statement):
+            if getattr(node, "lineno", None) is not None and span_of(node) == place:
+                yield node
+
+    def conditions(self, statement: ast.stmt, place: ByteSpan) -> list[ast.expr]:
+        """The parts, other than comparisons, of the condition at ``place``, or the operands of ``and`` or ``or``."""
+        for node in _own_nodes(statement):
+            if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)) and span_of(node) == place:
+                return list(_jumped_on(node.test))
+            if isinstance(node, ast.BoolOp) and span_of(node) == place:
+                return node.values[:-1]
+        return []
 
     def statement_at(self, path: str, line: int, column: int | None = None) -> ast.stmt | None:
         """The innermost statement that holds a line, decorators included; ``column`` tells several on it apart."""
+        statements = self.statements_at(path, line, column)
+        return statements[-1] if statements else None
+
+    def statements_at(self, path: str, line: int, column: int | None = None) -> list[ast.stmt]:
+        """The statements that hold a line, outermost first."""
         tree = self.tree(path)
-        if tree is None:
-            return None
-        found: ast.stmt | None = None
-        inner = _statement_in(tree, line, column)
+        found: list[ast.stmt] = []
+        inner = None if tree is None else _statement_in(tree, line, column)
         while inner is not None:
-            found, inner = inner, _statement_in(inner, line, column)
+            found.append(inner)
+            inner = _statement_in(inner, line, column)
         return found
 
     def definition(self, path: str, qualname: str) -> _Definition | None:
@@ -130,6 +166,13 @@ def span_of(node: ast.AST) -> ByteSpan:
 
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_FUNCTIONS: dict[type[ast.AST], str] = {
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
+"""The names of comprehensions where they are functions of their own."""
 _KEYWORDS = {ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def ", ast.ClassDef: "class "}
 
 
@@ -145,6 +188,19 @@ def _makes_nodes(node: ast.AST) -> bool:
     if isinstance(node, ast.AugAssign):
         return True
     return isinstance(node, _TARGETS) and isinstance(node.ctx, ast.Store)
+
+
+def _jumped_on(test: ast.expr) -> Iterator[ast.expr]:
+    match test:
+        case ast.BoolOp():
+            for value in test.values:
+                yield from _jumped_on(value)
+        case ast.UnaryOp(op=ast.Not()):
+            yield from _jumped_on(test.operand)
+        case ast.Compare():
+            pass
+        case _:
+            yield test
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch.fx
-
-from ..report.codes import CONTROL_FLOW, ITERATION, OPERATION_FAILS, UNREGISTERED_MODULE, UNTRACEABLE
+from ..report.codes import OPERATION_FAILS, UNTRACEABLE, severity_of
 from ..report.graph import Node, TraceError
 from ..report.places import Location, RelatedPlace
 from ..report.problems import Failure, Problem
 from .frames import Places, is_installed
+from .refusal_kinds import code_of_error
 
 
 def text_of(error: BaseException) -> str:
@@ -81,12 +80,14 @@ def trace_problem(
 ) -> Problem:
     """The problem that says where and why ``torch.fx`` cannot trace; ``without_frame`` finds a place for errors that
     passed no line of the user's."""
-    path = places.of_traceback(error)
     where = f" in module {module_path}" if module_path else ""
+    error = _first_refusal(error)
+    path = places.of_traceback(error)
+    code = code_of_error(error, text_of(error))
     return Problem(
-        code=_code_of(error),
-        severity="warning",
-        message=f"torch.fx cannot trace this{where}: {_with_type(error, message_of(error))}",
+        code=code,
+        severity=severity_of(code),
+        message=refusal_message(error, where),
         location=_innermost_of_workspace(path) or without_frame(error),
         related=_deeper(path),
         module_path=module_path,
@@ -94,17 +95,19 @@ def trace_problem(
     )
 
 
-def _code_of(error: BaseException) -> str:
-    message = text_of(error)
-    if isinstance(error, torch.fx.proxy.TraceError):
-        # The message about iteration ends with a hint to what the documentation says about control flow.
-        if "iterated" in message:
-            return ITERATION
-        if "control flow" in message:
-            return CONTROL_FLOW
-    if isinstance(error, NameError) and message == "module is not installed as a submodule":
-        return UNREGISTERED_MODULE
-    return UNTRACEABLE
+def _first_refusal(error: BaseException) -> BaseException:
+    """What torch.fx raised, if ``error`` is what the model raised when it caught that; else ``error``."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if code_of_error(cause, text_of(cause)) != UNTRACEABLE:
+            return cause
+        cause = cause.__context__
+    return error
+
+
+def refusal_message(error: BaseException, where: str) -> str:
+    """That torch.fx cannot trace an expression, in the words of ``error``; ``where`` is " in module a.b" or empty."""
+    return f"torch.fx cannot trace this{where}: {_with_type(error, message_of(error))}"
 
 
 def operation_problem(error: BaseException, node: Node, operands: str, model: str) -> Problem:
@@ -115,7 +118,7 @@ def operation_problem(error: BaseException, node: Node, operands: str, model: st
         code=OPERATION_FAILS,
         severity="error",
         message=f"{message_of(error)} ({type(error).__name__} of {what}{where}, given {operands})",
-        location=node.location,
+        location=_innermost_of_workspace(tuple(step.location for step in node.stack)),
         module_path=node.module_path,
         model=model,
     )

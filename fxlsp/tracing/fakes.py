@@ -128,6 +128,8 @@ def _skippable(init: Any) -> Any:
 
     initialise.__name__ = init.__name__
     initialise.__doc__ = init.__doc__
+    # TorchScript, which cannot compile the like of this one, compiles the original instead.
+    initialise.__prepare_scriptable__ = lambda: init  # type: ignore[attr-defined]
     return initialise
 
 

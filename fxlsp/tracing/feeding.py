@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch.fx
 
@@ -19,33 +21,41 @@ from .tracer import ModulePathTracer
 from .values import NodeValue, ValueInterpreter
 
 
-@dataclass
-class Fed:
-    """What running the graph found out."""
+@dataclass(frozen=True)
+class Feed:
+    """What a model is fed."""
 
     recipe: Recipe
-    values: dict[torch.fx.Node, NodeValue]
-    """Empty where the inputs are unknown or could not be made."""
+    inputs: Mapping[str, Any] | None
+    """The arguments of ``forward`` by the names of FX's placeholders; None where they are unknown or cannot be made."""
     problem: Problem | None = None
 
 
-def feed(target: Target, built: Built, tracer: ModulePathTracer, mode: FakeTensorMode, places: Places) -> Fed:
-    """Run the graph on the recipe's inputs, else on what conventions and defaults say."""
+def prepared(target: Target, built: Built, mode: FakeTensorMode, places: Places, really: bool) -> Feed:
+    """The inputs that the recipe says, else what conventions and defaults say; with data if ``really``."""
     recipe = complete_recipe(target, built)
     if recipe.inputs is None:
-        return Fed(recipe, {})
+        return Feed(recipe, None)
     text = recipe.inputs
     seed()
     try:
         make = lambda: evaluate_arguments(text, built.module)  # noqa: E731 - one expression, named for the reader
-        arguments = construct(make, Constructions(places), mode, really=False)
-        inputs = bind(built.model, arguments)
+        arguments = construct(make, Constructions(places), mode, really)
+        return Feed(recipe, bind(built.model, arguments))
     except BaseException as error:
         message = f"cannot feed {target.name} with ({text}): {type(error).__name__}: {message_of(error)}"
-        return Fed(recipe, {}, Problem(NOT_FED, "warning", message, None, model=str(target)))
-    interpreter = ValueInterpreter(built.model, tracer, mode)
-    interpreter.run_on(dict(inputs))
-    return Fed(recipe, interpreter.values)
+        return Feed(recipe, None, Problem(NOT_FED, "warning", message, None, model=str(target)))
+
+
+def values_of(
+    root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode, feed: Feed
+) -> dict[torch.fx.Node, NodeValue]:
+    """What each node of a traced graph does on the inputs; empty where there are none."""
+    if feed.inputs is None:
+        return {}
+    interpreter = ValueInterpreter(root, tracer, mode)
+    interpreter.run_on(dict(feed.inputs))
+    return interpreter.values
 
 
 def complete_recipe(target: Target, built: Built) -> Recipe:

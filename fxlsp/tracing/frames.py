@@ -13,8 +13,8 @@ import sys
 import sysconfig
 from collections.abc import Iterator
 from functools import cache
-from itertools import islice
-from types import CodeType, FrameType, TracebackType
+from itertools import islice, pairwise
+from types import CodeType, FrameType, ModuleType, TracebackType
 from typing import NamedTuple
 
 import torch
@@ -69,9 +69,10 @@ class Places:
 
     def __init__(self, sources: Sources, expressions: Expressions) -> None:
         self._sources = sources
-        self._expressions = expressions
+        self.expressions = expressions
         self._shown: dict[str, bool] = {}
-        self._located: dict[tuple[CodeType, int], Location] = {}
+        # By the file as well: code objects that say the same are equal, wherever they are from.
+        self._located: dict[tuple[str, CodeType, int], Location] = {}
 
     def is_shown(self, filename: str) -> bool:
         """Whether frames of this file are the user's (or a library's): not torch, the standard library or fxlsp.
@@ -83,9 +84,13 @@ class Places:
             self._shown[filename] = shown and (self._sources.is_overlay(filename) or os.path.isfile(filename))
         return self._shown[filename]
 
+    def text_of(self, module: ModuleType) -> str:
+        """The source of a loaded module; "" where there is none."""
+        return self._sources.text(os.path.realpath(getattr(module, "__file__", None) or "")) or ""
+
     def locate(self, code: CodeType, offset: int) -> Location:
         """The expression that the instruction at ``offset`` bytes into ``code`` belongs to."""
-        key = (code, offset)
+        key = (code.co_filename, code, offset)
         if key not in self._located:
             self._located[key] = self._locate(code, offset)
         return self._located[key]
@@ -94,11 +99,53 @@ class Places:
         place = _byte_span(code, offset)
         if place is None:
             return self.line(code.co_filename, _line_of(code, offset), code.co_name)
-        node = self._expressions.enclosing(code.co_filename, place)
+        tested = self._tested(code, offset, place)
+        if tested is not None:
+            return self.location(code.co_filename, span_of(tested), code.co_name)
+        # Before others: a generator expression ends where the call ends of which it is the only argument.
+        iterated = self._iterated(code, offset, place)
+        if iterated is not None:
+            return self.location(code.co_filename, iterated, code.co_name)
+        node = self.expressions.enclosing(code.co_filename, place)
         if node is None:
-            iterates = dis.opname[code.co_code[offset]] in ("GET_ITER", "FOR_ITER")
-            place = self._expressions.header(code.co_filename, place, iterates) or place
+            around = self.expressions.entered(code.co_filename, place)
+            place = around or self.expressions.formatted(code.co_filename, place) or place
         return self.location(code.co_filename, place if node is None else span_of(node), code.co_name)
+
+    def _iterated(self, code: CodeType, offset: int, place: ByteSpan) -> ByteSpan | None:
+        """What the loop or comprehension iterates over that the instruction begins."""
+        name = dis.opname[code.co_code[offset]]
+        if name not in ("GET_ITER", "FOR_ITER", "GET_YIELD_FROM_ITER"):
+            return None
+        # All loops of a comprehension have the place of the whole. One that is a function is given the first iterator.
+        loop = sum(
+            code.co_code[earlier] == code.co_code[offset] and _byte_span(code, earlier) == place
+            for earlier in range(0, offset, 2)
+        )
+        given = code.co_name if name == "GET_ITER" else ""
+        return self.expressions.iterated(code.co_filename, place, loop, given)
+
+    def _tested(self, code: CodeType, offset: int, place: ByteSpan) -> ast.expr | None:
+        """The condition that a jump depends on, where CPython gives the jump the place of the whole statement.
+
+        It does so for conditions that are no comparisons. Of ``a and not b`` each is jumped on, in this order.
+        """
+        jump = _jump_of(code, offset)
+        if jump is None:
+            return None
+        statement = self.expressions.statement_at(code.co_filename, place.line, place.column)
+        tests = [] if statement is None else self.expressions.conditions(statement, place)
+        if not tests:
+            return None
+        positions, jumps = _positions(code), []
+        for index in range(0, len(code.co_code), 2):
+            at = positions[index // 2]
+            if "_IF_" in dis.opname[code.co_code[index]] and at == (place.line, place.end_line, *place[1::2]):
+                jumps.append(index)
+        # A loop's condition is compiled twice: before it, and at its end.
+        if jump not in jumps or len(jumps) % len(tests):
+            return None
+        return tests[jumps.index(jump) % len(tests)]
 
     def location(self, filename: str, span: ByteSpan, function: str | None) -> Location:
         """``span`` in the coordinates of a report."""
@@ -114,7 +161,7 @@ class Places:
         """
         code, offset, _ = instruction
         for line, column in islice(_starts_back(code, offset), 1 if at_end else None):
-            statement = self._expressions.statement_at(code.co_filename, line, column)
+            statement = self.expressions.statement_at(code.co_filename, line, column)
             if isinstance(statement, ast.Return):
                 if not hasattr(code, "co_positions"):
                     return self.line(code.co_filename, line, code.co_name)
@@ -125,13 +172,13 @@ class Places:
         """The ``return`` of a function that has just one; None otherwise."""
         if not self.is_shown(code.co_filename):
             return None
-        function = self._expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
         returns = [] if function is None else [node for node in ast.walk(function) if isinstance(node, ast.Return)]
         return self.location(code.co_filename, span_of(returns[0]), code.co_name) if len(returns) == 1 else None
 
     def attribute_in(self, instruction: Instruction, name: str) -> Location | None:
         """The only ``... .name`` inside the expression of an instruction that reads it as an operand."""
-        node = self._node(instruction)
+        node = self.syntax_of(instruction)
         if node is None:
             return None
         attributes = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr == name]
@@ -139,14 +186,30 @@ class Places:
 
     def element_of_target(self, instruction: Instruction, index: int) -> Location | None:
         """The target at ``index`` of ``a, b = ...``, where the instruction unpacks into such targets."""
-        node = self._node(instruction)
+        node = self.syntax_of(instruction)
         if not isinstance(node, (ast.Tuple, ast.List)) or not isinstance(node.ctx, ast.Store):
             return None
         return self._part(instruction, node.elts[index]) if 0 <= index < len(node.elts) else None
 
-    def _node(self, instruction: Instruction) -> ast.AST | None:
+    def syntax_of(self, instruction: Instruction) -> ast.AST | None:
+        """The syntax node that an instruction belongs to; None before Python 3.11 and where there is no source."""
         place = _byte_span(instruction.code, instruction.offset)
-        return None if place is None else self._expressions.enclosing(instruction.code.co_filename, place)
+        return None if place is None else self.expressions.enclosing(instruction.code.co_filename, place)
+
+    def statements_around(self, instruction: Instruction) -> list[tuple[ast.stmt, ast.stmt]]:
+        """Each statement around an instruction with the one directly inside it that holds the instruction."""
+        code, offset, _ = instruction
+        place = _byte_span(code, offset)
+        line, column = (_line_of(code, offset), None) if place is None else (place.line, place.column)
+        around = self.expressions.statements_at(code.co_filename, line, column)
+        return list(pairwise(around))
+
+    def statement_of(self, instruction: Instruction) -> ast.stmt | None:
+        """The innermost statement that holds an instruction; of several on a line the last before Python 3.11."""
+        code, offset, _ = instruction
+        place = _byte_span(code, offset)
+        line, column = (_line_of(code, offset), None) if place is None else (place.line, place.column)
+        return self.expressions.statement_at(code.co_filename, line, column)
 
     def _part(self, instruction: Instruction, node: ast.AST) -> Location:
         code = instruction.code
@@ -165,17 +228,18 @@ class Places:
 
     def of_traceback(self, error: BaseException) -> tuple[Location, ...]:
         """The places an exception passed, outermost first, torch's and the standard library's left out."""
-        return tuple(
-            self.locate(code, offset)
-            for code, offset in _traceback_instructions(error.__traceback__)
-            if self.is_shown(code.co_filename)
-        )
+        return tuple(self.locate(code, offset) for code, offset in self.raised_by(error))
+
+    def raised_by(self, error: BaseException) -> list[tuple[CodeType, int]]:
+        """The user's instructions that an exception passed, outermost first."""
+        passed = _traceback_instructions(error.__traceback__)
+        return [(code, offset) for code, offset in passed if self.is_shown(code.co_filename)]
 
     def of_definition(self, code: CodeType) -> Location | None:
         """The name in the ``def`` that made ``code``; None where its source cannot be seen."""
         if not self.is_shown(code.co_filename):
             return None
-        function = self._expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
         if function is None:
             return self.line(code.co_filename, code.co_firstlineno, code.co_name)
         return self.location(code.co_filename, name_span(function), code.co_name)
@@ -184,7 +248,7 @@ class Places:
         """The last decorator of the ``def`` that made ``code``: the one that sees the function itself."""
         if not self.is_shown(code.co_filename):
             return None
-        function = self._expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
         if function is None or not function.decorator_list:
             return None
         return self.location(code.co_filename, span_of(function.decorator_list[-1]), code.co_name)
@@ -198,7 +262,7 @@ class Places:
 
     def of_name(self, path: str, qualname: str) -> Location | None:
         """The name of a class or function (dotted when nested) where ``path`` defines it."""
-        definition = self._expressions.definition(path, qualname)
+        definition = self.expressions.definition(path, qualname)
         if definition is None:
             return None
         return self.location(path, name_span(definition), None)
@@ -207,7 +271,7 @@ class Places:
         """The parameter ``name`` in the ``def`` that made ``code``."""
         if not self.is_shown(code.co_filename):
             return None
-        function = self._expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
         if function is None:
             return None
         arguments = function.args
@@ -217,6 +281,15 @@ class Places:
             if argument.arg == name:
                 return self.location(code.co_filename, span_of(argument), code.co_name)
         return None
+
+
+def _jump_of(code: CodeType, offset: int) -> int | None:
+    """The jump that an instruction is, or that it works out the condition for, as CPython does since 3.13."""
+    if dis.opname[code.co_code[offset]] == "TO_BOOL":
+        offset += 2
+        while dis.opname[code.co_code[offset]] in ("CACHE", "EXTENDED_ARG"):
+            offset += 2
+    return offset if "JUMP" in dis.opname[code.co_code[offset]] else None
 
 
 def _traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:

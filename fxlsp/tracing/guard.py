@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 _REFUSED = {
@@ -38,7 +40,7 @@ def refuse_side_effects(scratch: str) -> None:
     scratch = os.path.join(os.path.realpath(scratch), "")
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
-        if event in _REFUSED:
+        if event in _REFUSED and not _Own.forks:
             raise RefusedError(f"fxlsp does not let a file {_REFUSED[event]} while it traces a model ({event})")
         if event == "open":
             path, _, flags = args
@@ -50,6 +52,20 @@ def refuse_side_effects(scratch: str) -> None:
             )
 
     sys.addaudithook(audit)
+
+
+class _Own:
+    forks = False
+
+
+@contextmanager
+def own_fork() -> Iterator[None]:
+    """While this lasts, this process may fork: it is not a traced file that wants to."""
+    _Own.forks = True
+    try:
+        yield
+    finally:
+        _Own.forks = False
 
 
 def _may_write(path: object, scratch: str) -> bool:

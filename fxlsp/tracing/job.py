@@ -1,4 +1,9 @@
-"""One trace from its request to its report: load, construct, plain pass, values, assembly."""
+"""One trace from its request to its report: load, construct, and two passes side by side.
+
+The plain pass says whether ``torch.fx`` can trace the model, and what graph it makes. The recovering pass runs in a
+second process, on a copy of the model that the first does not change. It gives the view of a model that cannot be
+traced, and finds where a graph that was made does something else than the model.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 import torch
 
@@ -18,16 +24,29 @@ from ..report.report import Environment, Report
 from ..report.wire import Message
 from .assembly import Assembly
 from .building import Builder, Built, FakesFailedError, NoModelError, Target, seed
+from .checks.checking import Checking
+from .checks.mode import ModeDifference, may_depend_on_mode, mode_differences
+from .checks.traced import Traced
 from .construction import comes_from_fakes
 from .expressions import Expressions
 from .failures import operation_problem, trace_error, trace_problem
 from .fakes import OnCpu, new_fake_mode
-from .feeding import Fed, feed
+from .feeding import Feed, prepared, values_of
 from .frames import Places
 from .loading import Loader, third_party
-from .outputs import is_known, shown
+from .outputs import shown
+from .recovery.outcome import better, both, recovered_message
+from .recovery.passing import Subject, is_complete, recover
+from .sibling import Sibling
 from .sources import Sources
-from .tracer import ModulePathTracer
+from .torch_private import FakeTensorMode
+from .tracer import ModulePathTracer, check_graph
+from .values import NodeValue
+
+_SHARE_OF_TIME = 0.8
+"""Of the time limit, after which the recovering pass is given up."""
+_REAL_ELEMENTS = 2**28
+"""A model is built with data for the recovering pass if it has no more parameters than this (1 GiB of float32)."""
 
 
 class _Timing:
@@ -53,15 +72,16 @@ class Job:
     def __init__(self, request: Message, texts: Mapping[str, str], say_stage: Callable[[str], None]) -> None:
         """``request`` is a ``trace`` message, ``texts`` the unsaved buffers it names, by real path."""
         self._target = _target_of(request)
+        self._limits = request["limits"]
         sources = Sources(texts)
         expressions = Expressions(sources)
         self._places = Places(sources, expressions)
         self._loader = Loader(sources, expressions, request.get("roots", ()))
         self._timing = _Timing(say_stage)
+        self._start = time.perf_counter()
 
     def run(self) -> Message:
         """The ``report`` or ``failure`` message; no exception of the user's code escapes."""
-        start = time.perf_counter()
         loaded_before = dict(sys.modules)
         message: Message
         try:
@@ -69,11 +89,14 @@ class Job:
         except NoModelError as none:
             message = {"type": "failure", "failure": none.failure.to_json()}
         else:
-            self._timing.spent["total"] = (time.perf_counter() - start) * 1000
+            report = replace(report, timing_ms={**report.timing_ms, "total": self._seconds_spent() * 1000})
             message = {"type": "report", "report": report.to_json()}
         message["reads"] = [{"path": path, "digest": digest} for path, digest in self._loader.read.items()]
         message["imports"] = third_party(loaded_before)
         return message
+
+    def _seconds_spent(self) -> float:
+        return time.perf_counter() - self._start
 
     def _report(self) -> Report:
         try:
@@ -84,57 +107,124 @@ class Job:
 
     def _attempt(self, really: bool) -> Report:
         fake_mode = new_fake_mode()
+        builder, built = self._build(fake_mode, really)
+        feed = prepared(self._target, built, fake_mode, self._places, really=False)
+        with (
+            Sibling(lambda: self._recovered(builder, built, feed, fake_mode, really)) as recovering,
+            self._in_other_mode(built.model) as other_mode,
+        ):
+            plain = self._plain(builder, built, feed, fake_mode, really, other_mode)
+            return both(plain, self._result(recovering))
+
+    @contextmanager
+    def _in_other_mode(self, model: torch.nn.Module) -> Iterator[Sibling | None]:
+        """A process that traces the model in both modes, if anything in it asks for its mode."""
+        if not may_depend_on_mode(model):
+            yield None
+            return
+        with Sibling(lambda: {"type": "mode", **mode_differences(model, self._places).to_json()}) as sibling:
+            yield sibling
+
+    def _result(self, sibling: Sibling) -> Message | None:
+        seconds = self._limits["seconds"] * _SHARE_OF_TIME - self._seconds_spent()
+        return sibling.result(seconds, self._limits["megabytes"])
+
+    def _build(self, fake_mode: FakeTensorMode, really: bool) -> tuple[Builder, Built]:
         builder = Builder(self._target, self._loader, self._places, fake_mode, really)
         with self._timing.stage("load"):
             module = builder.load()
         with self._timing.stage("construct"):
-            built = builder.build(module)
+            return builder, builder.build(module)
+
+    def _recovered(
+        self, builder: Builder, built: Built, feed: Feed, fake_mode: FakeTensorMode, really: bool
+    ) -> Message:
+        """The recovering pass; again with data where only data could tell something."""
+        # The report pipe is the first process's: what is written here would end up inside its report.
+        self._timing = _Timing(lambda stage: None)
+        target = str(self._target)
+        first = recover(Subject(target, built, builder.constructions, feed, fake_mode, real=False), self._places)
+        if not first.needs_data or _elements(built.model) > _REAL_ELEMENTS:
+            return recovered_message(first)
+        self._loader.forget()
+        builder, built = self._build(fake_mode, really=True)
+        feed = prepared(self._target, built, fake_mode, self._places, really=True)
+        second = recover(Subject(target, built, builder.constructions, feed, fake_mode, real=True), self._places)
+        return recovered_message(better(first, second))
+
+    def _plain(
+        self,
+        builder: Builder,
+        built: Built,
+        feed: Feed,
+        fake_mode: FakeTensorMode,
+        really: bool,
+        other_mode: Sibling | None,
+    ) -> Report:
         tracer = ModulePathTracer(self._places)
-        with self._timing.stage("trace"):
+        checking = Checking()
+        with self._timing.stage("trace"), checking.watching(built.model, tracer):
             error = _trace(tracer, built.model, really)
         with self._timing.stage("values"):
-            fed = feed(self._target, built, tracer, fake_mode, self._places)
+            values = values_of(built.model, tracer, fake_mode, feed)
         with self._timing.stage("checks"):
-            assembly = Assembly(built.model, tracer, fed.values, self._places, builder.constructions)
-            return self._assembled(built, tracer, error, fed, assembly)
+            assembly = Assembly(built.model, tracer, values, self._places, builder.constructions)
+            told = None if other_mode is None else self._result(other_mode)
+            difference = None if told is None else ModeDifference.from_json(told)
+            entered = None if difference is None or difference.other_error else difference.entered
+            model = str(self._target)
+            traced = Traced(built.model, tracer, self._places, builder.constructions, model, error, entered)
+            found = (*checking.problems(traced), *(() if difference is None or error else difference.problems(model)))
+            return self._assembled(built, traced, feed, values, assembly, found)
 
     def _assembled(
-        self, built: Built, tracer: ModulePathTracer, error: BaseException | None, fed: Fed, assembly: Assembly
+        self,
+        built: Built,
+        traced: Traced,
+        feed: Feed,
+        values: Mapping[torch.fx.Node, NodeValue],
+        assembly: Assembly,
+        found: tuple[Problem, ...],
     ) -> Report:
-        nodes = assembly.nodes()
+        nodes, error = assembly.nodes(), traced.error
+        problems = (*self._problems(assembly, traced, feed, values, nodes), *found)
         return Report(
             target=str(self._target),
             environment=Environment(platform.python_version(), torch.__version__),
-            recipe=fed.recipe,
+            recipe=feed.recipe,
             mode="train" if built.model.training else "eval",
             verdict=Verdict(error is None, None if error is None else trace_error(error, self._places)),
-            complete=error is None and all(node.location is not None and is_known(node.output) for node in nodes),
+            complete=error is None and all(is_complete(node) for node in nodes),
             opaque=0,
             nodes=nodes,
             modules=assembly.modules(),
             calls=assembly.calls(),
-            problems=once_each(self._problems(assembly, tracer, error, fed, nodes)),
+            problems=once_each(problems),
             timing_ms=self._timing.spent,
         )
 
     def _problems(
         self,
         assembly: Assembly,
-        tracer: ModulePathTracer,
-        error: BaseException | None,
-        fed: Fed,
+        traced: Traced,
+        feed: Feed,
+        values: Mapping[torch.fx.Node, NodeValue],
         nodes: tuple[Node, ...],
     ) -> Iterator[Problem]:
         model = str(self._target)
-        if fed.problem is not None:
-            yield fed.problem
-        if error is not None:
-            path = tracer.module_that_raised(error)
-            yield trace_problem(error, self._places, path, model, assembly.place_without_frame)
-        for fx_node, node in zip(tracer.graph.nodes, nodes, strict=True):
-            value = fed.values.get(fx_node)
+        if feed.problem is not None:
+            yield feed.problem
+        if traced.error is not None:
+            path = traced.tracer.module_that_raised(traced.error)
+            yield trace_problem(traced.error, self._places, path, model, assembly.place_without_frame)
+        for fx_node, node in zip(assembly.graph_nodes, nodes, strict=True):
+            value = values.get(fx_node)
             if value is not None and value.error is not None:
                 yield operation_problem(value.error, node, shown(value.inputs), model)
+
+
+def _elements(model: torch.nn.Module) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def _target_of(request: Message) -> Target:
@@ -160,6 +250,7 @@ def _trace(tracer: ModulePathTracer, model: torch.nn.Module, really: bool) -> Ba
     try:
         with OnCpu():
             tracer.trace(model)
+        check_graph(model, tracer.graph)
     except BaseException as error:
         # SystemExit and KeyboardInterrupt too: the user's code raised them, and they end its trace, not this process.
         if not really and comes_from_fakes(error):

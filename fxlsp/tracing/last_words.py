@@ -29,11 +29,23 @@ def speak_before_dying(pipe: int, seconds: float) -> None:
 
     At the limit the process ends.
     """
+    _Arranged.pipe = pipe
     faulthandler.enable(file=pipe, all_threads=False)
     faulthandler.dump_traceback_later(seconds, exit=True, file=pipe)
     for name in ("_exit", "abort"):
         setattr(os, name, _after_dump(getattr(os, name), pipe))
     os.kill = _kill_after_dump(os.kill, pipe)
+
+
+class _Arranged:
+    pipe = -1
+
+
+def die_silently() -> None:
+    """For a process forked from one that speaks: its words would mix with the other's in the same pipe."""
+    if _Arranged.pipe >= 0:
+        with open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), _Arranged.pipe)
 
 
 def _after_dump(end: Callable[..., Any], pipe: int) -> Callable[..., Any]:

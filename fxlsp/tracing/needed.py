@@ -32,8 +32,8 @@ def needed_part(tree: ast.Module, names: Iterable[str]) -> ast.Module:
     Imports that nothing needed uses are kept, but may fail: a missing package costs only the models that use it.
     """
     imported = {name: full for node in tree.body if isinstance(node, _IMPORTS) for name, full in _imports(node)}
-    needed = _closure(tree, set(names), imported)
-    return ast.Module(body=_kept(tree.body, _Needed(needed, imported)), type_ignores=[])
+    needed = _closure(tree, _Needed(set(names), imported, _names_of_itself(tree, imported)))
+    return ast.Module(body=_kept(tree.body, needed), type_ignores=[])
 
 
 class _Needed(NamedTuple):
@@ -41,25 +41,56 @@ class _Needed(NamedTuple):
     imported: dict[str, str]
     """Top-level names of modules and of what comes from them, with what each stands for: a call on a module changes
     nothing here."""
+    itself: set[str]
+    """Top-level names of the module itself: what is read from them is read from this file."""
 
 
-def _closure(tree: ast.Module, names: set[str], imported: dict[str, str]) -> set[str]:
-    """``names`` and every top-level name that they, or definitions as they are made, depend on."""
-    names = set(names)
+def _names_of_itself(tree: ast.Module, imported: dict[str, str]) -> set[str]:
+    """``here`` and ``there`` for ``here = sys.modules[__name__]`` and ``there = here``."""
+    names: set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and _is_itself(statement.value, names, imported):
+            names.update(target.id for target in statement.targets if isinstance(target, ast.Name))
+    return names
+
+
+def _is_itself(node: ast.expr, known: set[str], imported: dict[str, str]) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in known
+    is_module = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == "__name__"
+    return is_module and _full_name(node, imported) == "sys.modules"
+
+
+def _closure(tree: ast.Module, needed: _Needed) -> _Needed:
+    """``needed`` with every top-level name that its names, or definitions as they are made, depend on."""
+    names = set(needed.names)
     while True:
         before = len(names)
         for statement in tree.body:
-            names |= _names_needed_by(statement, _Needed(names, imported))
+            names |= _names_needed_by(statement, needed._replace(names=names))
         if len(names) == before:
-            return names
+            return needed._replace(names=names)
 
 
 def _names_needed_by(statement: ast.stmt, needed: _Needed) -> set[str]:
     if isinstance(statement, _DEFINITIONS):
-        return free_names(statement) if statement.name in needed.names else _used_to_define(statement)
+        made = statement.name in needed.names
+        return _read(statement, needed) if made else _used_to_define(statement, needed)
     if isinstance(statement, _IMPORTS) or not _matters(statement, needed):
         return set()
-    return free_names(statement) | _wrapped_names(statement, needed.imported)
+    return _read(statement, needed) | _wrapped_names(statement, needed.imported)
+
+
+def _read(node: ast.AST, needed: _Needed) -> set[str]:
+    """Names that ``node`` takes from the module, by themselves or as attributes of a name of the module itself."""
+    names = free_names(node)
+    if needed.itself.isdisjoint(names):
+        return names
+    return names | {
+        attribute.attr
+        for attribute in ast.walk(node)
+        if isinstance(attribute, ast.Attribute) and _root(attribute) in needed.itself
+    }
 
 
 def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
@@ -73,14 +104,14 @@ def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
     }
 
 
-def _used_to_define(statement: ast.stmt) -> set[str]:
+def _used_to_define(statement: ast.stmt, needed: _Needed) -> set[str]:
     """Names read when a ``def`` or ``class`` statement runs, before anything calls what it made."""
     used: set[str] = set()
     for child in ast.iter_child_nodes(statement):
         if isinstance(statement, ast.ClassDef) and isinstance(child, _DEFINITIONS):
-            used |= _used_to_define(child)
+            used |= _used_to_define(child, needed)
         elif isinstance(statement, ast.ClassDef) or not isinstance(child, ast.stmt):
-            used |= free_names(child)
+            used |= _read(child, needed)
     return used
 
 

@@ -16,6 +16,7 @@ from ..report.wire import Message, Splitter, decode, encode, framed
 from .child import FAULT, STACK_SIGNAL, Pipes, become_child, write_all
 from .death import end_group
 from .last_words import TIME_LIMIT_MARK, parse_stack
+from .sibling import resident_megabytes
 
 _TAIL = 4096
 """Bytes kept of what a child prints."""
@@ -110,7 +111,7 @@ class Offspring:
         """End the child if it is over its time or memory; its report pipe then closes."""
         if time.monotonic() - self._started > self._limits["seconds"] + _GRACE_SECONDS:
             self._end_at("time")
-        elif _resident_megabytes(self.pid) > self._limits["megabytes"]:
+        elif resident_megabytes(self.pid) > self._limits["megabytes"]:
             self._end_at("memory")
 
     def _end_at(self, limit: str) -> None:
@@ -173,12 +174,3 @@ class Offspring:
         except BlockingIOError:
             # Something that the child left behind still holds the other end.
             pass
-
-
-def _resident_megabytes(pid: int) -> float:
-    """Resident memory; 0 where it cannot be known."""
-    try:
-        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except (OSError, IndexError):
-        return 0.0

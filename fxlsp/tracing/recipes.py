@@ -13,6 +13,7 @@ import torch
 
 from ..report.recipes import RecipeSource
 from .conventions import input_text
+from .entry import entry_of
 
 
 class RecipeError(Exception):
@@ -106,7 +107,7 @@ def default_inputs(model: torch.nn.Module, target: Any, module: ModuleType) -> t
     by_convention = input_text(model, target, module)
     if by_convention is not None:
         return by_convention, "convention"
-    if not required_parameters(model.forward):
+    if not required_parameters(entry_of(model)):
         return "", "default"
     annotated = _annotated_inputs(model)
     return None if annotated is None else (annotated, "default")
@@ -121,7 +122,7 @@ def _annotated_inputs(model: torch.nn.Module) -> str | None:
         return None
     sizes: dict[str, int] = {}
     texts = []
-    for name in required_parameters(model.forward):
+    for name in required_parameters(entry_of(model)):
         text = _annotated_input(hints.get(name), sizes)
         if text is None:
             return None
@@ -153,13 +154,15 @@ def _annotated_input(hint: Any, sizes: dict[str, int]) -> str | None:
 
 
 def bind(model: torch.nn.Module, arguments: Arguments) -> Mapping[str, Any]:
-    """The arguments by the names of FX's placeholders (``x``, ``*args``, ``**kwargs``).
+    """The arguments by the names of FX's placeholders (``x``, ``*args``, ``**kwargs``), with the defaults of others.
 
     Raises:
         TypeError: ``forward`` does not take them.
     """
-    signature = inspect.signature(model.forward)
+    signature = inspect.signature(entry_of(model))
     bound = signature.bind(*arguments.args, **arguments.kwargs)
+    # Of those of FX's own placeholders that stand for several arguments, none has a default: nothing is passed, then.
+    bound.apply_defaults()
     return {_STARS.get(signature.parameters[name].kind, "") + name: value for name, value in bound.arguments.items()}
 
 

@@ -5,6 +5,8 @@ Checked on torch 2.6, 2.13 and 2.15.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,25 +25,34 @@ from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.flop_counter import flop_registry
 
 __all__ = [
+    "CHECKPOINT_PARTS",
     "WITHOUT_DATA",
     "FakeTensor",
     "FakeTensorMode",
     "TorchDispatchMode",
+    "compile_without_processes",
     "decompose",
     "flop_formula",
     "grows_not",
     "is_batch_norm",
     "is_view",
+    "names_taken",
     "never_start_accelerators",
     "no_dispatch",
     "packet_of",
     "pretty_target",
+    "release_names",
+    "storage_key",
     "tensors_in",
     "tree_map",
+    "written_by",
 ]
 
 WITHOUT_DATA = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
 """Raised by fake tensors for what only data could tell: not the user's fault."""
+
+CHECKPOINT_PARTS = ("_checkpoint_without_reentrant_generator", "_checkpoint_without_reentrant_generator_impl")
+"""What ``torch.utils.checkpoint.checkpoint`` calls, in older and in newer versions."""
 
 Operator = torch._ops.OpOverload
 
@@ -63,6 +74,14 @@ def never_start_accelerators() -> None:
             module._lazy_init = lambda: None  # type: ignore[union-attr]
     # Else ``torch.tensor(data, device=...)`` moves its tensor below every dispatch mode.
     torch._C._set_only_lift_cpu_tensors(True)
+
+
+def compile_without_processes() -> None:
+    """Let ``torch.compile`` be called: in older versions it starts processes at once, which are refused."""
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    read = sys.modules.get("torch._inductor.config")
+    if read is not None:
+        setattr(read, "compile_threads", 1)  # noqa: B010  # A module that mypy does not know.
 
 
 def packet_of(operator: Operator) -> Any:
@@ -97,6 +116,43 @@ def pretty_target(node: torch.fx.Node) -> str:
     return node._pretty_print_target(node.target)
 
 
+def names_taken(graph: torch.fx.Graph) -> tuple[set[str], dict[str, int]]:
+    """The names that the graph's nodes have had so far, to be given back to :func:`release_names`."""
+    namespace = graph._graph_namespace
+    return set(namespace._used_names), dict(namespace._base_count)
+
+
+def release_names(graph: torch.fx.Graph, taken: tuple[set[str], dict[str, int]]) -> None:
+    """Let names that were taken since be given anew, after their nodes were erased."""
+    namespace = graph._graph_namespace
+    namespace._used_names = set(taken[0])
+    # Filled anew, not replaced: in older versions of torch it is a dict with a default.
+    namespace._base_count.clear()
+    namespace._base_count.update(taken[1])
+
+
 def tensors_in(tree: object) -> list[torch.Tensor]:
     """The tensors in nested lists, tuples and dicts."""
     return [leaf for leaf in tree_flatten(tree)[0] if isinstance(leaf, torch.Tensor)]
+
+
+def storage_key(tensor: torch.Tensor) -> int:
+    """What a tensor and its views have in common, as long as one of them lives."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (NotImplementedError, RuntimeError):
+        # Sparse and opaque tensors have no storage.
+        return id(tensor)
+
+
+def written_by(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """The arguments that the operator changes in place."""
+    schema = operator._schema
+    if not schema.is_mutable:
+        return []
+    written = [
+        args[index] if index < len(args) else kwargs.get(argument.name)
+        for index, argument in enumerate(schema.arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    ]
+    return tensors_in(written)

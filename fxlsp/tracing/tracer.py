@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from traceback import walk_tb
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import torch
@@ -77,6 +77,14 @@ class ModulePathTracer(torch.fx.Tracer):
         self.calls: list[TracedCall] = []
         self.root_frame: FrameType | None = None
         """The frame of the root ``forward``; after the trace it stands at the ``return`` that ran."""
+        self.evaluating = False
+        """Whether operations that run now work out a value, and are not the model's own."""
+        self.unregistered: dict[str, torch.nn.Module] = {}
+        """Modules that are called without being registered, by the paths they are shown under."""
+        self.recovered_nodes: set[torch.fx.Node] = set()
+        """Nodes that plain ``torch.fx`` does not record, as it fails before."""
+        self.opaque_nodes: set[torch.fx.Node] = set()
+        """Nodes in the place of a module whose ``forward`` could not be followed."""
         self._places = places
         self._entered: list[TracedCall] = []
         self._attributes = _AttributesRead()
@@ -88,6 +96,11 @@ class ModulePathTracer(torch.fx.Tracer):
     def current_module_qualified_name(self) -> str:
         """Path of the module that is being called, leaf modules included; "" in the root."""
         return self._entered[-1].module_path if self._entered else ""
+
+    @property
+    def current_module(self) -> torch.nn.Module:
+        """The module that is being called, leaf modules included; the root while none is."""
+        return self._entered[-1].module if self._entered else self.root
 
     def module_that_raised(self, error: BaseException) -> str:
         """Path of the innermost module whose call ``error`` ended; "" for the root."""
@@ -104,6 +117,16 @@ class ModulePathTracer(torch.fx.Tracer):
             self._root_definition = _definition(forward_code(root))
         return super().trace(root, concrete_args)
 
+    def create_args_for_root(
+        self, root_fn: Callable[..., Any], is_module: bool, concrete_args: Any = None
+    ) -> tuple[Any, list[Any]]:
+        function, args = super().create_args_for_root(root_fn, is_module, concrete_args)
+        if sys.version_info < (3, 11) and function is not root_fn and isinstance(function, FunctionType):
+            # Of a function with *args or **kwargs torch.fx makes a copy that has, on Python 3.10, wrong line numbers.
+            original = getattr(root_fn, "__code__", function.__code__)
+            function.__code__ = function.__code__.replace(co_linetable=original.co_linetable)
+        return function, args
+
     def call_module(
         self,
         m: torch.nn.Module,
@@ -117,7 +140,7 @@ class ModulePathTracer(torch.fx.Tracer):
             module_path=path,
             call_path=self._call_path(m),
             leaf=self.is_leaf_module(m, path),
-            chain=self._chain(),
+            chain=self.chain(),
             arguments=(*args, *kwargs.values()),
             first_node=len(self.graph.nodes),
         )
@@ -152,7 +175,7 @@ class ModulePathTracer(torch.fx.Tracer):
         # Here and not in create_proxy: buffers, and parameters in lists, become nodes inside create_arg.
         node = super().create_node(kind, *args, **kwargs)
         call_path = self._entered[-1].call_path if self._entered else ""
-        chain = () if kind in ("placeholder", "output") else self._chain()
+        chain = () if kind in ("placeholder", "output") else self.chain()
         self.origins[node] = NodeOrigin(
             chain,
             None if kind == "output" else call_path,
@@ -180,12 +203,12 @@ class ModulePathTracer(torch.fx.Tracer):
             names = [name for name in names if name.rpartition(".")[2] == attribute]
         return names[0] if len(names) == 1 else None
 
-    def _chain(self) -> Chain:
+    def chain(self) -> Chain:
         """The user's expressions that are running, outermost first."""
         chain: list[Instruction] = []
         path = self.current_module_qualified_name
         outer = len(self._entered)
-        frames = walk_out(sys._getframe(2))
+        frames = walk_out(sys._getframe(1))
         for frame in frames:
             code = frame.f_code
             if code is _CALL_MODULE:
@@ -207,12 +230,21 @@ class ModulePathTracer(torch.fx.Tracer):
 
     def note_attribute(self, attribute: torch.fx.proxy.Attribute) -> None:
         """Remember the expression that read an attribute of a proxy."""
-        attribute.__dict__[_WRITTEN] = self._chain()
+        attribute.__dict__[_WRITTEN] = self.chain()
 
 
 def forward_code(module: torch.nn.Module) -> CodeType | None:
     """The code of the class's ``forward`` below its decorators; None if it is not a Python function."""
     return getattr(inspect.unwrap(type(module).forward), "__code__", None)
+
+
+def check_graph(root: torch.nn.Module, graph: torch.fx.Graph) -> None:
+    """Raise what ``torch.fx.symbolic_trace`` raises when it makes a module of a graph.
+
+    That takes long, and fails where a node reads the root itself, which has no name to be copied under.
+    """
+    if any(node.op in ("get_attr", "call_module") and node.target == "" for node in graph.nodes):
+        torch.fx.GraphModule(root, graph)
 
 
 def raised_before_forward(error: BaseException) -> bool:

@@ -123,7 +123,7 @@ def test_tensors_on_an_accelerator_are_made_on_the_cpu(worker: Any, write: Calla
 
             def forward(self, x):
                 x = self.lin(x.cuda().to(device)) + torch.ones(2, device="cuda") + torch.tensor([1, 2]).to(device)
-                return x + self.ones + self.data
+                return x + self.ones + self.data + self.large.sum()
         """
     )
     report = worker.report(f"{path}:Net", "Net().cuda()", "torch.randn(1, 4, device='cuda')")
@@ -151,3 +151,19 @@ def test_calls_that_change_an_imported_object_run(worker: Any, write: Callable[.
     )
     report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)")
     assert report.nodes[-1].output == {"shape": [1, 6], "dtype": "float32"}
+
+
+def test_what_is_read_from_the_module_itself_is_there(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        "import sys\nhere = sys.modules[__name__]\nthere = here\nsizes = here\nWIDTH = 4\n"
+        + NET.replace("__init__(self)", "__init__(self, width=there.sizes.WIDTH)").replace(
+            "nn.Linear(4,", "nn.Linear(width,"
+        )
+    )
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_what_torchscript_compiles_may_initialise(worker: Any, write: Callable[..., str]) -> None:
+    compiled = "@torch.jit.script\ndef made(width: int):\n    return torch.nn.init.ones_(torch.empty(width))\n"
+    path = write("import torch\n" + compiled + NET.replace("return self.lin(x)", "return self.lin(x) + made(2)"))
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete

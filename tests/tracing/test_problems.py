@@ -62,9 +62,9 @@ def test_control_flow_on_a_tensor_stands_on_the_condition(worker: Any, write: Ca
     assert problem.location.line == 14
     if sys.version_info >= (3, 11):
         assert (problem.location.column, problem.location.end_column) == (12, 23)
-    assert [node.name for node in report.nodes] == ["x", "a", "b", "sum_1", "gt"]
+    assert [node.name for node in report.nodes][:5] == ["x", "a", "b", "sum_1", "gt"]
+    assert report.nodes[-1].output is not None
     assert report.nodes[1].output == {"shape": [3, 8], "dtype": "float32"}
-    assert (report.calls[0].output, report.calls[0].flops) == (None, None)
 
 
 def test_an_output_that_fx_cannot_record_stands_on_the_return(worker: Any, write: Callable[..., str]) -> None:
@@ -73,7 +73,7 @@ def test_an_output_that_fx_cannot_record_stands_on_the_return(worker: Any, write
     problem = only(report.problems)
     assert report.verdict.error is not None
     assert report.verdict.error.location is None
-    assert problem.code == "FX199"
+    assert problem.code == "FX111"
     assert problem.location is not None
     assert problem.location.line == 14
 
@@ -182,7 +182,7 @@ def test_an_operation_that_fails_for_its_operands_memory_or_gradient_is_a_proble
 
 
 def test_iteration_over_a_traced_value_is_not_control_flow(worker: Any, write: Callable[..., str]) -> None:
-    text = MODEL.replace("        z = self.b(y)", "        for row in y:\n            pass\n        z = y")
+    text = MODEL.replace("        z = self.b(y)", "        for row in y:\n            pass\n        z = self.b(y)")
     problem = only(worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").problems)
     assert problem.code == "FX102"
     assert problem.location is not None
@@ -260,14 +260,15 @@ def test_types_that_do_not_fit_fail(call: str, fails: bool, worker: Any, write: 
                 return {call}
         """
     report = worker.report(write(text) + ":Net", "Net()", "torch.randn(4, 4)")
-    assert [problem.code for problem in report.problems] == (["FX401"] if fails else [])
-    assert all("the same dtype" in problem.message for problem in report.problems)
+    failing = [problem for problem in report.problems if problem.code != "FX310"]
+    assert [problem.code for problem in failing] == (["FX401"] if fails else [])
+    assert all("the same dtype" in problem.message for problem in failing)
 
 
 def test_an_error_before_forward_is_entered_stands_on_its_decorator(worker: Any, write: Callable[..., str]) -> None:
     text = MODEL.replace("    def forward(self, x):", "    @torch.no_grad()\n    def forward(self, x, *, y=None):")
     problem = only(worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)").problems)
-    assert problem.code == "FX199"
+    assert problem.code == "FX112"
     assert "varnames is too small" in problem.message  # "co_varnames" since Python 3.11
     assert problem.location is not None
     assert problem.location.line == 11

@@ -43,3 +43,33 @@ def test_a_layer_costs_what_torch_counts(
     with FlopCounterMode(display=False) as counter:
         module(*[torch.randn(shape)] * (3 if "Attention" in layer else 1))
     assert report.calls[0].flops == counter.get_total_flops()
+
+
+def test_the_time_of_each_stage_and_of_all_is_told(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+        from torch import nn
+
+        class Net(nn.Module):
+            def forward(self, x):
+                return x + 1
+        """
+    report = worker.report(write(text) + ":Net", "Net()", "torch.randn(3)")
+    assert set(report.timing_ms) == {"load", "construct", "trace", "values", "checks", "recover", "total"}
+    assert report.timing_ms["total"] >= report.timing_ms["trace"]
+
+
+def test_modules_of_one_class_that_nothing_registers_are_not_mistaken(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+        from torch import nn
+
+        class Net(nn.Module):
+            def forward(self, x):
+                first = nn.Linear(4, 8)
+                second = nn.Linear(8, 2)
+                return second(first(x)), first(x)
+        """
+    report = worker.report(write(text) + ":Net", "Net()", "torch.randn(3, 4)")
+    called = [node for node in report.nodes if node.op == "call_module"]
+    assert [node.output and node.output["shape"] for node in called] == [[3, 8], [3, 2], [3, 8]]
+    assert [node.params for node in called] == [40, 18, 40]
+    assert report.complete

@@ -1,0 +1,187 @@
+"""Whether the graph would be another one in the other of train and eval mode, and where that is decided (FX304)."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import torch
+import torch.fx
+
+from ...report.codes import MODE_BAKED, severity_of
+from ...report.places import Location
+from ...report.problems import Problem
+from ...report.wire import Message
+from ..building import seed
+from ..construction import Constructions
+from ..fakes import OnCpu
+from ..frames import Places
+from ..tracer import ModulePathTracer
+from .executed import Function, Key, key_of
+from .snapshots import Snapshot
+from .traced import Traced
+
+
+@dataclass(frozen=True)
+class ModeDifference:
+    """How the graph of the other mode differs from that of the model's own."""
+
+    training: bool
+    """Whether the model's own mode is train."""
+    nodes: int
+    """How many the own mode has."""
+    other_nodes: int
+    places: tuple[Location, ...]
+    """Each ``self.training`` that makes the difference; none where the graphs are the same."""
+    entered: tuple[str, ...]
+    """Paths of the modules that are called in the other mode."""
+    other_error: str | None = None
+    """Why the other mode cannot be traced, if it cannot."""
+
+    def problems(self, model: str) -> Iterator[Problem]:
+        """What to tell about it."""
+        own, other = ("train", "eval") if self.training else ("eval", "train")
+        message = (
+            f"The graph is that of {own} mode ({self.nodes} nodes); {other} mode has another ({self.other_nodes} "
+            f"nodes). What self.training decides here is baked in: {other}() does not change the graph."
+        )
+        for place in self.places:
+            yield Problem(MODE_BAKED, severity_of(MODE_BAKED), message, place, model=model)
+
+    def to_json(self) -> Message:
+        return {
+            "training": self.training,
+            "nodes": self.nodes,
+            "other_nodes": self.other_nodes,
+            "places": [place.to_json() for place in self.places],
+            "entered": list(self.entered),
+            "other_error": self.other_error,
+        }
+
+    @classmethod
+    def from_json(cls, data: Message) -> ModeDifference:
+        return cls(
+            data["training"],
+            data["nodes"],
+            data["other_nodes"],
+            tuple(Location.from_json(place) for place in data["places"]),
+            tuple(data["entered"]),
+            data["other_error"],
+        )
+
+
+def may_depend_on_mode(root: torch.nn.Module) -> bool:
+    """Whether the code of a class that is traced through reads an attribute ``training``."""
+    is_leaf = torch.fx.Tracer().is_leaf_module
+    classes = {
+        cls for module in root.modules() if module is root or not is_leaf(module, "") for cls in type(module).__mro__
+    }
+    functions = (value for cls in classes if not _is_of_torch(cls) for value in vars(cls).values())
+    return any(_reads_training(getattr(function, "__code__", None)) for function in map(_unwrapped, functions))
+
+
+def _is_of_torch(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in ("torch", "builtins")
+
+
+def _unwrapped(value: Any) -> Any:
+    value = getattr(value, "__func__", value.fget if isinstance(value, property) else value)
+    return inspect.unwrap(value) if callable(value) else value
+
+
+def _reads_training(code: CodeType | None) -> bool:
+    if code is None:
+        return False
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return "training" in code.co_names or any(_reads_training(one) for one in inner)
+
+
+def mode_differences(root: torch.nn.Module, places: Places) -> ModeDifference:
+    """Trace ``root`` in its own mode and in the other, and compare the graphs.
+
+    For a process of its own: tracing changes the model.
+    """
+    training = root.training
+    before = Snapshot(root)
+    own = _traced(root, places)
+    before.restore()
+    root.train(not training)
+    other = _traced(root, places)
+    entered = tuple(dict.fromkeys(call.module_path for call in other.tracer.calls))
+    counts = (len(own.tracer.graph.nodes), len(other.tracer.graph.nodes))
+    error = None if other.error is None else f"{type(other.error).__name__}: {other.error}"
+    # A graph that breaks off differs from one that does not by where it does.
+    comparable = (own.error is None) == (other.error is None)
+    found = tuple(_places(own, other)) if comparable else ()
+    return ModeDifference(training, *counts, found, entered, error)
+
+
+def _traced(root: torch.nn.Module, places: Places) -> Traced:
+    tracer = ModulePathTracer(places)
+    error: BaseException | None = None
+    seed()
+    try:
+        with OnCpu():
+            tracer.trace(root)
+    except BaseException as raised:
+        # Whatever the user's code raises ends this pass and nothing else.
+        error = raised
+    return Traced(root, tracer, places, Constructions(places), "", error)
+
+
+def _places(own: Traced, other: Traced) -> Iterator[Location]:
+    here, there = _made_by_functions(own), _made_by_functions(other)
+    # What ran in one mode alone did so for a reason that stands elsewhere.
+    ran = {function.key for function in own.executed.functions} & {one.key for one in other.executed.functions}
+    differing = {key for key in ran if here.get(key) != there.get(key)}
+    if not differing:
+        return
+    seen: set[Location] = set()
+    for traced in (own, other):
+        for function in traced.executed.reachable:
+            # A helper that made no node in either mode may be what decides for the functions that call it.
+            if function.key in differing or not (function.key in here or function.key in there):
+                for location in _asks_for_mode(traced, function):
+                    if location not in seen:
+                        seen.add(location)
+                        yield location
+
+
+def _asks_for_mode(traced: Traced, function: Function) -> Iterator[Location]:
+    if function.names("training"):
+        for part in function.parts(ast.Attribute):
+            if part.attr == "training" and isinstance(part.ctx, ast.Load):
+                yield traced.executed.location(function, part)
+
+
+def _made_by_functions(traced: Traced) -> dict[Key, list[Any]]:
+    """What each function had to do with the nodes: where it stood when they were made, and which it made itself.
+
+    Where is the place in the text: instructions differ where the compiler made two of one expression.
+    """
+    found: dict[Key, list[Any]] = {}
+    for node in traced.tracer.graph.nodes:
+        chain = traced.tracer.origins[node].chain
+        for depth, step in enumerate(chain):
+            steps = found.setdefault(key_of(step.code), [])
+            place = traced.places.locate(step.code, step.offset)
+            if depth == len(chain) - 1:
+                steps.append((place, node.op, node.target, _plain(node)))
+            elif not steps or steps[-1] != place:
+                steps.append(place)
+    return found
+
+
+def _plain(node: torch.fx.Node) -> str:
+    """The arguments of a node but for other nodes' names."""
+    return repr(torch.fx.node.map_aggregate((node.args, node.kwargs), _plain_value))
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, complex, str, type(None), torch.dtype)):
+        return value
+    return type(value).__name__

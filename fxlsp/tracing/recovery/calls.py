@@ -1,0 +1,193 @@
+"""Calls of modules: each failure stays in the module that met it.
+
+A ``forward`` that raises with proxies is run again on their values, each operation recorded as it runs; one that raises
+then too fails in eager mode as well. Either way the caller goes on.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.fx
+
+from ...report.codes import COMPILED, OPERATION_FAILS, TRANSFORM, UNTRACEABLE
+from ..entry import entry_of
+from ..failures import text_of
+from ..frames import Instruction
+from ..outputs import UNKNOWN, Unknown
+from ..refusal_kinds import code_of_error
+from ..torch_private import WITHOUT_DATA
+from .findings import Finding
+from .proxies import ValueProxy, is_proxy
+from .questions import NeedsDataError
+from .refusals import DYNAMO
+from .trees import leaves, mapped
+
+if TYPE_CHECKING:
+    from .tracer import Mark, RecoveringTracer
+
+Run = Callable[..., Any]
+
+
+class Calls:
+    """The module calls of one pass."""
+
+    def __init__(self, tracer: RecoveringTracer) -> None:
+        self._tracer = tracer
+        self.runs_on_values = False
+        """Whether the ``forward`` that is running does so on values, not on proxies."""
+        self.result: Any = UNKNOWN
+        """What the root returned, in values."""
+
+    def root(self, function: Run, args: tuple[Any, ...]) -> Any:
+        """Run the root's ``forward``."""
+        with self._tracer.running():
+            result = self._followed(function, args, {}, self._tracer.root)
+        self.result = self._tracer.values_in(result)
+        return result
+
+    def root_without_self(self, root: torch.nn.Module, *args: Any) -> Any:
+        """Run a root's ``forward`` that is no method of its class."""
+        entry = entry_of(root)
+        bound = inspect.signature(entry)
+        kinds = [parameter.kind for parameter in bound.parameters.values()]
+
+        def run(*given: Any) -> Any:
+            positional: list[Any] = []
+            named: dict[str, Any] = {}
+            for value, kind, name in zip(given, kinds, bound.parameters, strict=False):
+                if kind is inspect.Parameter.VAR_POSITIONAL:
+                    positional.extend(value)
+                elif kind is inspect.Parameter.VAR_KEYWORD:
+                    named.update(value)
+                elif kind is inspect.Parameter.KEYWORD_ONLY:
+                    named[name] = value
+                else:
+                    positional.append(value)
+            return entry(*positional, **named)
+
+        return self.root(run, args)
+
+    def module(
+        self, module: torch.nn.Module, forward: Run, enter: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a module: ``enter`` does so as a tracer does, ``forward`` as Python does."""
+        on_values = self.runs_on_values
+        if on_values:
+            args, kwargs = self._proxies_in((args, kwargs))
+        try:
+            if _is_compiled(module):
+                result = self._compiled(module, forward, args, kwargs)
+            else:
+                self.runs_on_values = False
+                result = self._followed(enter, args, kwargs, module)
+        finally:
+            self.runs_on_values = on_values
+        return self._tensors_in(result) if on_values else result
+
+    def _followed(self, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any], module: torch.nn.Module) -> Any:
+        tracer = self._tracer
+        mark, found = tracer.mark(), len(tracer.findings)
+        try:
+            return run(*args, **kwargs)
+        except BaseException as error:
+            first = self._finding(error, module)
+        tracer.roll_back(mark)
+        self.runs_on_values = True
+        try:
+            result = run(*self._tensors_in(args), **self._tensors_in(kwargs))
+        except BaseException as error:
+            self._give_up(error, first, module, (args, kwargs), mark)
+            return self._opaque(module, args, kwargs)
+        finally:
+            self.runs_on_values = False
+        if not isinstance(first.error, NeedsDataError):
+            tracer.findings.note(first, at=found)
+        return self._proxies_in(result)
+
+    def _finding(self, error: BaseException, module: torch.nn.Module) -> Finding:
+        tracer = self._tracer
+        outer = tracer.chain()
+        path = tracer.submodule_paths.get(module, "") if tracer.submodule_paths else ""
+        inner = tuple(Instruction(code, offset, path) for code, offset in tracer.places.raised_by(error))
+        return Finding(code_of_error(error, text_of(error)), error, (*outer, *inner), path)
+
+    def _give_up(self, error: BaseException, first: Finding, module: torch.nn.Module, given: Any, mark: Mark) -> None:
+        """The ``forward`` fails on values as well: what is told of it."""
+        tracer = self._tracer
+        if isinstance(error, (NeedsDataError, *WITHOUT_DATA)) or _comes_from_fakes(error):
+            tracer.needs_data = True
+            if first.code != UNTRACEABLE:
+                tracer.findings.note(first)
+            return
+        if any(isinstance(leaf, Unknown) for leaf in leaves(tracer.values_in(given))) or tracer.met_unknown_since(mark):
+            # What is unknown has been told where it became so.
+            return
+        second = self._finding(error, module)
+        if second.code in _ONLY_WHILE_TRACED:
+            tracer.findings.note(second)
+            return
+        tracer.findings.note(Finding(OPERATION_FAILS, error, second.chain, second.module_path))
+        if first.code != UNTRACEABLE and first.chain != second.chain:
+            tracer.findings.note(first)
+
+    def _opaque(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A node in the place of a call that did not return."""
+        tracer = self._tracer
+        if module is tracer.root:
+            return UNKNOWN
+        node = tracer.create_node(
+            "call_module", tracer.path_of_module(module), tracer.create_arg(args), tracer.create_arg(kwargs)
+        )
+        tracer.origins[node].module_path = tracer.current_module_qualified_name
+        tracer.opaque_nodes.add(node)
+        tracer.evaluator.know(node, UNKNOWN, flops=None)
+        return ValueProxy(node, tracer)
+
+    def _compiled(self, module: torch.nn.Module, forward: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A scripted module is one node; one that ``torch.compile`` wrapped is followed."""
+        tracer = self._tracer
+        original = getattr(module, "_orig_mod", None)
+        if isinstance(original, torch.nn.Module):
+            tracer.note(COMPILED, RuntimeError(DYNAMO))
+            return original(*args, **kwargs)
+        tracer.note_refusal(lambda: forward(*args, **kwargs), COMPILED)
+        return tracer.create_proxy("call_module", tracer.path_of_module(module), args, kwargs)
+
+    def _tensors_in(self, tree: Any) -> Any:
+        """``tree`` with values in the place of proxies, each tensor known by its node."""
+
+        def value(leaf: Any) -> Any:
+            if not is_proxy(leaf):
+                return leaf
+            found = self._tracer.value_of(leaf)
+            self._tracer.tensors.produced(leaf.node, found)
+            return found
+
+        return mapped(tree, value)
+
+    def _proxies_in(self, tree: Any) -> Any:
+        """``tree`` with a proxy in the place of each tensor that plain torch.fx would have one for."""
+
+        def proxy(leaf: Any) -> Any:
+            if not isinstance(leaf, torch.Tensor) or is_proxy(leaf) or not self._tracer.follows(leaf):
+                return leaf
+            node = self._tracer.tensors.node_of(leaf)
+            return leaf if node is None else ValueProxy(node, self._tracer)
+
+        return mapped(tree, proxy)
+
+
+_ONLY_WHILE_TRACED = frozenset({COMPILED, TRANSFORM})
+"""What torch refuses wherever torch.fx traces, be there proxies or not: no failure of the model's own."""
+
+
+def _is_compiled(module: torch.nn.Module) -> bool:
+    return isinstance(module, torch.jit.ScriptModule) or type(module).__name__ == "OptimizedModule"
+
+
+def _comes_from_fakes(error: BaseException) -> bool:
+    return "FakeTensor" in text_of(error) or "fake tensor" in text_of(error).lower()

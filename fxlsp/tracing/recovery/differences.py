@@ -1,0 +1,61 @@
+"""Where a graph does something else than its model does, whatever the reason (FX399).
+
+The graph that torch.fx made is held against the operations that the model itself ran on the example inputs: each
+operation on what stems from an input or a parameter, by its expression and target.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ...report.codes import GRAPH_DIFFERS, severity_of
+from ...report.graph import Node
+from ...report.places import Location
+from ...report.problems import Problem
+
+
+class Operation(NamedTuple):
+    """What one node does, as far as the two passes agree on it."""
+
+    location: Location
+    target: str
+    inputs: str
+    """What it was given: shapes and Python values."""
+
+
+def operations(nodes: Iterable[Node]) -> Iterator[Operation]:
+    """The operations among ``nodes``; inputs, the output and what only reads an attribute or an item are none."""
+    for node in nodes:
+        if node.op.startswith("call_") and node.location is not None and node.target not in _READS:
+            yield Operation(node.location, node.target, json.dumps([_comparable(value) for value in node.inputs]))
+
+
+def _comparable(value: Any) -> Any:
+    """An input without its texts: those for people differ, as torch.fx's proxies have texts of their own."""
+    if isinstance(value, dict):
+        text = isinstance(value.get("value"), str)
+        return "text" if text else {name: _comparable(item) for name, item in value.items()}
+    return [_comparable(item) for item in value] if isinstance(value, list) else value
+
+
+_READS = frozenset({"builtins.getattr", "operator.getitem"})
+
+
+def first_difference(graph: Iterable[Node], run: Iterable[Node], model: str) -> Problem | None:
+    """A problem at the first operation that only one of the two does; None if they do the same."""
+    ours, theirs = list(operations(graph)), list(operations(run))
+    surplus = Counter(ours) - Counter(theirs)
+    missing = Counter(theirs) - Counter(ours)
+    if not surplus and not missing:
+        return None
+    if missing:
+        place = next(operation for operation in theirs if operation in missing)
+        words = f"the model runs {place.target} here on its example inputs, and the graph does not"
+    else:
+        place = next(operation for operation in ours if operation in surplus)
+        words = f"the graph runs {place.target} here, and the model does not on its example inputs"
+    message = f"The graph does something else than the model when it runs: {words}."
+    return Problem(GRAPH_DIFFERS, severity_of(GRAPH_DIFFERS), message, place.location, model=model)

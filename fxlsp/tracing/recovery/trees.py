@@ -1,0 +1,44 @@
+"""Nested Python containers, mapped leaf by leaf."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+
+def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """``tree`` with each leaf changed: lists, tuples, named tuples, dicts, slices and dataclasses are opened."""
+    kind = type(tree)
+    if kind in (list, tuple, torch.Size):
+        items = [mapped(item, change) for item in tree]
+        return items if kind is list else tuple(items)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind(*(mapped(item, change) for item in tree))
+    if kind is dict:
+        return {key: mapped(item, change) for key, item in tree.items()}
+    if kind is slice:
+        return slice(mapped(tree.start, change), mapped(tree.stop, change), mapped(tree.step, change))
+    if dataclasses.is_dataclass(kind):
+        return _mapped_fields(tree, change)
+    return change(tree)
+
+
+def _mapped_fields(tree: Any, change: Callable[[Any], Any]) -> Any:
+    changed = {field.name: mapped(getattr(tree, field.name), change) for field in dataclasses.fields(tree)}
+    if all(changed[name] is getattr(tree, name) for name in changed):
+        return tree
+    twin = copy.copy(tree)
+    for name, value in changed.items():
+        object.__setattr__(twin, name, value)
+    return twin
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    """The leaves of ``tree`` in order."""
+    found: list[Any] = []
+    mapped(tree, found.append)
+    return iter(found)

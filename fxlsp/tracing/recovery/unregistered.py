@@ -1,0 +1,43 @@
+"""Modules that are called without being registered: the path under which they are shown, and why they have none."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from itertools import chain, count
+from typing import Any
+
+import torch
+
+
+def likely_path(module: torch.nn.Module, caller: torch.nn.Module, caller_path: str) -> str:
+    """The path that ``module`` would have if what holds it in its caller were registered.
+
+    ``layers.0`` for an item of ``self.layers = [...]``; else its class in angle brackets.
+    """
+    prefix = f"{caller_path}." if caller_path else ""
+    for name, value in vars(caller).items():
+        if not name.startswith("_"):
+            for inner, found in _modules_in(value):
+                if found is module:
+                    return prefix + ".".join((name, *inner))
+    return f"{prefix}<{type(module).__name__}>"
+
+
+def free_path(path: str, taken: Container[str]) -> str:
+    """``path``, or where another module has it, one with a number: ``<Linear 2>``, ``layers.0 2``."""
+    numbered = (f"{path[:-1]} {number}>" if path.endswith(">") else f"{path} {number}" for number in count(2))
+    return next(shown for shown in chain((path,), numbered) if shown not in taken)
+
+
+def _modules_in(value: Any, depth: int = 2) -> Iterator[tuple[tuple[str, ...], torch.nn.Module]]:
+    if isinstance(value, torch.nn.Module):
+        yield (), value
+    elif depth:
+        items: Iterator[tuple[Any, Any]] = iter(())
+        if isinstance(value, Mapping):
+            items = iter(value.items())
+        elif type(value) in (list, tuple):
+            items = enumerate(value)
+        for key, item in items:
+            for inner, found in _modules_in(item, depth - 1):
+                yield (str(key), *inner), found

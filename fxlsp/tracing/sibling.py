@@ -1,0 +1,100 @@
+"""A second process for a second pass: forked from the constructed model before the first pass changes it."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+
+import torch
+
+from ..report.wire import Decoder, Message, encode
+from .death import die_with_parent
+from .guard import own_fork
+from .last_words import die_silently
+
+_POLL_SECONDS = 0.1
+_exit = os._exit
+"""Taken before a child's last words are arranged: this process ends without any."""
+
+
+class Sibling:
+    """Carries out ``work`` beside the process that makes it, and tells its result."""
+
+    def __init__(self, work: Callable[[], Message]) -> None:
+        self._pipe, theirs = os.pipe()
+        parent = os.getpid()
+        with own_fork():
+            self._pid = os.fork()
+        if self._pid == 0:
+            os.close(self._pipe)
+            _carry_out(work, theirs, parent)
+        os.close(theirs)
+
+    def __enter__(self) -> Sibling:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.end()
+
+    def result(self, seconds: float, megabytes: float) -> Message | None:
+        """What ``work`` returned; None if it raised, died, or was ended at one of these limits."""
+        deadline = time.monotonic() + seconds
+        decoder = Decoder()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._pipe, selectors.EVENT_READ)
+            while time.monotonic() < deadline and resident_megabytes(self._pid) <= megabytes:
+                if not selector.select(_POLL_SECONDS):
+                    continue
+                data = os.read(self._pipe, 2**20)
+                if not data:
+                    break
+                for message in decoder.feed(data):
+                    self.end()
+                    return message
+        self.end()
+        return None
+
+    def end(self) -> None:
+        """End the process, whatever it does, and forget it."""
+        if self._pipe < 0:
+            return
+        os.close(self._pipe)
+        self._pipe = -1
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
+
+
+def _carry_out(work: Callable[[], Message], pipe: int, parent: int) -> None:
+    status = 1
+    # First of all: else the threads that a backward pass starts race for torch's pool, which no fork inherits.
+    torch.set_num_threads(1)
+    try:
+        die_with_parent(parent)
+        die_silently()
+        data = memoryview(encode(work()))
+        while data:
+            data = data[os.write(pipe, data) :]
+        status = 0
+    except BaseException:
+        # What fails here is ours, or the user's in a way the first pass did not meet: it goes to the log.
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        _exit(status)
+
+
+def resident_megabytes(pid: int) -> float:
+    """Resident memory; 0 where it cannot be known."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except (OSError, IndexError):
+        return 0.0

@@ -1,0 +1,55 @@
+"""Texts of models in which ``⟦`` and ``⟧`` enclose what a problem is to stand at."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+from fxlsp.report.problems import Problem
+
+_OPEN, _CLOSE = "⟦", "⟧"
+
+Span = tuple[int, int, int, int]
+
+
+@dataclass
+class Marked:
+    """A text without its marks, and what they enclosed."""
+
+    text: str
+    spans: list[Span]
+
+
+def unmarked(text: str) -> Marked:
+    """Take ``⟦`` and ``⟧`` out of ``text``."""
+    spans: list[Span] = []
+    opened: list[tuple[int, int]] = []
+    plain: list[str] = []
+    line, column = 1, 1
+    for character in textwrap.dedent(text):
+        if character == _OPEN:
+            opened.append((line, column))
+        elif character == _CLOSE:
+            spans.append((*opened.pop(), line, column))
+        else:
+            plain.append(character)
+            line, column = (line + 1, 1) if character == "\n" else (line, column + 1)
+    return Marked("".join(plain), sorted(spans))
+
+
+def span_of(problem: Problem) -> Span:
+    """Where a problem stands."""
+    place = problem.location
+    assert place is not None, problem
+    return (place.line, place.column, place.end_line, place.end_column)
+
+
+PREAMBLE = """\
+import random
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+"""
