@@ -31,6 +31,15 @@ class Attempt:
     """It is to be repeated although the texts are the same."""
 
 
+@dataclass(frozen=True, slots=True)
+class FxUse:
+    """A file that uses torch.fx."""
+
+    path: str
+    words: str
+    """What of it the file names."""
+
+
 @dataclass(slots=True)
 class Session:
     """Documents, models and what was tried; the rules about them are in the modules that take a session."""
@@ -54,6 +63,8 @@ class Session:
     """The classes that a model's report covers, by the path of their file."""
     spent_ms: dict[str, float] = field(default_factory=dict)
     """Worker time that first traces of a file's models took since it was opened or edited."""
+    fx_uses: dict[str, FxUse | None] = field(default_factory=dict)
+    """Of each folder that was looked into, a file that uses torch.fx; None if none does."""
     cursor: tuple[str, int] | None = None
     """Path and line of the last hover, lens or edit."""
     _forms: OrderedDict[str, str] = field(default_factory=OrderedDict)

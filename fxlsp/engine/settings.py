@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fxlsp.engine.pyproject import Pyproject, read_pyproject
+from fxlsp.report import codes
+from fxlsp.report.codes import Severity
 from fxlsp.report.places import Location
 
 Origin = Literal["default", "pyproject", "client"]
+Level = Severity | Literal["off"]
 
 EDITOR_SECONDS = 10.0
 COMMAND_LINE_SECONDS = 60.0
@@ -28,6 +32,12 @@ class Settings:
     hints: bool = True
     recipes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Expressions by ``Name`` or ``/absolute/path.py:Name``."""
+    profile: Literal["auto", "fx", "shapes"] = "auto"
+    """Whether what concerns torch.fx alone is told as a problem or as a hint; ``auto`` looks whether it is used."""
+    severities: Mapping[str, Level] = field(default_factory=dict)
+    """By code or the beginning of codes."""
+    ignore: tuple[str, ...] = ()
+    """Codes and beginnings of codes that are never told."""
     seconds: float = EDITOR_SECONDS
     """Wall time of one trace (``limits.seconds``)."""
     megabytes: int = _MEGABYTES
@@ -82,16 +92,23 @@ _Entry = tuple[str, Any, Origin]
 
 
 def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds: float) -> Settings:
-    recipes = {key.removeprefix("recipes."): value for key, value in values.items() if key.startswith("recipes.")}
     return Settings(
         python=values.get("python"),
         trusted=values.get("trusted", False),
         hints=values.get("hints", True),
-        recipes=recipes,
+        recipes=_table("recipes", values),
+        profile=values.get("profile", "auto"),
+        severities=_table("severities", values),
+        ignore=values.get("ignore", ()),
         seconds=values.get("limits.seconds", seconds),
         megabytes=values.get("limits.megabytes", _MEGABYTES),
         origins=origins,
     )
+
+
+def _table(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values whose key starts with ``name.``."""
+    return {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
 
 
 def _from_pyproject(pyproject: Pyproject) -> Iterator[_Entry | SettingProblem]:
@@ -126,7 +143,7 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for key, value in table.items():
         if value is None:
             continue
-        if key in ("limits", "recipes") and isinstance(value, Mapping):
+        if key in ("limits", "recipes", "severities") and isinstance(value, Mapping):
             yield from (((key, inner), deep) for inner, deep in value.items() if deep is not None)
         else:
             yield (key,), value
@@ -141,9 +158,11 @@ def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
     if keys[0] == "recipes" and len(keys) == 2:
         return f"recipes.{_recipe_key(keys[1], folder)}", _expressions(".".join(keys), value)
     name = ".".join(keys)
+    if keys[0] == "severities" and len(keys) == 2:
+        return f"severities.{_code(name, keys[1])}", _one_of(*_LEVELS)(name, value)
     check = _CHECKS.get(name)
     if check is None:
-        known = ", ".join((*_CHECKS, "recipes"))
+        known = ", ".join((*_CHECKS, "recipes", "severities"))
         raise ValueError(f"there is no setting '{name}'; there are: {known}")
     return name, check(name, value)
 
@@ -167,6 +186,28 @@ def _text(name: str, value: Any) -> str | None:
     return value or None
 
 
+def _one_of(*choices: str) -> Callable[[str, Any], str]:
+    def check(name: str, value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"'{name}' must be one of {', '.join(choices)}, not {value!r}")
+        return str(value)
+
+    return check
+
+
+def _codes(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"'{name}' must be a list of problem codes, not {value!r}")
+    return tuple(_code(name, code) for code in value)
+
+
+def _code(name: str, value: Any) -> str:
+    """A code, or the beginning of some."""
+    if not isinstance(value, str) or not any(code.startswith(value) for code in _KNOWN_CODES) or not value:
+        raise ValueError(f"'{name}': {value!r} is no problem code (such as FX101) and no family of them (such as FX1)")
+    return value
+
+
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"'{name}' must be true or false, not {value!r}")
@@ -185,10 +226,16 @@ def _positive_integer(name: str, value: Any) -> int:
     return value
 
 
+_LEVELS = ("error", "warning", "info", "hint", "off")
+_KNOWN_CODES = frozenset(
+    value for value in vars(codes).values() if isinstance(value, str) and re.fullmatch(r"FX\d{3}", value)
+)
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "python": _text,
     "trusted": _flag,
     "hints": _flag,
+    "profile": _one_of("auto", "fx", "shapes"),
+    "ignore": _codes,
     "limits.seconds": _positive,
     "limits.megabytes": _positive_integer,
 }

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 from fxlsp.engine.folders import Folder
-from fxlsp.engine.session import Session
+from fxlsp.engine.policy import Policy
+from fxlsp.engine.session import FxUse, Session
 from fxlsp.engine.store import InterpreterState, Snapshot
 from fxlsp.engine.template import TemplateState
 from fxlsp.engine.templates import Templates
+from fxlsp.source.fx_uses import fx_use_of
 
 
 def take_snapshot(session: Session, templates: Templates) -> Snapshot:
@@ -19,8 +23,30 @@ def take_snapshot(session: Session, templates: Templates) -> Snapshot:
         trusted=session.trusted,
         interpreters=tuple(_interpreter_state(folder, templates) for folder in session.folders),
         hints=session.folders[0].settings.hints,
+        policies={folder.path: _policy(session, folder) for folder in session.folders},
         setting_problems=tuple(problem for folder in session.folders for problem in folder.problems),
     )
+
+
+def _policy(session: Session, folder: Folder) -> Policy:
+    settings = folder.settings
+    if settings.profile != "auto":
+        where = "pyproject.toml" if settings.origin("profile") == "pyproject" else "the editor's settings"
+        return Policy.of(settings, settings.profile, f"set in {where}")
+    use = session.fx_uses.get(folder.path) or _open_use(session, folder)
+    if use is not None:
+        return Policy.of(settings, "fx", f"{os.path.basename(use.path)} uses {use.words}")
+    # Quiet until the folder has been looked into: what disappears again is worse than what comes late.
+    known = not folder.path or folder.path in session.fx_uses
+    return Policy.of(settings, "shapes", "no file uses torch.fx" if known else "")
+
+
+def _open_use(session: Session, folder: Folder) -> FxUse | None:
+    for path, document in session.documents.items():
+        words = document.derive(fx_use_of) if session.folder_of(path) is folder else None
+        if words is not None:
+            return FxUse(path, words)
+    return None
 
 
 def _interpreter_state(folder: Folder, templates: Templates) -> InterpreterState:

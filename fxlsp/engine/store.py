@@ -12,6 +12,7 @@ from functools import cached_property
 
 from fxlsp.engine.history import History
 from fxlsp.engine.interpreters import Interpreter
+from fxlsp.engine.policy import Policy
 from fxlsp.engine.settings import SettingProblem
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Failure
@@ -118,6 +119,8 @@ class Snapshot:
     """One for each workspace folder, in their order; one for the folder "" where there is none."""
     hints: bool = True
     """The setting."""
+    policies: Mapping[str, Policy] = field(default_factory=dict)
+    """Which problems are told and how severe they are, by workspace folder; "" for files that lie in none."""
     setting_problems: tuple[SettingProblem, ...] = ()
 
     def states_in(self, path: str) -> tuple[ModelState, ...]:
@@ -144,6 +147,12 @@ class Snapshot:
         holding = [state for state in self.interpreters if state.folder and inside(path, state.folder)]
         first = self.interpreters[0] if self.interpreters else None
         return max(holding, key=lambda state: len(state.folder), default=first)
+
+    def policy_of(self, path: str) -> Policy:
+        """The policy of the innermost folder that holds ``path``, else of the first folder."""
+        holding = [folder for folder in self.policies if folder and inside(path, folder)]
+        first = next(iter(self.policies), "")
+        return self.policies.get(max(holding, key=len, default=first), Policy())
 
     @cached_property
     def _by_file(self) -> dict[str, tuple[ModelState, ...]]:

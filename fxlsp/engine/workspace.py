@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from fxlsp.engine.folders import Client, read_folder
+from fxlsp.engine.fx_uses import FxUses
 from fxlsp.engine.jobs import TracingJobs
 from fxlsp.engine.process import BOOTSTRAP
 from fxlsp.engine.reconciling import forget
@@ -67,6 +68,7 @@ class Workspace:
         self._templates = Templates(self._executor, self._on_template, bootstrap)
         self._texts = Texts(self._session, self._executor, self._on_known)
         self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)
+        self._fx_uses = FxUses(self._session, self._executor, self._on_profile)
         self._read_folders()
         self.snapshot: Snapshot = take_snapshot(self._session, self._templates)
         """The session as it is. It never changes; another takes its place."""
@@ -108,6 +110,7 @@ class Workspace:
         """A trace that failed is tried again: what it lacked may lie outside the texts. Settings are read again."""
         if os.path.basename(path) == _SETTINGS_FILE:
             self.configure(self._client)
+        self._fx_uses.written([path])
         self._repeat(key for key in self._failed() if key.file == path)
         self._replan("edit", path)
 
@@ -116,6 +119,7 @@ class Workspace:
         changed = [path for path in paths if path not in self._session.documents]
         if any(os.path.basename(path) == _SETTINGS_FILE for path in changed):
             self.configure(self._client)
+        self._fx_uses.written(changed)
         for path in changed:
             self._texts.written(path)
         if changed:
@@ -165,6 +169,7 @@ class Workspace:
     async def shutdown(self) -> None:
         """Ends everything: traces, processes, threads; within a few seconds, whatever they do."""
         self._subscribers.clear()
+        await self._fx_uses.close()
         await self._texts.close()
         await self._jobs.close()
         try:
@@ -184,6 +189,9 @@ class Workspace:
 
     def _on_traced(self, paths: frozenset[str]) -> None:
         self._publish(Change("trace", paths))
+
+    def _on_profile(self) -> None:
+        self._publish(Change("session", frozenset(self._session.documents)))
 
     def _on_template(self) -> None:
         self._publish(Change("session"))
@@ -210,5 +218,6 @@ class Workspace:
     def _read_folders(self) -> None:
         folders = tuple(read_folder(path, self._client) for path in self._folders or ("",))
         self._session.folders = folders
+        self._fx_uses.look()
         self._session.trusted |= any(folder.settings.trusted for folder in folders)
         self._templates.keep({folder.interpreter.path for folder in folders if folder.interpreter is not None})

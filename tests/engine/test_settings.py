@@ -97,3 +97,33 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 
 def test_only_the_client_can_trust(tmp_path: Path) -> None:
     assert read_settings(str(tmp_path), {"trusted": True})[0].trusted
+
+
+def test_severities_and_ignored_codes_are_by_code_or_family(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path,
+        '[tool.fxlsp]\nprofile = "shapes"\nignore = ["FX205"]\n[tool.fxlsp.severities]\nFX1 = "off"\nFX401 = "info"\n',
+    )
+    settings, problems = read_settings(folder, {"severities": {"FX401": "error"}})
+    assert problems == ()
+    assert (settings.profile, settings.ignore) == ("shapes", ("FX205",))
+    assert settings.severities == {"FX1": "off", "FX401": "error"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('profile = "tensors"', "'profile' must be one of auto, fx, shapes, not 'tensors'"),
+        ('ignore = "FX101"', "'ignore' must be a list of problem codes"),
+        ('ignore = ["E101"]', "'E101' is no problem code (such as FX101)"),
+        ('severities.FX101 = "fatal"', "'severities.FX101' must be one of error, warning, info, hint, off"),
+        ('severities.FX8 = "off"', "'FX8' is no problem code"),
+        ("severities = 3", "there is no setting 'severities'"),
+    ],
+)
+def test_a_severity_or_code_that_is_none_is_told_in_its_line(tmp_path: Path, text: str, words: str) -> None:
+    settings, (problem,) = read_settings(write(tmp_path, f"[tool.fxlsp]\n{text}\n"))
+    assert settings == Settings()
+    assert words in problem.message
+    assert problem.location is not None
+    assert problem.location.line == 2

@@ -1,0 +1,81 @@
+"""Looks which workspace folders use torch.fx: there, what is wrong for torch.fx alone is wrong for the user."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import Executor
+from itertools import islice
+from typing import Any
+
+from fxlsp.engine.python_files import python_files_below
+from fxlsp.engine.session import FxUse, Session
+from fxlsp.engine.store import inside
+from fxlsp.source.fx_uses import fx_use
+
+_MOST_FILES = 5000
+"""Of a larger workspace the rest is not looked at: whoever uses torch.fx there alone can say so in the settings."""
+
+
+class FxUses:
+    """Keeps ``session.fx_uses``, off the loop; a file that is open is asked in :mod:`fxlsp.engine.snapshots`."""
+
+    def __init__(self, session: Session, executor: Executor, on_known: Callable[[], None]) -> None:
+        """
+        Args:
+            on_known: called after the session has learnt something.
+        """
+        self._session = session
+        self._executor = executor
+        self._on_known = on_known
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def look(self) -> None:
+        """Looks into the folders of the session that nobody has looked into and whose settings leave it open."""
+        for folder in self._session.folders:
+            if folder.path and folder.settings.profile == "auto" and folder.path not in self._session.fx_uses:
+                self._run(folder.path, self._look(folder.path, None))
+
+    def written(self, paths: Iterable[str]) -> None:
+        """Files were written or deleted."""
+        paths = [path for path in paths if path.endswith(".py")]
+        for folder, use in tuple(self._session.fx_uses.items()):
+            within = [path for path in paths if inside(path, folder)]
+            if use is None and within:
+                self._run(folder, self._look(folder, within))
+            elif use is not None and use.path in within:
+                self._run(folder, self._look(folder, None))
+
+    async def close(self) -> None:
+        tasks = tuple(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _look(self, folder: str, files: Iterable[str] | None) -> None:
+        """Looks into some files of a folder, by default all."""
+        use = await asyncio.get_running_loop().run_in_executor(self._executor, _first_use, folder, files)
+        if folder not in self._session.fx_uses or self._session.fx_uses[folder] != use:
+            self._session.fx_uses[folder] = use
+            self._on_known()
+
+    def _run(self, folder: str, work: Coroutine[Any, Any, None]) -> None:
+        previous = self._tasks.get(folder)
+        if previous is not None:
+            previous.cancel()
+        task = self._tasks[folder] = asyncio.create_task(work)
+        task.add_done_callback(lambda done: self._tasks.pop(folder) if self._tasks.get(folder) is done else None)
+
+
+def _first_use(folder: str, files: Iterable[str] | None) -> FxUse | None:
+    for path in islice(python_files_below(folder) if files is None else files, _MOST_FILES):
+        try:
+            with open(path, "rb") as file:
+                # Whatever the encoding, what is looked for is ASCII.
+                words = fx_use(file.read().decode("latin-1"))
+        except OSError:
+            continue
+        if words is not None:
+            return FxUse(os.path.realpath(path), words)
+    return None
