@@ -6,20 +6,21 @@ One problem stands for all that have the same code at the same span, however man
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from fxlsp.answers.names import class_names, made_names
 from fxlsp.answers.outline import moved_since, outline
 from fxlsp.answers.syntax_errors import syntax_problem
 from fxlsp.engine.store import ModelState, Snapshot
-from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER
+from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, Severity
 from fxlsp.report.merging import message_of_all
 from fxlsp.report.places import Location, RelatedPlace
-from fxlsp.report.problems import Failure, Problem, Severity
+from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.edits import move
+from fxlsp.source.ignores import is_ignored
 from fxlsp.source.positions import Span
 
 
@@ -51,7 +52,18 @@ def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
     groups: dict[tuple[Span, str], list[_Found]] = defaultdict(list)
     for found in _all(snapshot, path):
         groups[found.span, found.problem.code].append(found)
-    return [_merged(snapshot, group) for _, group in sorted(groups.items(), key=lambda item: item[0])]
+    merged = [_merged(snapshot, group) for _, group in sorted(groups.items(), key=lambda item: item[0])]
+    return list(_told(snapshot, path, merged))
+
+
+def _told(snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> Iterator[FileProblem]:
+    """What neither the settings nor a comment silence, as severe as the settings say."""
+    policy, document = snapshot.policy_of(path), snapshot.documents.get(path)
+    for problem in found:
+        severity = policy.severity(problem.code, problem.severity)
+        if severity is None or (document is not None and is_ignored(document, problem.code, problem.span)):
+            continue
+        yield replace(problem, severity=severity)
 
 
 @dataclass(frozen=True, slots=True)

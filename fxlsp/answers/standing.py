@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fxlsp.answers.counts import counted, flops_sum_text, params_text
 from fxlsp.answers.runs import Run
+from fxlsp.engine.policy import Policy
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
@@ -29,7 +30,8 @@ def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] 
     states = states_of(snapshot, path, name)
     for state in states:
         if state.report is not None:
-            return " · ".join([*report_facts(state.report), *_since(state), *_further(states)])
+            facts = report_facts(state.report, snapshot.policy_of(path))
+            return " · ".join([*facts, *_since(state), *_further(states)])
     if runs:
         return " · ".join([_inside(runs), counted(len(runs), "call"), *_since(runs[0].state)])
     return _untraced_text(snapshot, path, states)
@@ -40,19 +42,19 @@ def _inside(runs: Sequence[Run]) -> str:
     return f"traced inside {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
-def report_facts(report: Report) -> list[str]:
-    """Size, cost, verdict and number of problems."""
+def report_facts(report: Report, policy: Policy) -> list[str]:
+    """Size, cost, verdict and number of the problems that the user's settings count as such."""
     facts = [counted(len(report.nodes), "node")]
     if report.calls:
         facts.append(params_text(report.calls[0].params))
     flops = [node.flops for node in report.nodes if node.op not in ("placeholder", "output")]
     if any(flops):
         # What follows the place at which torch.fx gives up is not counted.
-        facts.append(flops_sum_text(flops if report.verdict.traceable else [*flops, None]))
+        facts.append(flops_sum_text(flops if report.verdict.traceable or report.complete else [*flops, None]))
     facts.append("traceable" if report.verdict.traceable else "not traceable")
     if report.recipe.inputs is None:
         facts.append("shapes unknown: give inputs")
-    problems = [problem for problem in report.problems if problem.severity in ("error", "warning")]
+    problems = [problem for problem in policy.applied(report.problems) if problem.severity in ("error", "warning")]
     if problems:
         facts.append(counted(len(problems), "problem"))
     return facts

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from fxlsp.answers.problems import FileProblem
 from fxlsp.engine.store import Snapshot
-from fxlsp.report.problems import Severity
+from fxlsp.report.codes import Severity, page_of
 from fxlsp.server.ranges import to_range
 from fxlsp.server.server import Server
 from fxlsp.source.documents import Document, read_document, uri_of_path
@@ -34,6 +34,7 @@ def to_diagnostic(server: Server, snapshot: Snapshot, document: Document, proble
         message=problem.message,
         severity=_SEVERITIES[problem.severity],
         code=problem.code,
+        code_description=types.CodeDescription(page_of(problem.code)) if server.support.code_pages else None,
         source=SOURCE,
         related_information=related or None,
     )

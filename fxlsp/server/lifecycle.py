@@ -28,6 +28,7 @@ def register(server: Server) -> None:
         server.begin(params, Workspace(_folders(params), settings.client, trusted=trusted))
         watch_editor(params.process_id)
         log_to_editor(server)
+        log.info("fxlsp %s", server.version)
         configuration.register(server, settings)
         _register_session(server, settings)
         _connect(server)
@@ -36,7 +37,6 @@ def register(server: Server) -> None:
 def _register_session(server: Server, settings: Configuration) -> None:
     @server.feature(types.INITIALIZED)
     async def initialized(_: types.InitializedParams) -> None:
-        log.info("fxlsp %s", server.version)
         await _register_dynamically(server)
         await settings.read()
 

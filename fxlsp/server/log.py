@@ -7,6 +7,7 @@ import logging
 
 from lsprotocol import types
 
+from fxlsp.engine.policy import Policy
 from fxlsp.engine.store import InterpreterState, Snapshot
 from fxlsp.engine.workspace import Change
 from fxlsp.server.server import Server
@@ -43,7 +44,8 @@ def log_to_editor(server: Server) -> None:
 
 
 class Announcer:
-    """Logs, once each: the interpreters and their torch, why one cannot trace, and what is wrong in the settings.
+    """Logs, once each: the profile of each folder and why, the interpreters and their torch, why one cannot trace, and
+    what is wrong in the settings.
 
     What keeps a whole folder from being traced is shown to the user too: no line of a file could.
     """
@@ -74,7 +76,14 @@ class Announcer:
 
 
 def _news(snapshot: Snapshot) -> list[str]:
-    return [text for state in snapshot.interpreters if (text := interpreter_text(state)) is not None]
+    profiles = [profile_text(folder, policy) for folder, policy in snapshot.policies.items() if policy.reason]
+    return [*profiles, *(text for state in snapshot.interpreters if (text := interpreter_text(state)) is not None)]
+
+
+def profile_text(folder: str, policy: Policy) -> str:
+    """How problems of a folder are told, and why."""
+    where = f" in {folder}" if folder else ""
+    return f"profile{where}: {policy.profile} ({policy.reason})"
 
 
 def interpreter_text(state: InterpreterState) -> str | None:

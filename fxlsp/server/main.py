@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
 from fxlsp.server import (
+    code_action,
     code_lens,
     commands,
     document_symbol,
@@ -22,7 +23,10 @@ from fxlsp.server import (
 )
 from fxlsp.server.server import Server
 
-_FEATURES = (lifecycle, text_sync, hover, code_lens, inlay_hint, document_symbol, commands, watched_files)
+_FEATURES = (
+    *(lifecycle, text_sync, watched_files, commands),
+    *(hover, code_lens, inlay_hint, document_symbol, code_action),
+)
 
 
 def make_server() -> Server:

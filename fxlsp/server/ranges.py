@@ -24,3 +24,8 @@ def to_range(lines: LineIndex, span: Span, encoding: Encoding) -> types.Range:
 def from_position(lines: LineIndex, position: types.Position, encoding: Encoding) -> tuple[int, int]:
     """The place, (line, column), of an LSP position in the text of ``lines``."""
     return lines.from_lsp(position.line, position.character, encoding)
+
+
+def from_range(lines: LineIndex, covered: types.Range, encoding: Encoding) -> Span:
+    """The span of an LSP range of the text of ``lines``."""
+    return Span(*from_position(lines, covered.start, encoding), *from_position(lines, covered.end, encoding))

@@ -20,10 +20,17 @@ class Support:
     pulls_problems: bool = False
     """It asks for problems, and can be told to ask again; otherwise they are pushed. Never both."""
     related_places: bool = False
+    code_pages: bool = False
+    """It shows a link where a problem's code has a page."""
     configuration: bool = False
     watches_configuration: bool = False
     watches_files: bool = False
     progress: bool = False
+    code_actions: bool = False
+    """It takes code actions, not commands alone."""
+    preferred_actions: bool = False
+    versioned_edits: bool = False
+    """It takes edits that say which version of a document they are for."""
 
     @classmethod
     def of(cls, client: types.ClientCapabilities) -> Support:
@@ -40,8 +47,15 @@ class Support:
             hint_refresh=has("workspace.inlay_hint.refresh_support"),
             pulls_problems=pulls and has("workspace.diagnostics.refresh_support"),
             related_places=pulls or has("text_document.publish_diagnostics.related_information"),
+            code_pages=any(
+                has(f"text_document.{feature}.code_description_support")
+                for feature in ("publish_diagnostics", "diagnostic")
+            ),
             configuration=has("workspace.configuration"),
             watches_configuration=has("workspace.did_change_configuration.dynamic_registration"),
             watches_files=has("workspace.did_change_watched_files.dynamic_registration"),
             progress=has("window.work_done_progress"),
+            code_actions=has("text_document.code_action.code_action_literal_support"),
+            preferred_actions=has("text_document.code_action.is_preferred_support"),
+            versioned_edits=has("workspace.workspace_edit.document_changes"),
         )

@@ -52,7 +52,7 @@ def test_the_cost_of_a_graph_that_ends_early_is_a_lower_bound() -> None:
     state = made.state()
     assert state.report is not None
     assert "11 nodes · 1.23 K parameters · 4 KFLOPs · traceable" in texts(snapshot(TEXT, state))
-    state = replace(state, report=replace(state.report, verdict=Verdict(False)))
+    state = replace(state, report=replace(state.report, verdict=Verdict(False), complete=False))
     assert "11 nodes · 1.23 K parameters · ≥ 4 KFLOPs · not traceable" in texts(snapshot(TEXT, state))
 
 

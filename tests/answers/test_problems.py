@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fxlsp.answers.problems import problems
+from fxlsp.engine.policy import Policy
 from fxlsp.engine.store import ModelState, Snapshot, Status
 from fxlsp.report.codes import DIED, NOT_FED, NOT_LOADED
 from fxlsp.report.places import Location, RelatedPlace
@@ -120,3 +121,18 @@ def test_related_places_that_were_edited_away_are_left_out() -> None:
     made.problems = [replace(problem, related=related) for problem in made.problems]
     (problem,) = problems(edited(snapshot(TEXT, made.state()), "y + x", "y - x"), PATH)
     assert [place.message for place in problem.related] == ["too"]
+
+
+def test_settings_decide_what_is_told_and_how_severe_it_is() -> None:
+    shown = snapshot(TEXT, two_blocks())
+    policy = Policy(levels={"FX4": "info"})
+    assert [problem.severity for problem in problems(replace(shown, policies={"": policy}), PATH)] == ["info"]
+    assert told(replace(shown, policies={"/project": Policy(levels={"FX401": "off"})})) == []
+    assert len(told(replace(shown, policies={"/project": Policy(), "/": Policy(levels={"FX401": "off"})}))) == 1
+
+
+def test_a_comment_silences_a_problem_as_soon_as_it_is_typed() -> None:
+    shown = snapshot(TEXT, two_blocks())
+    line = next(line for line in TEXT.splitlines() if "self.conv(x)" in line)
+    assert told(edited(shown, line, f"{line}  # fxlsp: ignore[FX401]")) == []
+    assert len(told(edited(shown, line, f"{line}  # fxlsp: ignore[FX1]"))) == 1

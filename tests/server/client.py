@@ -34,6 +34,9 @@ class Abilities:
     progress: bool = False
     configuration: bool = False
     refreshes: bool = True
+    fixes: bool = True
+    code_pages: bool = True
+    versioned_edits: bool = True
 
     def to_json(self) -> Json:
         formats = ["markdown", "plaintext"] if self.markdown else ["plaintext"]
@@ -41,8 +44,15 @@ class Abilities:
             "hover": {"contentFormat": formats},
             "codeLens": {},
             "inlayHint": {"resolveSupport": {"properties": ["tooltip"]}} if self.resolves_tooltips else {},
-            "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
+            "publishDiagnostics": {
+                "versionSupport": True,
+                "relatedInformation": True,
+                "codeDescriptionSupport": self.code_pages,
+            },
         }
+        if self.fixes:
+            kinds = {"codeActionKind": {"valueSet": ["quickfix"]}}
+            text_document["codeAction"] = {"codeActionLiteralSupport": kinds, "isPreferredSupport": True}
         if self.pulls:
             text_document["diagnostic"] = {}
         refresh = {"refreshSupport": self.refreshes}
@@ -55,6 +65,7 @@ class Abilities:
                 "diagnostics": refresh,
                 "configuration": self.configuration,
                 "didChangeWatchedFiles": {"dynamicRegistration": True},
+                "workspaceEdit": {"documentChanges": self.versioned_edits},
             },
             "window": {"workDoneProgress": self.progress},
         }
@@ -127,8 +138,11 @@ class Client:
     def replace(self, buffer: Buffer, old: str, new: str) -> None:
         """Types ``new`` over the first ``old``, without saving."""
         start = buffer.text.index(old)
-        span = {"start": self.position(buffer, start), "end": self.position(buffer, start + len(old))}
-        buffer.text = buffer.text.replace(old, new, 1)
+        self._type(buffer, {"start": self.position(buffer, start), "end": self.position(buffer, start + len(old))}, new)
+
+    def _type(self, buffer: Buffer, span: Json, new: str) -> None:
+        start, end = (self._offset(buffer, span[side]) for side in ("start", "end"))
+        buffer.text = buffer.text[:start] + new + buffer.text[end:]
         buffer.version += 1
         document = {"uri": buffer.uri, "version": buffer.version}
         change = {"textDocument": document, "contentChanges": [{"range": span, "text": new}]}
@@ -162,6 +176,21 @@ class Client:
         """The hover on the second character of an expression."""
         position = self.position(buffer, buffer.text.index(expression) + 1)
         return await self.ask("textDocument/hover", buffer, position=position)
+
+    async def actions(
+        self, buffer: Buffer, expression: str, only: list[str] | None = None, problems: list[Json] | None = None
+    ) -> list[Json]:
+        """The code actions at the start of an expression, and those for some problems."""
+        position = self.position(buffer, buffer.text.index(expression))
+        context = {"diagnostics": problems or [], **({} if only is None else {"only": only})}
+        cursor = {"start": position, "end": position}
+        return list(await self.ask("textDocument/codeAction", buffer, range=cursor, context=context))
+
+    def apply(self, buffer: Buffer, edits: list[Json]) -> None:
+        """Makes edits, which all count in the present text, as an editor does: the last one in the text first."""
+        places = [(self._offset(buffer, edit["range"]["start"]), index) for index, edit in enumerate(edits)]
+        for _, index in sorted(places, reverse=True):
+            self._type(buffer, edits[index]["range"], edits[index]["newText"])
 
     async def problems(self, buffer: Buffer) -> list[Json] | None:
         """The published problems; None unless they are of the present version."""

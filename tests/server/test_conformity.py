@@ -75,7 +75,11 @@ async def test_every_answer_fits_the_editor(client: LanguageClient, tmp_path: Pa
     assert [hint.label for hint in hints or ()] == ["(2, 3)", "(2, 3)"]
     resolved = await client.inlay_hint_resolve_async((hints or ())[0])
     assert resolved.tooltip is not None
-    assert [problem.code for problem in await problems(client, document)] == ["FX401"]
+    (problem,) = await problems(client, document)
+    assert problem.code == "FX401"
+    asked = types.CodeActionParams(document, problem.range, types.CodeActionContext(diagnostics=[problem]))
+    (action,) = await client.text_document_code_action_async(asked) or ()
+    assert action.title == "Ignore FX401 here"
 
 
 async def traced_lenses(client: LanguageClient, document: types.TextDocumentIdentifier) -> Sequence[types.CodeLens]:

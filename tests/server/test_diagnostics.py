@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dev.rpc import Json
+from fxlsp.report.codes import page_of
 from tests.server.client import Abilities, Buffer, Client
 from tests.server.conftest import Start
 
@@ -39,6 +40,16 @@ async def test_control_flow_is_underlined_with_torchs_own_words(start: Start, tm
     assert problem["source"] == "fxlsp"
     assert "symbolically traced variables cannot be used as inputs to control flow" in problem["message"]
     assert "y.sum() > 0" in client.covered(buffer, problem["range"])
+
+
+@pytest.mark.parametrize("supported", [True, False])
+async def test_a_code_links_to_its_page_where_the_editor_shows_links(
+    start: Start, tmp_path: Path, supported: bool
+) -> None:
+    client = await start(Abilities(code_pages=supported))
+    buffer = client.open(tmp_path / "net.py", NET.replace("Linear(3", "Linear(5"))
+    (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
+    assert problem.get("codeDescription") == ({"href": page_of("FX401")} if supported else None)
 
 
 async def test_problems_keep_their_place_and_get_the_version_of_each_edit(start: Start, tmp_path: Path) -> None:

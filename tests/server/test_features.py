@@ -110,13 +110,32 @@ async def test_a_missing_interpreter_is_told_once_and_in_the_lens(start: Start, 
     assert await client.problems(buffer) is None
 
 
-async def test_the_first_lines_of_the_log_name_interpreter_and_torch(start: Start, tmp_path: Path) -> None:
+async def test_the_first_lines_of_the_log_name_profile_interpreter_and_torch(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
     await client.until(lambda: client.hints(buffer), bool)
     log = [params["message"] for method, params in client.heard if method == "window/logMessage"]
     assert log[0].startswith("fxlsp ")
-    assert "torch 2." in log[1]
+    assert log[1].startswith("profile in ")
+    assert log[1].endswith(f"{tmp_path.name}: shapes (no file uses torch.fx)")
+    assert "torch 2." in log[2]
+
+
+async def test_what_concerns_torch_fx_alone_is_a_hint_until_something_uses_it(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    text = NET.replace("return y", "if y.sum() > 0:\n            return y\n        return y")
+    buffer = client.open(tmp_path / "net.py", text)
+
+    async def severities() -> list[int] | None:
+        problems = await client.problems(buffer)
+        return None if problems is None else [each["severity"] for each in problems if each["code"] == "FX101"]
+
+    hint, warning = 4, 2
+    await client.until(severities, lambda told: told == [hint])
+    client.replace(buffer, "import torch\n", "import torch.fx\n")
+    await client.until(severities, lambda told: told == [warning])
+    client.replace(buffer, "y.sum() > 0:", "y.sum() > 0:  # fxlsp: ignore[FX101]")
+    await client.until(severities, lambda told: told == [])
 
 
 async def test_starting_torch_is_shown_as_progress_that_ends(start: Start, tmp_path: Path) -> None:

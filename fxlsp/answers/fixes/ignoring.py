@@ -1,0 +1,68 @@
+"""``# fxlsp: ignore[FX101]`` at the end of the line on which a problem starts, or above it where that has no room."""
+
+from __future__ import annotations
+
+import re
+
+from fxlsp.answers.fixes.fix import Edit, Fix
+from fxlsp.source.comments import Comment, comments_by_line
+from fxlsp.source.documents import Document
+from fxlsp.source.positions import Span
+from fxlsp.source.syntax import ancestors
+
+_IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
+_RECIPE = re.compile(r"#\s*fxlsp:")
+
+
+def ignoring(document: Document, code: str, span: Span) -> Fix | None:
+    """The comment that makes fxlsp keep a problem to itself; None where there is no room for one."""
+    edit = _edit(document, code, span.line)
+    return None if edit is None else Fix(f"Ignore {code} here", (edit,))
+
+
+def _edit(document: Document, code: str, line: int) -> Edit | None:
+    comments = document.derive(comments_by_line)
+    here, above = comments.get(line), comments.get(line - 1)
+    if here is not None and (known := _IGNORE.search(here.text)) is not None:
+        return _with_code(code, here, known)
+    if above is not None and above.alone and (known := _IGNORE.search(above.text)) is not None:
+        return _with_code(code, above, known)
+    is_recipe = here is not None and _RECIPE.search(here.text) is not None
+    if is_recipe or (here is None and _is_continued(document, line)):
+        return _line_above(document, code, line)
+    text = document.lines.line_text(line)
+    return Edit(Span(line, len(text.rstrip()) + 1, line, len(text) + 1), f"  # fxlsp: ignore[{code}]")
+
+
+def _with_code(code: str, comment: Comment, known: re.Match[str]) -> Edit | None:
+    """One more code in a comment that ignores others."""
+    if known["codes"] is None:
+        return None
+    codes = [each.strip() for each in known["codes"].split(",") if each.strip()]
+    if code in codes:
+        return None
+    line, column = comment.span.line, comment.span.column
+    start, end = known.span("codes")
+    return Edit(Span(line, column + start, line, column + end), ", ".join([*codes, code]))
+
+
+def _line_above(document: Document, code: str, line: int) -> Edit | None:
+    """A comment on a line of its own."""
+    comments = document.derive(comments_by_line)
+    if line > 1 and line - 1 not in comments and _is_continued(document, line - 1):
+        return None
+    text = document.lines.line_text(line)
+    indentation = text[: len(text) - len(text.lstrip())]
+    newline = "\r\n" if "\r\n" in document.text else "\n"
+    return Edit(Span(line, 1, line, 1), f"{indentation}# fxlsp: ignore[{code}]{newline}")
+
+
+def _is_continued(document: Document, line: int) -> bool:
+    """Whether a line without a comment goes on behind its end: by a backslash, or within a string."""
+    text = document.lines.line_text(line)
+    if text.endswith("\\"):
+        return True
+    row, column = document.lines.to_bytes(line, len(text) + 1)
+    node = document.tree.root_node.descendant_for_point_range((row, column), (row, column))
+    around = () if node is None else (node, *ancestors(node))
+    return any(each.type == "string" and each.start_point.row <= row < each.end_point.row for each in around)
