@@ -1,0 +1,224 @@
+"""The pages of the problem codes: ``python -m dev.problem_pages`` writes into them what fxlsp says of their examples.
+
+A page is written by hand but for two parts, which its own first example makes: the line below the title, and the block
+``console``, whose first line is the command to run. The second example is the first one, repaired.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fxlsp.cli.problems import full_lines
+from fxlsp.report import codes
+from fxlsp.report.problems import Problem
+
+PROJECT = Path(__file__).parents[1]
+PAGES = PROJECT / "docs" / "problems"
+INDEX = "README.md"
+
+FAMILIES: Mapping[str, tuple[str, str]] = {
+    "FX1": ("cannot be traced", "`torch.fx.symbolic_trace` raises here. The model itself runs."),
+    "FX2": ("module paths", "What is recorded has no module path, or one that may mislead."),
+    "FX3": (
+        "the graph does something else",
+        "Tracing succeeds, and the graph is not what the model does when it runs.",
+    ),
+    "FX4": ("fails when it runs", "An operation raises for the inputs that the model is given."),
+    "FX5": ("unused", "A part of the model takes part in nothing."),
+    "FX9": ("no trace", "There is no graph to look at: the model could not be loaded, made, fed or survived."),
+}
+"""Of each family: its name, and what it says."""
+
+_SEVERITIES: Mapping[codes.Severity, str] = {
+    "error": "an error",
+    "warning": "a warning",
+    "info": "information",
+    "hint": "a hint",
+}
+_TITLE = re.compile(r"# (FX\d{3}): (.+)\n\n.*\n")
+_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CONSOLE = re.compile(r"^```console\n\$ fxlsp (.*)\n(?:.*\n)*?```$", re.MULTILINE)
+_NAMED = re.compile(r"^(?:\w+\[FX\d{3}\]|fxlsp: .*FX\d{3} |  --> \S+:\d+(?=:\d+$))", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of one code, as it is written down."""
+
+    code: str
+    title: str
+    text: str
+    example: str
+    repaired: str
+    arguments: str
+    """Of ``fxlsp``, for what is said of the example."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the example's file alone shows the problem."""
+        return self.arguments == f"check {self.file}"
+
+    @property
+    def file(self) -> str:
+        return f"{self.code}.py"
+
+    @property
+    def repaired_file(self) -> str:
+        return f"{self.code}_repaired.py"
+
+    def with_output(self, output: str) -> str:
+        """The page's text with what is generated made anew."""
+        family, _ = FAMILIES[self.code[:3]]
+        severity = _SEVERITIES[codes.severity_of(self.code)]
+        head = f"# {self.code}: {self.title}\n\n*[{family}]({INDEX}#{anchor(self.code[:3])}), {severity} by default*\n"
+        block = f"```console\n$ fxlsp {self.arguments}\n{output}\n```"
+        text = _TITLE.sub(lambda _: head, self.text, count=1)
+        return _CONSOLE.sub(lambda _: block, text, count=1)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What fxlsp says of all examples."""
+
+    problems: Mapping[str, Sequence[Problem]]
+    """By the file's name."""
+    outputs: Mapping[str, str]
+    """By code: what the command of the page prints."""
+    versions: str
+    """Of what traced: messages have the words of torch and Python."""
+
+
+def all_codes() -> list[str]:
+    """Every code that there is."""
+    named = (value for name, value in vars(codes).items() if name.isupper() and isinstance(value, str))
+    return sorted(value for value in named if re.fullmatch(r"FX\d{3}", value))
+
+
+def read_pages() -> list[Page]:
+    """All pages, in the order of their codes."""
+    return [_read(path) for path in sorted(PAGES.glob("FX*.md"))]
+
+
+def _read(path: Path) -> Page:
+    text = path.read_text(encoding="utf-8")
+    title, console, examples = _TITLE.match(text), _CONSOLE.search(text), _PYTHON.findall(text)
+    if title is None or console is None or len(examples) < 2:
+        raise ValueError(f"{path.name} needs a title, two blocks of python and one that is '$ fxlsp ...'")
+    return Page(title[1], title[2], text, examples[0], examples[1], console[1])
+
+
+def ask(pages: Sequence[Page], folder: Path) -> Said:
+    """Run fxlsp in ``folder`` on all examples of the pages, which are written there."""
+    for page in pages:
+        (folder / page.file).write_text(page.example, encoding="utf-8")
+        (folder / page.repaired_file).write_text(page.repaired, encoding="utf-8")
+    found = json.loads(_fxlsp(["check", ".", "--format", "json"], folder))
+    problems: dict[str, list[Problem]] = {}
+    for problem in map(Problem.from_json, found["problems"]):
+        problems.setdefault(_file_of(problem), []).append(problem)
+    with _working_in(folder):
+        outputs = {
+            page.code: _told(problems.get(page.file, ())) if page.is_plain else _ran(page, folder) for page in pages
+        }
+    environment = found["environment"]
+    minor = [".".join(environment[of].split(".")[:2]) for of in ("torch", "python")]
+    return Said(problems, outputs, f"torch {minor[0]} and CPython {minor[1]}")
+
+
+def _file_of(problem: Problem) -> str:
+    path = problem.location.file if problem.location is not None else problem.model.rpartition(":")[0]
+    return Path(path).name
+
+
+def _ran(page: Page, folder: Path) -> str:
+    return _without_folders(_fxlsp(shlex.split(page.arguments), folder), folder)
+
+
+def _told(problems: Iterable[Problem]) -> str:
+    # The last line is the address of the page itself.
+    lines = [line for problem in problems for line in ("", *full_lines(problem)[:-1])]
+    return _without_folders("\n".join(lines[1:]), Path.cwd())
+
+
+def _fxlsp(arguments: Sequence[str], folder: Path) -> str:
+    """What the command says, on standard error if it could not run."""
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "CUDA_VISIBLE_DEVICES": ""}
+    command = [sys.executable, "-m", "fxlsp", *arguments]
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return (ran.stdout or ran.stderr).strip("\n")
+
+
+def _without_folders(text: str, folder: Path) -> str:
+    text = text.replace(f"{folder}{os.sep}", "")
+    return re.sub(r"[^\s'\"(]*/(site-packages|python3\.\d+)/", "", text)
+
+
+@contextmanager
+def _working_in(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def written(pages: Sequence[Page], said: Said) -> dict[str, str]:
+    """The text of every file of the pages, by name."""
+    texts = {f"{page.code}.md": page.with_output(said.outputs[page.code]) for page in pages}
+    return {INDEX: _index(pages, said.versions), **texts}
+
+
+def _index(pages: Sequence[Page], versions: str) -> str:
+    lines = ["# Problems", "", *_INTRODUCTION.splitlines(), f"in them are those of {versions}.", ""]
+    for family, (name, meaning) in FAMILIES.items():
+        lines += [f"## {family}xx: {name}", "", meaning, "", "| code | | default |", "|---|---|---|"]
+        for page in pages:
+            if page.code.startswith(family):
+                link = f"[{page.code}]({page.code}.md)"
+                lines.append(f"| {link} | {page.title} | {_SEVERITIES[codes.severity_of(page.code)]} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+_INTRODUCTION = """\
+What fxlsp tells has a code, which never changes its meaning. A comment `# fxlsp: ignore[FX101]` silences a problem, the
+settings `severities` and `ignore` change what is told of a code or a family. In the profile `shapes`, FX1xx, FX2xx,
+FX3xx and FX402 are hints.
+
+Each page has an example that can be run as it is, and the same example without the problem. The words of torch and
+Python"""
+
+
+def anchor(family: str) -> str:
+    """The part of the index that a family has, as GitHub names it."""
+    name, _ = FAMILIES[family]
+    return f"{family}xx-{name}".lower().replace(" ", "-")
+
+
+def gist(text: str) -> str:
+    """The text of a page with nothing left of what was said but codes and lines. Python 3.10 knows no columns."""
+    return _CONSOLE.sub(lambda block: "\n".join(_NAMED.findall(block[0])), text)
+
+
+def main() -> int:
+    pages = read_pages()
+    with TemporaryDirectory() as folder:
+        said = ask(pages, Path(folder).resolve())
+    for name, text in written(pages, said).items():
+        (PAGES / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
