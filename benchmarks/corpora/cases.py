@@ -1,0 +1,50 @@
+"""A case: one model, how it is made and what it is called with."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Half = Literal["develop", "acceptance", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A model of a file or of an importable module; exactly one of ``file`` and ``module`` is set."""
+
+    key: str
+    """By which reports of this benchmark name it, and ``--cases`` chooses it: ``FILE:Name`` or ``module:Name``."""
+    file: str | None
+    module: str | None
+    name: str
+    init: str
+    """The expression that makes the model."""
+    inputs: str | None
+    """The arguments of its call; None where nobody says what they are."""
+
+    @property
+    def target(self) -> str:
+        """As ``fxlsp trace`` takes it."""
+        return f"{self.file or self.module}:{self.name}"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def in_half(path: str, half: Half) -> bool:
+    """Whether a file belongs to a half, by the first hexadecimal digit of the SHA-1 of its base name: 0 to 7 is the
+    half to develop with; the other is left to acceptance, so that nothing is fitted to it."""
+    if half == "all":
+        return True
+    digit = int(hashlib.sha1(os.path.basename(path).encode()).hexdigest()[0], 16)
+    return (digit < 8) == (half == "develop")
+
+
+def chosen(cases: Sequence[Case], names: Sequence[str], every: int) -> list[Case]:
+    """The cases that ``names`` name, each ``FILE:Name`` or a part of one; without names every ``every``-th of all."""
+    if names:
+        return [case for case in cases if any(name in case.key for name in names)]
+    return list(cases[::every])
