@@ -22,6 +22,7 @@ from fxlsp.cli.pool import pool
 from fxlsp.cli.problems import concise_line, counted_by_severity, full_lines
 from fxlsp.cli.progress import Progress
 from fxlsp.cli.project import Projects
+from fxlsp.cli.silencing import Silencing
 from fxlsp.cli.survey import survey
 from fxlsp.engine.interpreters import InterpreterError
 from fxlsp.report.problems import Problem
@@ -32,13 +33,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="*", default=["."], help="files and folders (default: .)")
     parser.add_argument("--format", choices=["full", "concise", "json"], default="full")
     parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
+    parser.add_argument("--profile", choices=["fx", "shapes"], help="tell what concerns torch.fx alone, or only hint")
     parser.add_argument("--jobs", metavar="N", type=_positive, help="traces at once (default: cores less one)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
-    projects = Projects(arguments.python)
+    projects = Projects(arguments.python, arguments.profile)
     try:
         files, unreadable = _find(arguments.paths, projects)
         found_after = time.monotonic()
@@ -48,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     if findings.no_interpreter is not None:
         return tell_failure(findings.no_interpreter, arguments.format)
     findings.unreadable = unreadable
+    findings.silencing = Silencing(files, projects)
     ended = time.monotonic()
     timing = {"find": found_after - began, "trace": ended - found_after, "total": ended - began}
     timing_ms = {stage: round(1000 * seconds, 1) for stage, seconds in timing.items()}

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from fxlsp.cli.candidates import FoundFile, FoundModel
 from fxlsp.cli.problems import problem_of
+from fxlsp.cli.silencing import Silencing
 from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.merging import once_each
 from fxlsp.report.places import Location
@@ -63,6 +64,8 @@ class Findings:
     unreadable: Sequence[Problem] = ()
     """Of files that cannot be read at all."""
     environment: Environment | None = None
+    silencing: Silencing | None = None
+    """What of the problems is not told."""
 
     @property
     def no_interpreter(self) -> Failure | None:
@@ -77,8 +80,9 @@ class Findings:
         return [self._entry(file, model) for file in self.files for model in file.classes]
 
     def problems(self) -> list[Problem]:
-        """Each once, however many traces met it, in the order of files and lines."""
-        return sorted(once_each(self._all_problems()), key=_place_key)
+        """Each once, however many traces met it, in the order of files and lines; without those that are silenced."""
+        found: Iterable[Problem] = once_each(self._all_problems())
+        return sorted(found if self.silencing is None else self.silencing.told(found), key=_place_key)
 
     def to_json(self, timing_ms: dict[str, float]) -> dict[str, Any]:
         """The object of ``check --format json``."""

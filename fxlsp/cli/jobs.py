@@ -47,7 +47,8 @@ async def trace_target(target: Target, recipe: Recipe | None, project: Project, 
     """The report of one target, else why there is none; both name it as the target is written."""
     outcome = await traces.trace(project.python, trace_request(target, recipe, project))
     if outcome.report is not None:
-        problems = tuple(replace(problem, model=target.text) for problem in outcome.report.problems)
+        told = project.policy.applied(outcome.report.problems)
+        problems = tuple(replace(problem, model=target.text) for problem in told)
         return replace(outcome.report, target=target.text, problems=problems)
     assert outcome.failure is not None
     return replace(outcome.failure, target=target.text)

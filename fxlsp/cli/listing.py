@@ -11,6 +11,7 @@ from fxlsp.answers.standing import report_facts
 from fxlsp.answers.tables import table_lines
 from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.cli.excerpts import place
+from fxlsp.engine.policy import Policy
 from fxlsp.report.graph import Node
 from fxlsp.report.places import Location
 from fxlsp.report.report import Report
@@ -34,7 +35,7 @@ def graph_lines(report: Report) -> list[str]:
         "",
         *table_lines(_HEADING, rows, limit=None),
         "",
-        " · ".join(report_facts(report)),
+        " · ".join(report_facts(report, Policy())),
     ]
 
 

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 from fxlsp.answers.counts import counted
 from fxlsp.cli.excerpts import excerpt, place
+from fxlsp.report.codes import Severity, page_of
 from fxlsp.report.places import Location
-from fxlsp.report.problems import Failure, Problem, Severity
+from fxlsp.report.problems import Failure, Problem
 
 _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note", "hint": "hint"}
 
 
 def full_lines(problem: Problem) -> list[str]:
-    """The message, the lines of source with the expression underlined, and what else helps."""
+    """The message, the lines of source with the expression underlined, what else helps, and where its page is."""
     first, *rest = problem.message.splitlines() or [""]
     lines = [f"{problem.severity}[{problem.code}]: {first}", *(f"    {line}" for line in rest)]
     if problem.location is not None:
@@ -23,6 +24,7 @@ def full_lines(problem: Problem) -> list[str]:
     if problem.module_path:
         facts.append(f"module path: {problem.module_path}")
     facts += [f"{_one_line(related.message)}: {place(related.location)}" for related in problem.related]
+    facts.append(f"help: {page_of(problem.code)}")
     return [*lines, *(f"  = {fact}" for fact in facts)]
 
 

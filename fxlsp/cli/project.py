@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from fxlsp.cli.excerpts import place
 from fxlsp.engine.interpreters import choose_interpreter
+from fxlsp.engine.policy import Policy
 from fxlsp.engine.settings import COMMAND_LINE_SECONDS, Settings, read_settings
 
 _log = logging.getLogger("fxlsp")
@@ -18,16 +19,19 @@ class Project:
     settings: Settings
     python: str
     """Path of the interpreter that traces."""
+    policy: Policy
 
 
 class Projects:
     """Reads each folder's settings once, and tells once what is wrong in them."""
 
-    def __init__(self, python: str | None) -> None:
+    def __init__(self, python: str | None, profile: str | None = None) -> None:
         """
         Args:
             python: the interpreter that the command line names, a command or a path; it wins over all settings.
+            profile: likewise.
         """
+        self._profile = profile
         self._python = _absolute(python) if python else None
         self._projects: dict[str, Project] = {}
         self._told: set[str] = set()
@@ -44,13 +48,16 @@ class Projects:
         return project
 
     def _read(self, folder: str) -> Project:
-        settings, problems = read_settings(folder, {"python": self._python}, COMMAND_LINE_SECONDS)
+        client = {"python": self._python, "profile": self._profile}
+        settings, problems = read_settings(folder, client, COMMAND_LINE_SECONDS)
         for problem in problems:
             where = f"{place(problem.location)}: " if problem.location is not None else ""
             self._tell(f"{where}{problem.message}")
         interpreter = choose_interpreter(folder, settings.python)
         _log.info("%s is traced by %s", folder, interpreter.describe())
-        return Project(settings, interpreter.path)
+        # Who asks torch.fx for a graph wants to hear what it makes of the model, unless they say otherwise.
+        profile = "fx" if settings.profile == "auto" else settings.profile
+        return Project(settings, interpreter.path, Policy.of(settings, profile))
 
     def _tell(self, message: str) -> None:
         if message not in self._told:

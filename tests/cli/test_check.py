@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from fxlsp.report.codes import page_of
 from tests.cli.conftest import Fxlsp, Ran, interpreter
 
 FAILING = "from torch import nn\n\n\nclass Net(nn.Module):  # fails\n    def forward(self, x): ...\n"
@@ -105,6 +106,7 @@ def test_full_shows_the_place_and_a_summary(check: Any) -> None:
         "5 |     def forward(self, x): ...",
         "  |",
         "  = model: code/model.py:Net",
+        f"  = help: {page_of('FX903')}",
         "",
         "1 model: 1 failed; 1 problem (1 warning)",
     ]
@@ -134,3 +136,23 @@ def test_without_an_interpreter_nothing_is_checked(check: Any, tmp_path: Path) -
     assert ran.code == 2
     assert ran.json["failure"]["code"] == "FX906"
     assert "FX906" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("comment", "codes"), [("# fxlsp: ignore", []), ("# fxlsp: ignore[FX9]", []), ("# fxlsp: ignore[FX1]", ["FX903"])]
+)
+def test_a_comment_silences_a_problem(check: Any, comment: str, codes: list[str]) -> None:
+    ran = check(FAILING.replace("# fails", f"{comment} # fails"))
+    assert [problem["code"] for problem in ran.json["problems"]] == codes
+    assert ran.code == (1 if codes else 0)
+    assert standing(ran) == {"Net": "failed"}
+
+
+def test_settings_decide_how_severe_a_problem_is(check: Any, tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    settings = tmp_path / "code" / "pyproject.toml"
+    settings.write_text('[tool.fxlsp]\nseverities.FX9 = "hint"\n')
+    ran = check(FAILING)
+    assert (ran.code, [problem["severity"] for problem in ran.json["problems"]]) == (0, ["hint"])
+    settings.write_text('[tool.fxlsp]\nignore = ["FX903"]\n')
+    assert check(FAILING).json["problems"] == []

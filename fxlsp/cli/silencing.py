@@ -1,0 +1,49 @@
+"""Leaves out of ``fxlsp check`` what settings or comments silence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from fxlsp.cli.candidates import FoundFile
+from fxlsp.cli.project import Projects
+from fxlsp.report.problems import Problem
+from fxlsp.source.documents import Document, read_document
+from fxlsp.source.ignores import is_ignored
+from fxlsp.source.positions import Span
+
+
+class Silencing:
+    """The settings and the comments of the files that are checked, and of those that they import."""
+
+    def __init__(self, files: Iterable[FoundFile], projects: Projects) -> None:
+        self._documents: dict[str, Document | None] = {file.document.path: file.document for file in files}
+        self._checked = frozenset(self._documents)
+        self._projects = projects
+
+    def told(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+        """The problems that are left, as severe as the settings say."""
+        for problem in problems:
+            place = problem.location
+            if place is None:
+                yield problem
+                continue
+            severity = problem.severity
+            if place.file in self._checked:
+                policy = self._projects.at(os.path.dirname(place.file)).policy
+                judged = policy.severity(problem.code, severity)
+                if judged is None:
+                    continue
+                severity = judged
+            document = self._document(place.file)
+            if document is None or not is_ignored(document, problem.code, Span.of(place)):
+                yield replace(problem, severity=severity)
+
+    def _document(self, path: str) -> Document | None:
+        if path not in self._documents:
+            try:
+                self._documents[path] = read_document(path)
+            except (OSError, UnicodeDecodeError, SyntaxError):
+                self._documents[path] = None
+        return self._documents[path]
