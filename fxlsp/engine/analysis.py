@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from fxlsp.engine.settings import Settings
@@ -43,17 +43,18 @@ def analyse(document: Document, settings: Settings) -> Analysis | None:
     if not document.parses:
         return None
     classes = _parents_first(_traceable_classes(document))
-    candidates = [_class_candidate(document, model, classes[:rank], settings) for rank, model in enumerate(classes)]
+    makers = factories(document)
+    candidates = [
+        _class_candidate(document, model, (*makers, *classes[:rank]), settings) for rank, model in enumerate(classes)
+    ]
     candidates = [
         candidate for candidate, model in zip(candidates, classes, strict=True) if candidate.asked or model.runs
     ]
     fed = {recipe.inputs for candidate in candidates for recipe in candidate.recipes if recipe is not None}
-    others: Iterable[Factory | Instance] = (*factories(document), *instances(document))
-    for other in others:
-        candidate = _other_candidate(document, other, settings)
-        if candidate.asked or _is_fed_otherwise(candidate, fed):
-            candidates.append(candidate)
-    return Analysis(document, tuple(candidates))
+    first = [_other_candidate(document, factory, settings) for factory in makers]
+    last = [_other_candidate(document, instance, settings) for instance in instances(document)]
+    wanted = [candidate for candidate in last if candidate.asked or _is_fed_otherwise(candidate, fed)]
+    return Analysis(document, (*first, *candidates, *wanted))
 
 
 def _traceable_classes(document: Document) -> list[ModelClass]:
@@ -87,10 +88,16 @@ def _parents_first(classes: list[ModelClass]) -> list[ModelClass]:
     return list(ordered.values())
 
 
-def _class_candidate(document: Document, model: ModelClass, before: list[ModelClass], settings: Settings) -> Candidate:
+def _class_candidate(
+    document: Document, model: ModelClass, before: Sequence[ModelClass | Factory], settings: Settings
+) -> Candidate:
     found = recipes_for(document, model)
     recipes, asked = _chosen(found, settings.recipes_of(document.path, model.qualname), model.qualname)
-    parents = frozenset(other.qualname for other in before if model.qualname in other.constructs)
+    parents = frozenset(
+        other.name if isinstance(other, Factory) else other.qualname
+        for other in before
+        if model.qualname in other.constructs
+    )
     return Candidate(model.qualname, model.extent, found, recipes, parents, asked)
 
 

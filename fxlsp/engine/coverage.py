@@ -25,7 +25,7 @@ def covered_classes(report: Report, document: Document, root: str) -> frozenset[
 def _forward_lines(report: Report, path: str) -> frozenset[int]:
     """The lines of ``path`` on which a ``forward`` is defined that ran; a decorated one counts from its decorator."""
     lines: set[int] = set()
-    for call in report.calls[1:]:
+    for call in report.calls:
         if call.forward is not None and call.forward.file == path and (report.verdict.traceable or call.output):
             lines.update(range(call.forward.line, call.forward.end_line + 1))
     return frozenset(lines)

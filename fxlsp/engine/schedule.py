@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 Key = TypeVar("Key", bound=Hashable)
 Job = Callable[[], Coroutine[Any, Any, None]]
 
-_CHEAP_MS = 100.0
+_CHEAP_MS = 200.0
 _LONGEST_PAUSE = 0.3
 
 _log = logging.getLogger("fxlsp.engine")

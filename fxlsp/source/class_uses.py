@@ -1,4 +1,4 @@
-"""Which classes of a file a class makes its parts from."""
+"""Which classes of a file a class makes its parts from, or a function what it returns."""
 
 from __future__ import annotations
 
@@ -36,10 +36,17 @@ class ClassUses(NamedTuple):
         """Those of the ``classes`` (qualified names) that the body of a class uses, itself left out."""
         superclasses = field(statement.node, "superclasses")
         start = statement.node.start_byte if superclasses is None else superclasses.end_byte
-        first, last = (bisect_left(self.names, (byte, "")) for byte in (start, statement.node.end_byte))
+        return self._classes_between(start, statement.node.end_byte, statement.qualname, classes)
+
+    def classes_used_in(self, function: Node, name: str, classes: frozenset[str]) -> frozenset[str]:
+        """Those of the ``classes`` (qualified names) that a top-level function uses."""
+        return self._classes_between(function.start_byte, function.end_byte, name, classes)
+
+    def _classes_between(self, start: int, end: int, user: str, classes: frozenset[str]) -> frozenset[str]:
+        first, last = (bisect_left(self.names, (byte, "")) for byte in (start, end))
         used = {name for _, name in self.names[first:last]}
-        found = {defined_class(name, statement.qualname, classes) for name in used}
-        return frozenset(name for name in found if name is not None and name != statement.qualname)
+        found = {defined_class(name, user, classes) for name in used}
+        return frozenset(name for name in found if name is not None and name != user)
 
 
 def uses_of_classes(root: Node) -> ClassUses:

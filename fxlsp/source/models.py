@@ -65,6 +65,8 @@ class Factory:
     name: str
     name_span: Span
     extent: Span
+    constructs: frozenset[str]
+    """Qualified names of the model classes of this file that its body calls, or hands on to be called."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +117,18 @@ def _model_class(document: Document, statement: ClassStatement, constructs: froz
 
 def _find_factories(document: Document) -> tuple[Factory, ...]:
     found: list[Factory] = []
-    for node in statements_run_by(document.tree.root_node):
+    root = document.tree.root_node
+    uses, classes = uses_of_classes(root), frozenset(model.qualname for model in model_classes(document))
+    for node in statements_run_by(root):
         name = field(node, "name") if node.type == "function_definition" else None
         if name is None:
             continue
-        factory = Factory(text_of(name), span_of(name, document.lines), span_of(with_decorators(node), document.lines))
+        factory = Factory(
+            text_of(name),
+            span_of(name, document.lines),
+            span_of(with_decorators(node), document.lines),
+            uses.classes_used_in(node, text_of(name), classes),
+        )
         if any(recipe_comments(document, header_of(document, factory))):
             found.append(factory)
     return tuple(found)

@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NamedTuple, NoReturn
 
 import torch
@@ -18,8 +19,9 @@ from .death import die_with_parent
 from .guard import refuse_side_effects
 from .job import Job
 from .last_words import speak_before_dying
+from .sibling import Sibling, write_all
 from .torch_private import compile_without_processes, never_start_accelerators
-from .warmup import warm_up
+from .warmup import warm_up_first_pass, warm_up_second_pass
 
 FAULT = 70
 """Exit status after an exception of ours."""
@@ -48,15 +50,18 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     gc.disable()
     exit_really = os._exit
     try:
-        # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
-        # does most of that: measured, the one that follows takes half the time.
         never_start_accelerators()
         compile_without_processes()
-        warm_up()
-        request, texts = _await_request(pipes.jobs)
-        speak_before_dying(pipes.stack, request["limits"]["seconds"])
-        faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
-        message = _carry_out(request, texts, pipes.reports, scratch)
+        with _second(pipes, scratch) as (second, its_requests):
+            # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
+            # does most of that: measured, the one that follows takes half the time.
+            warm_up_first_pass()
+            request = _await_request(pipes.jobs)
+            with suppress(BrokenPipeError):
+                write_all(its_requests, encode(request))
+            speak_before_dying(pipes.stack, request["limits"]["seconds"])
+            faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
+            message = _carry_out(request, second, pipes.reports, scratch)
         write_all(pipes.reports, encode({**message, "id": request["id"]}))
         sys.stdout.flush()
         sys.stderr.flush()
@@ -68,24 +73,47 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     exit_really(0)
 
 
-def _await_request(pipe: int) -> tuple[Message, dict[str, str]]:
-    """The request and the texts it needs; exits when the template closes the pipe without one."""
+@contextmanager
+def _second(pipes: Pipes, scratch: str) -> Iterator[tuple[Sibling, int]]:
+    """The process for the second pass, and the pipe on which it waits for the same request.
+
+    It is forked before either gets ready: after a fork both would copy their pages once more.
+    """
+    theirs, ours = os.pipe()
+
+    def work() -> Message:
+        for descriptor in (ours, pipes.jobs, pipes.reports):
+            os.close(descriptor)
+        warm_up_second_pass()
+        return _begin(_await_request(theirs), lambda stage: None, scratch).second_pass()
+
+    with Sibling(work) as sibling:
+        os.close(theirs)
+        yield sibling, ours
+
+
+def _await_request(pipe: int) -> Message:
+    """The request, with the texts it needs; exits when the pipe is closed without one."""
     decoder = Decoder()
     while data := os.read(pipe, 2**20):
         for message in decoder.feed(data):
             os.close(pipe)
-            return message, message["texts"]
+            return message
     os._exit(0)
 
 
-def _carry_out(request: Message, texts: Mapping[str, str], report_pipe: int, scratch: str) -> Message:
+def _carry_out(request: Message, second: Sibling, report_pipe: int, scratch: str) -> Message:
     def say_stage(name: str) -> None:
         write_all(report_pipe, encode({"type": "stage", "id": request["id"], "name": name}))
 
+    return _begin(request, say_stage, scratch).run(second)
+
+
+def _begin(request: Message, say_stage: Callable[[str], None], scratch: str) -> Job:
     sys.argv = [request["target"].get("file") or request["target"].get("module") or ""]
-    job = Job(request, texts, say_stage)
+    job = Job(request, say_stage)
     refuse_side_effects(scratch)
-    return job.run()
+    return job
 
 
 def _redirect(output_pipe: int) -> None:
@@ -96,10 +124,3 @@ def _redirect(output_pipe: int) -> None:
     for descriptor in (null, output_pipe):
         if descriptor > 2:
             os.close(descriptor)
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte, however many calls that takes."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]

@@ -1,7 +1,7 @@
 """One trace from its request to its report: load, construct, and two passes side by side.
 
 The plain pass says whether ``torch.fx`` can trace the model, and what graph it makes. The recovering pass runs in a
-second process, on a copy of the model that the first does not change. It gives the view of a model that cannot be
+second process, on a model of its own that the first does not change. It gives the view of a model that cannot be
 traced, and finds where a graph that was made does something else than the model.
 """
 
@@ -36,7 +36,7 @@ from .frames import Places
 from .loading import Loader, third_party
 from .outputs import shown
 from .recovery.outcome import better, both, recovered_message
-from .recovery.passing import Subject, is_complete, recover
+from .recovery.passing import Recovered, Subject, is_complete, recover
 from .sibling import Sibling
 from .sources import Sources
 from .torch_private import FakeTensorMode
@@ -69,23 +69,26 @@ class _Timing:
 class Job:
     """A trace request, carried out in a process of its own."""
 
-    def __init__(self, request: Message, texts: Mapping[str, str], say_stage: Callable[[str], None]) -> None:
-        """``request`` is a ``trace`` message, ``texts`` the unsaved buffers it names, by real path."""
+    def __init__(self, request: Message, say_stage: Callable[[str], None]) -> None:
+        """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
         self._target = _target_of(request)
         self._limits = request["limits"]
-        sources = Sources(texts)
+        sources = Sources(request["texts"])
         expressions = Expressions(sources)
         self._places = Places(sources, expressions)
         self._loader = Loader(sources, expressions, request.get("roots", ()))
         self._timing = _Timing(say_stage)
         self._start = time.perf_counter()
 
-    def run(self) -> Message:
-        """The ``report`` or ``failure`` message; no exception of the user's code escapes."""
+    def run(self, second: Sibling) -> Message:
+        """The ``report`` or ``failure`` message; no exception of the user's code escapes.
+
+        ``second`` carries out the same request's second pass.
+        """
         loaded_before = dict(sys.modules)
         message: Message
         try:
-            report = self._report()
+            report = self._report(second)
         except NoModelError as none:
             message = {"type": "failure", "failure": none.failure.to_json()}
         else:
@@ -95,26 +98,36 @@ class Job:
         message["imports"] = third_party(loaded_before)
         return message
 
+    def second_pass(self) -> Message:
+        """What the recovering pass found, for the process that makes the report.
+
+        Raises:
+            NoModelError: there is no model; the first process tells why.
+        """
+        first = self._recovered()
+        if not first.needs_data or first.elements > _REAL_ELEMENTS:
+            return recovered_message(first)
+        # Only data can tell: once more, with them.
+        self._loader.forget()
+        return recovered_message(better(first, self._recovered_once(built_really=True, with_data=True)))
+
     def _seconds_spent(self) -> float:
         return time.perf_counter() - self._start
 
-    def _report(self) -> Report:
+    def _report(self, second: Sibling) -> Report:
         try:
-            return self._attempt(really=False)
+            return self._attempt(second, really=False)
         except FakesFailedError:
             self._loader.forget()
-            return self._attempt(really=True)
+            return self._attempt(second, really=True)
 
-    def _attempt(self, really: bool) -> Report:
+    def _attempt(self, second: Sibling, really: bool) -> Report:
         fake_mode = new_fake_mode()
         builder, built = self._build(fake_mode, really)
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
-        with (
-            Sibling(lambda: self._recovered(builder, built, feed, fake_mode, really)) as recovering,
-            self._in_other_mode(built.model) as other_mode,
-        ):
+        with self._in_other_mode(built.model) as other_mode:
             plain = self._plain(builder, built, feed, fake_mode, really, other_mode)
-            return both(plain, self._result(recovering))
+            return both(plain, self._result(second))
 
     @contextmanager
     def _in_other_mode(self, model: torch.nn.Module) -> Iterator[Sibling | None]:
@@ -136,21 +149,20 @@ class Job:
         with self._timing.stage("construct"):
             return builder, builder.build(module)
 
-    def _recovered(
-        self, builder: Builder, built: Built, feed: Feed, fake_mode: FakeTensorMode, really: bool
-    ) -> Message:
-        """The recovering pass; again with data where only data could tell something."""
-        # The report pipe is the first process's: what is written here would end up inside its report.
-        self._timing = _Timing(lambda stage: None)
-        target = str(self._target)
-        first = recover(Subject(target, built, builder.constructions, feed, fake_mode, real=False), self._places)
-        if not first.needs_data or _elements(built.model) > _REAL_ELEMENTS:
-            return recovered_message(first)
-        self._loader.forget()
-        builder, built = self._build(fake_mode, really=True)
-        feed = prepared(self._target, built, fake_mode, self._places, really=True)
-        second = recover(Subject(target, built, builder.constructions, feed, fake_mode, real=True), self._places)
-        return recovered_message(better(first, second))
+    def _recovered(self) -> Recovered:
+        """The recovering pass on a model that was made as the first pass's is."""
+        try:
+            return self._recovered_once(built_really=False, with_data=False)
+        except FakesFailedError:
+            self._loader.forget()
+            return self._recovered_once(built_really=True, with_data=False)
+
+    def _recovered_once(self, built_really: bool, with_data: bool) -> Recovered:
+        fake_mode = new_fake_mode()
+        builder, built = self._build(fake_mode, built_really)
+        feed = prepared(self._target, built, fake_mode, self._places, with_data)
+        subject = Subject(str(self._target), built, builder.constructions, feed, fake_mode, real=with_data)
+        return recover(subject, self._places)
 
     def _plain(
         self,
@@ -221,10 +233,6 @@ class Job:
             value = values.get(fx_node)
             if value is not None and value.error is not None:
                 yield operation_problem(value.error, node, shown(value.inputs), model)
-
-
-def _elements(model: torch.nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def _target_of(request: Message) -> Target:

@@ -13,15 +13,16 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from ..report.wire import Message, Splitter, decode, encode, framed
-from .child import FAULT, STACK_SIGNAL, Pipes, become_child, write_all
+from .child import FAULT, STACK_SIGNAL, Pipes, become_child
 from .death import end_group
 from .last_words import TIME_LIMIT_MARK, parse_stack
-from .sibling import resident_megabytes
+from .sibling import resident_megabytes, write_all
 
 _TAIL = 4096
 """Bytes kept of what a child prints."""
 _GRACE_SECONDS = 1.0
 """A child's own watchdog ends it at its limit; after this much more the template does."""
+_LOW_PRIORITY = 10
 _REAP_SECONDS = 0.2
 _STACK_SECONDS = 0.1
 _PARSED = 512
@@ -84,6 +85,11 @@ class Offspring:
             write_all(self._job_pipe, encode({**request, "texts": dict(texts)}))
         os.close(self._job_pipe)
         self._job_pipe = -1
+
+    def yield_to_others(self) -> None:
+        """Leave the processors to whatever else wants them."""
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PGRP, self.pid, _LOW_PRIORITY)
 
     def read(self, pipe: int) -> list[bytes] | None:
         """Frames to pass on; None when the child has closed its report pipe, and so has ended."""

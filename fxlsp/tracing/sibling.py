@@ -1,11 +1,10 @@
-"""A second process for a second pass: forked from the constructed model before the first pass changes it."""
+"""A second process for a second pass, since the first changes the model and whatever the model's code touches."""
 
 from __future__ import annotations
 
 import os
 import selectors
 import signal
-import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -79,16 +78,32 @@ def _carry_out(work: Callable[[], Message], pipe: int, parent: int) -> None:
     try:
         die_with_parent(parent)
         die_silently()
-        data = memoryview(encode(work()))
-        while data:
-            data = data[os.write(pipe, data) :]
-        status = 0
-    except BaseException:
-        # What fails here is ours, or the user's in a way the first pass did not meet: it goes to the log.
-        traceback.print_exc()
-        sys.stderr.flush()
+        log = _silenced()
+        try:
+            write_all(pipe, encode(work()))
+            status = 0
+        except BaseException:
+            # What fails here is ours, or the user's in a way the first pass did not meet: it goes to the log.
+            write_all(log, traceback.format_exc().encode("utf-8", "replace"))
     finally:
         _exit(status)
+
+
+def _silenced() -> int:
+    """Let the model's code print nowhere, since it prints in the first process too; where errors of ours still go."""
+    log = os.dup(2)
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(null, stream)
+    os.close(null)
+    return log
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte, however many calls that takes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
 
 
 def resident_megabytes(pid: int) -> float:

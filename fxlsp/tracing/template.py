@@ -13,6 +13,7 @@ import selectors
 import signal
 import socket
 import threading
+import time
 from typing import Any
 
 import torch
@@ -26,6 +27,8 @@ from .weights import leave_weights_unread
 
 _POLL_SECONDS = 0.1
 """How often limits of running children are looked at."""
+_SPARE_SECONDS = 0.3
+"""How long a trace is left alone before the next child gets ready beside it: most are over by then."""
 
 
 class Template:
@@ -40,6 +43,7 @@ class Template:
         self._texts: dict[str, str] = {}
         self._children: dict[int, Offspring] = {}
         self._spare: Offspring | None = None
+        self._spare_due = 0.0
         self._selector = selectors.DefaultSelector()
         self._over = False
 
@@ -72,6 +76,8 @@ class Template:
                 self._hear(key.data, key.fd)
         for child in self._children.values():
             child.enforce_limits()
+        if self._spare is None and (not self._children or time.monotonic() >= self._spare_due):
+            self._make_spare()
 
     def _receive(self) -> None:
         try:
@@ -108,10 +114,13 @@ class Template:
         child, self._spare = self._spare, None
         assert child is not None
         child.assign(request, texts)
+        for older in self._children.values():
+            # Whoever asked last is waited for now: a long trace goes on with what that one leaves.
+            older.yield_to_others()
         self._children[child.id] = child
         for pipe in child.pipes:
             self._selector.register(pipe, selectors.EVENT_READ, child)
-        self._make_spare()
+        self._spare_due = time.monotonic() + _SPARE_SECONDS
 
     def _make_spare(self) -> None:
         """Fork a child ahead of its request: it gets ready while nobody waits for it."""

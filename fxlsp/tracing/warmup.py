@@ -1,17 +1,28 @@
-"""One small trace in the template, so that every child finds torch's lazy imports and caches ready."""
+"""One small trace ahead of time: in the template for torch's lazy imports and caches, in children for their pages."""
 
 from __future__ import annotations
 
+import sys
+
 import torch
 
-from .building import seed
+from ..report.recipes import Recipe
+from .assembly import Assembly
+from .building import Built, seed
+from .checks.checking import Checking
+from .checks.traced import Traced
 from .construction import Constructions, construct
 from .expressions import Expressions
 from .fakes import new_fake_mode
+from .feeding import Feed
 from .frames import Places
+from .recovery.passing import Subject, recover
 from .sources import Sources
+from .torch_private import FakeTensorMode
 from .tracer import ModulePathTracer
 from .values import ValueInterpreter
+
+_TARGET = "_Usual"
 
 
 class _Usual(torch.nn.Module):
@@ -35,13 +46,36 @@ class _Usual(torch.nn.Module):
 
 
 def warm_up() -> None:
-    """Build, trace and run a small model on fake tensors, and let one operation fail."""
+    """Do what both passes of a trace do, on a small model."""
+    warm_up_first_pass()
+    warm_up_second_pass()
+
+
+def warm_up_first_pass() -> None:
+    """Trace a small model, run it on fake tensors, let one operation fail, and check all that is checked."""
+    model, constructions, places, mode = _usual()
+    tracer, checking = ModulePathTracer(places), Checking()
+    with checking.watching(model, tracer):
+        tracer.trace(model)
+    for size in (0, 16):
+        interpreter = ValueInterpreter(model, tracer, mode)
+        interpreter.run_on({"x": torch.ones(2, 3, size, size)})
+    assembly = Assembly(model, tracer, interpreter.values, places, constructions)
+    assembly.nodes(), assembly.modules(), assembly.calls()
+    list(checking.problems(Traced(model, tracer, places, constructions, _TARGET)))
+
+
+def warm_up_second_pass() -> None:
+    """Follow a small model on fake tensors."""
+    model, constructions, places, mode = _usual()
+    feed = Feed(Recipe("", None, "default"), {"x": torch.ones(2, 3, 16, 16)})
+    built = Built(model, _Usual, sys.modules[__name__], _TARGET)
+    recover(Subject(_TARGET, built, constructions, feed, mode, real=False), places)
+
+
+def _usual() -> tuple[torch.nn.Module, Constructions, Places, FakeTensorMode]:
     sources = Sources({})
-    places = Places(sources, Expressions(sources))
-    mode = new_fake_mode()
+    places, mode = Places(sources, Expressions(sources)), new_fake_mode()
     seed()
-    model = construct(_Usual, Constructions(places), mode, really=False)
-    tracer = ModulePathTracer(places)
-    tracer.trace(model)
-    for size in (16, 0):
-        ValueInterpreter(model, tracer, mode).run_on({"x": torch.ones(2, 3, size, size)})
+    constructions = Constructions(places)
+    return construct(_Usual, constructions, mode, really=False), constructions, places, mode

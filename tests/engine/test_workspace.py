@@ -217,6 +217,16 @@ async def test_parents_come_first_and_cover_what_they_run(make: Make) -> None:
     assert editor.state("Block").status is Status.UNKNOWN
 
 
+async def test_a_class_is_covered_by_the_commented_factory_that_makes_it(make: Make) -> None:
+    editor = make()
+    factory = "\n# fxlsp: tiny()(torch.randn(2))\ndef tiny():\n    return Net()\n"
+    editor.open("# runs: Net\n" + NET + factory)
+    await editor.until(Status.FRESH, "tiny")
+    await editor.at_rest()
+    assert editor.traced() == ["tiny"]
+    assert editor.state("Net").covered_by == editor.state("tiny").key
+
+
 async def test_a_child_stays_covered_while_its_parent_is_traced_again(make: Make) -> None:
     editor = make()
     editor.open(FAMILY)

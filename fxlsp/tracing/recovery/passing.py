@@ -52,6 +52,8 @@ class Recovered:
     """The problems among the report's that come of following the model with its values."""
     needs_data: bool
     """Whether something was met that only data could tell."""
+    elements: int
+    """Of all parameters of the model."""
     followed: tuple[int, ...]
     """Indices of the report's nodes that stem from an input or a parameter."""
 
@@ -60,6 +62,7 @@ def recover(subject: Subject, places: Places) -> Recovered:
     """Follow the model on its inputs past every failure."""
     start = time.perf_counter()
     root = subject.built.model
+    elements = sum(parameter.numel() for parameter in root.parameters())
     tracer = RecoveringTracer(places, subject.mode, subject.feed.inputs or {}, subject.real)
     checking, during = Checking(), Constructions(places)
     seed()
@@ -88,7 +91,7 @@ def recover(subject: Subject, places: Places) -> Recovered:
         timing_ms={"recover": milliseconds},
     )
     followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.following)
-    return Recovered(report, findings, tracer.needs_data, followed)
+    return Recovered(report, findings, tracer.needs_data, elements, followed)
 
 
 def _incomplete(tracer: RecoveringTracer) -> BaseException | None:

@@ -92,8 +92,8 @@ def report(message: Message, file: str, text: str) -> Message:
     output = {"shape": [int(width[1]) if width else 0], "dtype": "float32"}
     place = location(file, line_of(text, "def forward"))
     node = Node("x", "placeholder", "x", None, None, None, place, (), output, (), 0, None)
-    call = ModuleCall("", "", "M", False, None, place, (), output, 0, None, 0, 1)
-    runs = (replace(call, forward=location(file, line)) for line in run_lines(text))
+    root = ModuleCall("", "", "M", False, None, None, (), output, 0, None, 0, 1)
+    runs = (replace(root, forward=location(file, line)) for line in run_lines(text))
     recipe = Recipe(message["recipe"]["init"] or "", message["recipe"]["inputs"], "default")
     return Report(
         target=message["target"]["name"],
@@ -105,7 +105,7 @@ def report(message: Message, file: str, text: str) -> Message:
         opaque=0,
         nodes=(node,) * (int(size[1]) if size else 1),
         modules=(),
-        calls=(call, *runs),
+        calls=(root, *runs),
         problems=(),
         timing_ms={"total": 1.0},
     ).to_json()
