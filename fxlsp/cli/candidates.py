@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from fxlsp.cli.excerpts import shown_path
 from fxlsp.cli.targets import Target
 from fxlsp.engine.analysis import Candidate, analyse
 from fxlsp.engine.settings import Settings
-from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED
+from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Problem
 from fxlsp.source.documents import Document, read_document
@@ -65,7 +66,23 @@ def find_models(path: str, settings: Settings) -> FoundFile | Problem | None:
     models = tuple(_models(document, candidates))
     classes = tuple(model for model in model_classes(document) if model.forward is not None)
     problems = tuple(problem for model in models for problem in _bad_recipes(document, model))
-    return FoundFile(document, classes, models, problems) if models or classes else None
+    if not models and not classes:
+        return _syntax_error(document)
+    return FoundFile(document, classes, models, problems)
+
+
+def _syntax_error(document: Document) -> Problem | None:
+    """Why no model was found in text that may define one."""
+    if document.parses or "Module" not in document.text:
+        return None
+    try:
+        ast.parse(document.text)
+    except SyntaxError as error:
+        name, line, column = shown_path(document.path), error.lineno or 1, max(1, error.offset or 1)
+        place = Location(document.path, line, column, line, column + 1)
+        message = f"{name} cannot be read: {error.msg}"
+        return Problem(NOT_LOADED, severity_of(NOT_LOADED), message, place, model=name)
+    return None
 
 
 def _may_hold_models(data: bytes) -> bool:

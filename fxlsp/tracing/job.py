@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import torch
 
+from ..report.codes import DIED, severity_of
 from ..report.graph import Node, Verdict
 from ..report.merging import once_each
 from ..report.problems import Problem
@@ -37,7 +38,7 @@ from .loading import Loader, third_party
 from .outputs import shown
 from .recovery.outcome import better, both, recovered_message
 from .recovery.passing import Recovered, Subject, is_complete, recover
-from .sibling import Sibling
+from .sibling import NoResultError, Sibling
 from .sources import Sources
 from .torch_private import FakeTensorMode
 from .tracer import ModulePathTracer, check_graph
@@ -127,7 +128,10 @@ class Job:
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
         with self._in_other_mode(built.model) as other_mode:
             plain = self._plain(builder, built, feed, fake_mode, really, other_mode)
+        try:
             return both(plain, self._result(second))
+        except NoResultError as none:
+            return replace(plain, problems=(*plain.problems, self._alone(plain, none)))
 
     @contextmanager
     def _in_other_mode(self, model: torch.nn.Module) -> Iterator[Sibling | None]:
@@ -138,7 +142,13 @@ class Job:
         with Sibling(lambda: {"type": "mode", **mode_differences(model, self._places).to_json()}) as sibling:
             yield sibling
 
-    def _result(self, sibling: Sibling) -> Message | None:
+    def _alone(self, plain: Report, why: NoResultError) -> Problem:
+        """The problem that only torch.fx's own pass has anything to tell."""
+        unknown = "whether the graph does what the model does" if plain.verdict.traceable else "what lies behind that"
+        message = f"The pass that goes on where torch.fx stops {why}: {unknown} is not known"
+        return Problem(DIED, severity_of(DIED), message, None, model=plain.target)
+
+    def _result(self, sibling: Sibling) -> Message:
         seconds = self._limits["seconds"] * _SHARE_OF_TIME - self._seconds_spent()
         return sibling.result(seconds, self._limits["megabytes"])
 
@@ -181,13 +191,18 @@ class Job:
             values = values_of(built.model, tracer, fake_mode, feed)
         with self._timing.stage("checks"):
             assembly = Assembly(built.model, tracer, values, self._places, builder.constructions)
-            told = None if other_mode is None else self._result(other_mode)
-            difference = None if told is None else ModeDifference.from_json(told)
+            difference = None if other_mode is None else self._difference(other_mode)
             entered = None if difference is None or difference.other_error else difference.entered
             model = str(self._target)
             traced = Traced(built.model, tracer, self._places, builder.constructions, model, error, entered)
             found = (*checking.problems(traced), *(() if difference is None or error else difference.problems(model)))
             return self._assembled(built, traced, feed, values, assembly, found)
+
+    def _difference(self, other_mode: Sibling) -> ModeDifference | None:
+        try:
+            return ModeDifference.from_json(self._result(other_mode))
+        except NoResultError:
+            return None
 
     def _assembled(
         self,

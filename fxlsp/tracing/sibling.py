@@ -22,6 +22,10 @@ _exit = os._exit
 """Taken before a child's last words are arranged: this process ends without any."""
 
 
+class NoResultError(Exception):
+    """A second process has nothing to tell; the message says why."""
+
+
 class Sibling:
     """Carries out ``work`` beside the process that makes it, and tells its result."""
 
@@ -41,23 +45,30 @@ class Sibling:
     def __exit__(self, *exc: object) -> None:
         self.end()
 
-    def result(self, seconds: float, megabytes: float) -> Message | None:
-        """What ``work`` returned; None if it raised, died, or was ended at one of these limits."""
+    def result(self, seconds: float, megabytes: float) -> Message:
+        """What ``work`` returned.
+
+        Raises:
+            NoResultError: it raised, died, or was ended at one of these limits.
+        """
         deadline = time.monotonic() + seconds
         decoder = Decoder()
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._pipe, selectors.EVENT_READ)
-            while time.monotonic() < deadline and resident_megabytes(self._pid) <= megabytes:
-                if not selector.select(_POLL_SECONDS):
-                    continue
-                data = os.read(self._pipe, 2**20)
-                if not data:
-                    break
-                for message in decoder.feed(data):
-                    self.end()
-                    return message
-        self.end()
-        return None
+        try:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._pipe, selectors.EVENT_READ)
+                while time.monotonic() < deadline:
+                    if resident_megabytes(self._pid) > megabytes:
+                        raise NoResultError("needed too much memory")
+                    if not selector.select(_POLL_SECONDS):
+                        continue
+                    data = os.read(self._pipe, 2**20)
+                    if not data:
+                        raise NoResultError("ended early")
+                    for message in decoder.feed(data):
+                        return message
+            raise NoResultError("took too long")
+        finally:
+            self.end()
 
     def end(self) -> None:
         """End the process, whatever it does, and forget it."""

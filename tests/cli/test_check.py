@@ -156,3 +156,12 @@ def test_settings_decide_how_severe_a_problem_is(check: Any, tmp_path: Path) -> 
     assert (ran.code, [problem["severity"] for problem in ran.json["problems"]]) == (0, ["hint"])
     settings.write_text('[tool.fxlsp]\nignore = ["FX903"]\n')
     assert check(FAILING).json["problems"] == []
+
+
+def test_a_file_whose_only_class_does_not_parse_is_told_at_the_mistake(check: Any) -> None:
+    ran = check("from torch import nn\n\n\nclas Net(nn.Module):\n    def forward(self, x): ...\n")
+    assert ran.code == 1
+    (problem,) = ran.json["problems"]
+    assert problem["code"] == "FX901"
+    assert problem["location"]["line"] == 4
+    assert "cannot be read" in problem["message"]

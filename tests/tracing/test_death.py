@@ -124,16 +124,39 @@ def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
         try:
             assert server.stdout is not None
             template = int(server.stdout.readline())
-            # The template, the child that traces and the one that stands ready for the next trace.
-            processes = [template, *children_of(template)]
-            assert len(processes) == 3
+            # Of the child that traces and the one that gets ready beside it, each has one for its second pass.
+            eventually(lambda: len(descendants_of(template)) == 4)
+            processes = [template, *descendants_of(template)]
         finally:
             server.kill()
     eventually(lambda: not any(is_running(pid) for pid in processes))
 
 
-def children_of(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def test_a_report_says_that_what_follows_a_failure_is_unknown_where_following_it_takes_too_long(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    path = write(
+        """
+        from torch import nn
+
+        class Net(nn.Module):
+            def forward(self, x):
+                if x.sum() > 0:
+                    x = x + 1
+                while True:
+                    pass
+        """
+    )
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=3)
+    assert [problem.code for problem in report.problems] == ["FX101", "FX905"]
+    words = "The pass that goes on where torch.fx stops took too long: what lies behind that is not known"
+    assert report.problems[1].message == words
+    assert report.problems[1].severity == "warning"
+
+
+def descendants_of(pid: int) -> list[int]:
+    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [*children, *(descendant for child in children for descendant in descendants_of(child))]
 
 
 def is_running(pid: int) -> bool:

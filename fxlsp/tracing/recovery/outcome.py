@@ -63,13 +63,11 @@ def better(without_data: Recovered, with_data: Recovered) -> Recovered:
     return without_data if fails == [False, True] else with_data
 
 
-def both(plain: Report, second: Message | None) -> Report:
-    """The report to give, from the plain pass's and what the recovering pass sent, if it came to an end.
+def both(plain: Report, second: Message) -> Report:
+    """The report to give, from the plain pass's and what the recovering pass sent.
 
     Where the graph that torch.fx made cannot run but the model can, the view is what the model does.
     """
-    if second is None:
-        return plain
     recovered = Report.from_json(second["report"])
     timing = {**plain.timing_ms, **recovered.timing_ms}
     findings = tuple(Problem.from_json(problem) for problem in second["findings"])
