@@ -8,8 +8,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 import torch
@@ -19,7 +18,7 @@ from .death import die_with_parent
 from .guard import refuse_side_effects
 from .job import Job
 from .last_words import speak_before_dying
-from .sibling import Sibling, write_all
+from .sibling import Partner, write_all
 from .torch_private import compile_without_processes, never_start_accelerators
 from .warmup import warm_up_first_pass, warm_up_second_pass
 
@@ -52,13 +51,11 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     try:
         never_start_accelerators()
         compile_without_processes()
-        with _second(pipes, scratch) as (second, its_requests):
+        with _second(pipes, scratch) as second:
             # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
             # does most of that: measured, the one that follows takes half the time.
             warm_up_first_pass()
             request = _await_request(pipes.jobs)
-            with suppress(BrokenPipeError):
-                write_all(its_requests, encode(request))
             speak_before_dying(pipes.stack, request["limits"]["seconds"])
             faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
             message = _carry_out(request, second, pipes.reports, scratch)
@@ -73,23 +70,19 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     exit_really(0)
 
 
-@contextmanager
-def _second(pipes: Pipes, scratch: str) -> Iterator[tuple[Sibling, int]]:
-    """The process for the second pass, and the pipe on which it waits for the same request.
+def _second(pipes: Pipes, scratch: str) -> Partner:
+    """The process for the second pass.
 
     It is forked before either gets ready: after a fork both would copy their pages once more.
     """
-    theirs, ours = os.pipe()
 
-    def work() -> Message:
-        for descriptor in (ours, pipes.jobs, pipes.reports):
+    def work(requests: int) -> Message:
+        for descriptor in (pipes.jobs, pipes.reports):
             os.close(descriptor)
         warm_up_second_pass()
-        return _begin(_await_request(theirs), lambda stage: None, scratch).second_pass()
+        return _begin(_await_request(requests), lambda stage: None, scratch).second_pass()
 
-    with Sibling(work) as sibling:
-        os.close(theirs)
-        yield sibling, ours
+    return Partner(work)
 
 
 def _await_request(pipe: int) -> Message:
@@ -102,7 +95,7 @@ def _await_request(pipe: int) -> Message:
     os._exit(0)
 
 
-def _carry_out(request: Message, second: Sibling, report_pipe: int, scratch: str) -> Message:
+def _carry_out(request: Message, second: Partner, report_pipe: int, scratch: str) -> Message:
     def say_stage(name: str) -> None:
         write_all(report_pipe, encode({"type": "stage", "id": request["id"], "name": name}))
 

@@ -38,7 +38,7 @@ from .loading import Loader, third_party
 from .outputs import shown
 from .recovery.outcome import better, both, recovered_message
 from .recovery.passing import Recovered, Subject, is_complete, recover
-from .sibling import NoResultError, Sibling
+from .sibling import NoResultError, Partner, Sibling
 from .sources import Sources
 from .torch_private import FakeTensorMode
 from .tracer import ModulePathTracer, check_graph
@@ -72,6 +72,7 @@ class Job:
 
     def __init__(self, request: Message, say_stage: Callable[[str], None]) -> None:
         """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
+        self._request = request
         self._target = _target_of(request)
         self._limits = request["limits"]
         sources = Sources(request["texts"])
@@ -81,11 +82,13 @@ class Job:
         self._timing = _Timing(say_stage)
         self._start = time.perf_counter()
 
-    def run(self, second: Sibling) -> Message:
+    def run(self, second: Partner) -> Message:
         """The ``report`` or ``failure`` message; no exception of the user's code escapes.
 
-        ``second`` carries out the same request's second pass.
+        ``second`` carries out the second pass of the same request.
         """
+        if self._target.init and self._target.inputs is not None:
+            second.begin(self._request)
         loaded_before = dict(sys.modules)
         message: Message
         try:
@@ -115,17 +118,19 @@ class Job:
     def _seconds_spent(self) -> float:
         return time.perf_counter() - self._start
 
-    def _report(self, second: Sibling) -> Report:
+    def _report(self, second: Partner) -> Report:
         try:
             return self._attempt(second, really=False)
         except FakesFailedError:
             self._loader.forget()
             return self._attempt(second, really=True)
 
-    def _attempt(self, second: Sibling, really: bool) -> Report:
+    def _attempt(self, second: Partner, really: bool) -> Report:
         fake_mode = new_fake_mode()
         builder, built = self._build(fake_mode, really)
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
+        # What was found out on the way is not to be found out twice, perhaps differently.
+        second.begin({**self._request, "recipe": feed.recipe.to_json()})
         with self._in_other_mode(built.model) as other_mode:
             plain = self._plain(builder, built, feed, fake_mode, really, other_mode)
         try:

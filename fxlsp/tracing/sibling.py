@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
 import torch
 
@@ -16,6 +17,8 @@ from ..report.wire import Decoder, Message, encode
 from .death import die_with_parent
 from .guard import own_fork
 from .last_words import die_silently
+
+Kind = TypeVar("Kind", bound="Sibling")
 
 _POLL_SECONDS = 0.1
 _exit = os._exit
@@ -39,7 +42,7 @@ class Sibling:
             _carry_out(work, theirs, parent)
         os.close(theirs)
 
-    def __enter__(self) -> Sibling:
+    def __enter__(self: Kind) -> Kind:
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -80,6 +83,31 @@ class Sibling:
             os.kill(self._pid, signal.SIGKILL)
         with suppress(ChildProcessError):
             os.waitpid(self._pid, 0)
+
+
+class Partner(Sibling):
+    """One that is made before there is anything to do, and waits for its request."""
+
+    def __init__(self, work: Callable[[int], Message]) -> None:
+        """``work`` is given the pipe on which the request will arrive."""
+        theirs, self._requests = os.pipe()
+
+        def begin() -> Message:
+            os.close(self._requests)
+            return work(theirs)
+
+        super().__init__(begin)
+        os.close(theirs)
+
+    def begin(self, request: Message) -> None:
+        """Give it its request; the first one counts."""
+        if self._requests < 0:
+            return
+        with suppress(BrokenPipeError):
+            # One that died while it waited has no result: that is told where the result is asked for.
+            write_all(self._requests, encode(request))
+        os.close(self._requests)
+        self._requests = -1
 
 
 def _carry_out(work: Callable[[], Message], pipe: int, parent: int) -> None:
