@@ -53,6 +53,8 @@ class Compared:
     wrong: list[str] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
     """Problems told of what is none."""
+    unended: list[str] = field(default_factory=list)
+    """Why the recovering pass has no result."""
     complete: bool = False
     opaque: int = 0
     eager_error: str = ""
@@ -149,6 +151,7 @@ def _compare_run(compared: Compared, eager: Json, ours: Json) -> None:
     error = eager.get("error")
     compared.runs = "operations" in eager and error is None
     codes = [problem["code"] for problem in ours["problems"]]
+    compared.unended = [problem["message"] for problem in ours["problems"] if problem["code"] == "FX905"]
     if compared.traceable:
         compared.alarms += [f"{code} of a traceable model" for code in codes if code.startswith(("FX1", "FX2"))]
     if error is not None:

@@ -37,7 +37,9 @@ def _tracing(known: Sequence[Compared]) -> Iterator[str]:
         yield _share(f"same {what}", fitting, known)
     yield _share("all the same", [case for case in answered if not case.differences], known)
     yield _share("same message", [case for case in answered if not case.differences and not case.notes], known)
+    yield _share("a recovering pass that ends", [case for case in answered if not case.unended], known)
     yield from _listed("differences", known, lambda case: case.differences)
+    yield from _listed("no end", known, lambda case: case.unended)
 
 
 def _running(runs: Sequence[Compared]) -> Iterator[str]:

@@ -226,7 +226,8 @@ def target_of(node: torch.fx.Node) -> str:
         return pretty_target(node)
     except (AttributeError, RuntimeError):
         function: Callable[..., Any] = node.target
-        named = function if hasattr(function, "__qualname__") else type(function)
+        # Neither has every callable a name of its own, nor every named one a module: a slot's wrapper, say.
+        named = function if hasattr(function, "__qualname__") and hasattr(function, "__module__") else type(function)
         return f"{named.__module__}.{named.__qualname__}"
 
 

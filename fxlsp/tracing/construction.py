@@ -12,7 +12,7 @@ import torch
 
 from .failures import text_of
 from .fakes import building_really, building_without_data
-from .frames import Instruction, Places
+from .frames import Instruction, Places, walk_out
 from .registrations import Registrations, Running, running_instructions
 from .torch_private import FakeTensorMode
 
@@ -68,6 +68,27 @@ def _initialises(frame: FrameType, module: torch.nn.Module) -> bool:
     """Whether ``frame`` runs an ``__init__`` of ``module`` itself."""
     code = frame.f_code
     return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is module
+
+
+def makes_module(frame: FrameType | None) -> bool:
+    """Whether ``frame`` is at work on a module's parameters: in a constructor, or in ``.to()`` and its like."""
+    for each in walk_out(frame):
+        if each.f_code in _CALLS:
+            return False
+        if each.f_code is _APPLY or _initialises_any(each):
+            return True
+    return False
+
+
+_APPLY = torch.nn.Module._apply.__code__
+_CALLS = frozenset({torch.nn.Module._call_impl.__code__, torch.fx.Tracer.call_module.__code__})
+
+
+def _initialises_any(frame: FrameType) -> bool:
+    code = frame.f_code
+    if code.co_name != "__init__" or not code.co_varnames:
+        return False
+    return isinstance(frame.f_locals.get(code.co_varnames[0]), torch.nn.Module)
 
 
 def construct(make: Callable[[], _T], constructions: Constructions, fake_mode: FakeTensorMode, really: bool) -> _T:

@@ -58,15 +58,17 @@ class Calls:
         def run(*given: Any) -> Any:
             positional: list[Any] = []
             named: dict[str, Any] = {}
-            for value, kind, name in zip(given, kinds, bound.parameters, strict=False):
-                if kind is inspect.Parameter.VAR_POSITIONAL:
-                    positional.extend(value)
-                elif kind is inspect.Parameter.VAR_KEYWORD:
-                    named.update(value)
-                elif kind is inspect.Parameter.KEYWORD_ONLY:
-                    named[name] = value
-                else:
-                    positional.append(value)
+            # Items of ``*args`` are the caller's to hand over, not the model's to iterate.
+            with self._tracer.silent():
+                for value, kind, name in zip(given, kinds, bound.parameters, strict=False):
+                    if kind is inspect.Parameter.VAR_POSITIONAL:
+                        positional.extend(value)
+                    elif kind is inspect.Parameter.VAR_KEYWORD:
+                        named.update(value)
+                    elif kind is inspect.Parameter.KEYWORD_ONLY:
+                        named[name] = value
+                    else:
+                        positional.append(value)
             return entry(*positional, **named)
 
         return self.root(run, args)
@@ -144,7 +146,7 @@ class Calls:
         )
         tracer.origins[node].module_path = tracer.current_module_qualified_name
         tracer.opaque_nodes.add(node)
-        tracer.evaluator.know(node, UNKNOWN, flops=None)
+        tracer.know(node, UNKNOWN, flops=None)
         return ValueProxy(node, tracer)
 
     def _compiled(self, module: torch.nn.Module, forward: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -24,6 +24,7 @@ from ...report.codes import (
     SWALLOWED,
     TEXT_OF_PROXY,
     TYPE_TEST,
+    UNTRACEABLE,
     severity_of,
 )
 from ...report.graph import Node
@@ -126,7 +127,8 @@ def _as_torch_says(plain: Report, recovered: Report) -> Iterator[Problem]:
             yield same[0]
         elif same and problem.code.startswith("FX1"):
             # What a function that is not torch's asked of the value is its own affair.
-            code = FOREIGN_FUNCTION if same[0].code == FOREIGN_FUNCTION and problem.code in _ASKED else problem.code
+            asked = same[0].code == FOREIGN_FUNCTION and problem.code in _ASKED
+            code = same[0].code if asked or problem.code == UNTRACEABLE else problem.code
             yield replace(problem, code=code, severity=severity_of(code), message=_in_words_of(same[0], problem))
         else:
             yield problem

@@ -18,6 +18,7 @@ from torch.fx.proxy import TraceError
 from torch.overrides import TorchFunctionMode
 
 from ...report.codes import CONVERSION, FOREIGN_FUNCTION, INDEX, ITEM_ASSIGNMENT, ITERATION, LENGTH
+from ..construction import makes_module
 from ..failures import text_of
 from ..refusal_kinds import code_of_error
 from ..torch_private import FakeTensor
@@ -47,6 +48,11 @@ class Recording(TorchFunctionMode):
             return func(*args, **kwargs)
         if tracer.evaluating or tracer.is_plain:
             return func(*args, **kwargs)
+        if makes_module(sys._getframe(1)):
+            # What fills or moves a module's parameters is no operation of the forward that makes the module.
+            args, kwargs = tracer.values_in((args, kwargs))
+            with tracer.evaluation():
+                return func(*args, **kwargs)
         if any(is_proxy(leaf) for leaf in leaves((args, kwargs))):
             return self._with_proxies(func, args, kwargs)
         if tracer.follows(args, kwargs):

@@ -87,16 +87,26 @@ class RecoveringTracer(ModulePathTracer):
         self._registered = {id(parameter) for parameter in self.root.parameters()}
         self.evaluator = Evaluator(self.root, self, self._mode, self._inputs, self._real)
         if is_module and not _takes_self(self.root):
-            return self._calls.root_without_self, [self.root, *self._signature_proxies()]
+            return self._without_self()
         try:
             function, args = super().create_args_for_root(root_fn, is_module)
         except ValueError as error:
             # A wrapper that torch.fx cannot patch: what it wraps is followed instead.
-            self.roll_back(Mark(0, 0, names_taken(torch.fx.Graph())))
-            self.findings.note(Finding(NOT_ENTERED, error, (), ""))
+            self._note_not_entered(error)
             function, args = super().create_args_for_root(inspect.unwrap(root_fn), is_module)
+        except RuntimeError as error:
+            # A wrapper that takes the module as one of its ``*args``.
+            self._note_not_entered(error)
+            return self._without_self()
         passed = [args[0], *(self._passed(proxy) for proxy in args[1:])]
         return (lambda *given: self._calls.root(function, given)), passed
+
+    def _note_not_entered(self, error: BaseException) -> None:
+        self.roll_back(Mark(0, 0, names_taken(torch.fx.Graph())))
+        self.findings.note(Finding(NOT_ENTERED, error, (), ""))
+
+    def _without_self(self) -> tuple[Callable[..., Any], list[Any]]:
+        return self._calls.root_without_self, [self.root, *self._signature_proxies()]
 
     def _signature_proxies(self) -> list[Any]:
         """Arguments for a ``forward`` that torch.fx would give the module itself: an instance's own, a static one."""
@@ -180,14 +190,14 @@ class RecoveringTracer(ModulePathTracer):
         if isinstance(lowered, torch.fx.Node) and lowered not in self.evaluator.values:
             value = self.values_in(a)
             parts = tuple(value) if isinstance(value, tuple) else tuple(getattr(value, "__dict__", {}).values())
-            self.evaluator.know(lowered, value, parts)
+            self.know(lowered, value, parts)
         return lowered
 
     def _kept(self, gone: torch.fx.Node) -> torch.fx.Node:
         """A node for what the model kept, in an attribute say, of a run that was taken back."""
         node: torch.fx.Node = self.create_node("get_attr", f"<{gone.name}>", (), {})
         self.following.add(node)
-        self.evaluator.know(node, self.evaluator.value_of(gone))
+        self.know(node, self.evaluator.value_of(gone))
         return node
 
     def _attribute_node(self, tensor: torch.Tensor) -> torch.fx.Node:
@@ -196,11 +206,12 @@ class RecoveringTracer(ModulePathTracer):
         try:
             node = super().create_arg(tensor)
         except NameError as error:
-            self.note(code_of_error(error, text_of(error)), error)
+            if not (self._in_unregistered() and any(tensor is own for own in self.current_module.parameters())):
+                self.note(code_of_error(error, text_of(error)), error)
             node = self.create_node("get_attr", "<unregistered parameter>", (), {})
         if isinstance(tensor, torch.nn.Parameter):
             self.following.add(node)
-        self.evaluator.know(node, tensor)
+        self.know(node, tensor)
         return node  # type: ignore[no-any-return]
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, torch.fx.Proxy]) -> Any:
@@ -221,11 +232,17 @@ class RecoveringTracer(ModulePathTracer):
             if mod in self._unregistered:
                 return self._unregistered[mod]
             caller, path = self.current_module, self.current_module_qualified_name
-            self.note(code_of_error(error, text_of(error)), error, module=mod)
+            # A part of an unregistered module is registered with it.
+            if not (self._in_unregistered() and mod in caller.children()):
+                self.note(code_of_error(error, text_of(error)), error, module=mod)
             shown = free_path(likely_path(mod, caller, path), self.unregistered)
             self.unregistered[shown] = mod
             self._unregistered[mod] = shown
             return shown
+
+    def _in_unregistered(self) -> bool:
+        """Whether the module whose ``forward`` runs is not registered under the root, which has been told."""
+        return self.current_module in self._unregistered
 
     def call_module(
         self, m: torch.nn.Module, forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -248,7 +265,7 @@ class RecoveringTracer(ModulePathTracer):
     def trace(self, root: torch.nn.Module | Callable[..., Any], concrete_args: Any = None) -> torch.fx.Graph:
         graph = super().trace(root)
         for node in graph.find_nodes(op="output"):
-            self.evaluator.know(node, self._calls.result, flops=0)
+            self.know(node, self._calls.result, flops=0)
         return graph
 
     @property
@@ -426,14 +443,20 @@ class RecoveringTracer(ModulePathTracer):
             # Plain torch.fx makes no node of what touches no proxy, and so refuses nothing of it.
             with nullcontext() if self.follows(args, kwargs) else self.silent():
                 node = super().create_proxy(kind, target, args, kwargs).node
-            self.evaluator.know(node, value, (*args, *kwargs.values()), costs.flops)
+            self.know(node, value, (*args, *kwargs.values()), costs.flops)
             self.tensors.produced(node, value)
         return value
+
+    def know(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
+        """Take ``value`` for what ``node`` produces."""
+        with self.evaluation():
+            # Looking at a tensor's shape is an operation too, to modes that are on.
+            self.evaluator.know(node, value, inputs, flops)
 
     def _item_node(self, container: torch.fx.Node, key: Any, item: Any) -> torch.fx.Node:
         node = self.create_node("call_function", operator.getitem, (container, key), {})
         self.origins[node].module_path = self.current_module_qualified_name
-        self.evaluator.know(node, item)
+        self.know(node, item)
         return node
 
     # What is undone.

@@ -74,7 +74,7 @@ def test_a_wrapper_that_hides_the_arguments_iterates_them(followed: Followed) ->
 
 
 def test_a_wrapper_that_hides_the_module_stands_on_its_function(followed: Followed) -> None:
-    followed(
+    report = followed(
         """
         def logged(function):
             def ⟦call⟧(*args, **kwargs):
@@ -89,6 +89,7 @@ def test_a_wrapper_that_hides_the_module_stands_on_its_function(followed: Follow
         "FX112",
         also=frozenset({"FX318"}),
     )
+    assert report.complete
 
 
 SILENT = {

@@ -102,3 +102,31 @@ TRACES = {
 @pytest.mark.parametrize("name", TRACES)
 def test_what_is_registered_is_silent(name: str, traces: Traces) -> None:
     traces(TRACES[name])
+
+
+def test_of_a_module_made_in_forward_its_parts_are_no_problems_and_its_making_no_nodes(followed: Followed) -> None:
+    report = followed(
+        """
+        class Part(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = nn.Parameter(torch.ones(4))
+                self.linear = nn.Linear(4, 4)
+            def forward(self, x):
+                return self.linear(x) * self.scale
+
+        class Net(nn.Module):
+            def forward(self, x):
+                part = Part().to(torch.float32)
+                return ⟦part(x)⟧
+        """,
+        "FX203",
+    )
+    assert report.complete
+    assert [node.target for node in report.nodes] == [
+        "x",
+        "<Part>.<Linear>",
+        "<unregistered parameter>",
+        "operator.mul",
+        "output",
+    ]
