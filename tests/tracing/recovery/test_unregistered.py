@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tracing.recovery.spellings import ELSEWHERE, Case, StandElsewhere, Stands, Traces
+from tests.tracing.recovery.spellings import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces
 
 MODULES = {
     "in a list": Case("return ⟦self.l[0](x)⟧", "self.l = [nn.Linear(4, 4)]"),
