@@ -103,7 +103,8 @@ def _models(document: Document, candidates: tuple[Candidate, ...]) -> Iterator[F
     names = _name_spans(document)
     generations: dict[str, int] = {}
     for candidate in candidates:
-        generation = 1 + max((generations[parent] for parent in candidate.parents), default=-1)
+        # A parent that has no ``forward`` of its own makes it too, but is no candidate.
+        generation = 1 + max((generations.get(parent, -1) for parent in candidate.parents), default=-1)
         generations[candidate.name] = generation
         place = _location(document, names.get(candidate.name, candidate.extent))
         yield FoundModel(_target(document, candidate.name), place, candidate, generation)

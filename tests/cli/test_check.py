@@ -57,6 +57,11 @@ def test_a_class_whose_forward_ran_in_another_trace_is_covered(check: Any) -> No
     assert ran.json["environment"] == {"python": "3.11.0", "torch": "2.99.0"}
 
 
+def test_a_parent_without_a_forward_is_no_model(check: Any) -> None:
+    ran = check(PARENT_AND_CHILD.replace("def forward(self, x):\n        return self.child(x)", "def extra(self): ..."))
+    assert standing(ran) == {"Child": "traced"}
+
+
 def test_a_covered_class_is_traced_too_if_a_comment_asks_for_it(check: Any) -> None:
     ran = check(PARENT_AND_CHILD.replace("class Child", "# fxlsp: Child()(1)\nclass Child"))
     assert standing(ran) == {"Child": "traced", "Parent": "traced"}
