@@ -129,7 +129,7 @@ async def test_closing_cancels_what_runs_and_forgets_what_waits(jobs: Jobs) -> N
     assert len(asyncio.all_tasks()) == 1
 
 
-@pytest.mark.parametrize(("cost_ms", "seconds"), [(0, 0), (100, 0), (200, 0.05), (500, 0.2), (700, 0.3), (60_000, 0.3)])
+@pytest.mark.parametrize(("cost_ms", "seconds"), [(0, 0), (200, 0), (300, 0.05), (600, 0.2), (800, 0.3), (60_000, 0.3)])
 def test_the_pause_after_an_edit_grows_with_the_cost_of_the_last_trace(cost_ms: float, seconds: float) -> None:
     assert pause_before(cost_ms) == seconds
 
