@@ -33,6 +33,7 @@ from ...report.places import Location
 from ...report.problems import Problem
 from ...report.report import Report
 from ...report.wire import Message
+from ..frames import is_installed
 from .differences import first_difference
 from .passing import Recovered
 
@@ -128,10 +129,15 @@ def _as_torch_says(plain: Report, recovered: Report) -> Iterator[Problem]:
         elif same and problem.code.startswith("FX1"):
             # What a function that is not torch's asked of the value is its own affair.
             asked = same[0].code == FOREIGN_FUNCTION and problem.code in _ASKED
-            code = same[0].code if asked or problem.code == UNTRACEABLE else problem.code
+            code = same[0].code if asked or _is_met_inside(problem) or problem.code == UNTRACEABLE else problem.code
             yield replace(problem, code=code, severity=severity_of(code), message=_in_words_of(same[0], problem))
         else:
             yield problem
+
+
+def _is_met_inside(problem: Problem) -> bool:
+    """Whether it was met inside an installed package."""
+    return any(is_installed(place.location.file) for place in problem.related)
 
 
 def _in_words_of(refusal: Problem, problem: Problem) -> str:

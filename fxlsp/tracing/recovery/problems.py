@@ -9,6 +9,7 @@ from ...report.codes import (
     MADE_IN_FORWARD,
     OPERATION_FAILS,
     SWALLOWED,
+    TYPE_TEST,
     UNREGISTERED_MODULE,
     severity_of,
 )
@@ -37,9 +38,22 @@ class FindingProblems:
         self._without_frame = without_frame
 
     def of(self, findings: Findings) -> Iterator[Problem]:
-        """A problem for each finding."""
+        """A problem for each finding; one for each call of a function of an installed package that refuses proxies."""
+        first: dict[tuple[Location | None, str], Finding] = {}
         for finding in findings.all:
-            yield self._problem(finding)
+            if self._is_refused_inside(finding):
+                first.setdefault((self._traced.standing(finding.chain), finding.module_path), finding)
+        for finding in findings.all:
+            inside = first.get((self._traced.standing(finding.chain), finding.module_path))
+            if inside is None or inside is finding or not self._is_met_inside(finding):
+                yield self._problem(finding)
+
+    def _is_refused_inside(self, finding: Finding) -> bool:
+        return finding.code.startswith("FX1") and self._is_met_inside(finding)
+
+    def _is_met_inside(self, finding: Finding) -> bool:
+        """Whether an installed package does what plain proxies cannot: how is not the user's to mend."""
+        return finding.code.startswith(("FX1", TYPE_TEST)) and bool(self._deeper(finding))
 
     def _problem(self, finding: Finding) -> Problem:
         code, related = finding.code, self._deeper(finding)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.tracing.recovery.spellings import Followed
 
 
@@ -226,3 +228,33 @@ def test_loud_and_silent_failures_together(followed: Followed) -> None:
         "FX303",
     )
     assert report.complete
+
+
+def test_a_call_into_an_installed_package_is_one_problem_however_much_that_refuses(
+    followed: Followed, write: Callable[..., str]
+) -> None:
+    write(
+        """
+        def regroup(x, groups):
+            if not isinstance(x.shape[0], int):
+                raise TypeError("no int")
+            if x.shape[0] > 1 and len(x) > 1:
+                return x.reshape(groups, int(x.shape[1]) // groups, -1)
+            return x
+        """,
+        "site-packages/shaped.py",
+    )
+    report = followed(
+        """
+        import os, sys
+        sys.path.insert(0, os.path.join(os.path.dirname(__file__), "site-packages"))
+        from shaped import regroup
+
+        class Net(nn.Module):
+            def forward(self, x):
+                return ⟦regroup(x, 2)⟧ + 1
+        """,
+        "FX199",
+    )
+    assert report.complete
+    assert report.problems[0].message.startswith("torch.fx cannot trace this: TypeError: no int")
