@@ -68,7 +68,7 @@ class Snapshot:
         self._objects: dict[int, Any] = {}
         for module in root.modules():
             self._keep_attributes(module, 2)
-            if module._buffers:
+            if module._buffers and isinstance(module._buffers, dict):  # those of a scripted module are copies
                 self._namespaces.append(_Namespace(module, module._buffers, dict(module._buffers), grows=False))
         for scope in workspace_modules():
             held = {name: value for name, value in vars(scope).items() if _is_state(name, value)}

@@ -282,18 +282,18 @@ class Questions:
         value = self._tracer.value_of(proxy)
         if isinstance(value, Unknown):
             return type(proxy)
-        self._note_type_test(value, frame)
+        wanted = _type_wanted(self._tracer.places, frame)
+        self._note_type_test(value, wanted)
         if not isinstance(value, torch.Tensor):
             return type(value)
         # torch's C++ code asks the same question, and takes whatever answers to Tensor for one in memory.
         if not _asks_in_python(self._tracer.places, frame):
             return type(proxy)
+        if _is_tensor_type(wanted):
+            raise NeedsDataError("only a tensor itself can tell whether it is a torch.FloatTensor, or its like")
         return torch.nn.Parameter if isinstance(value, torch.nn.Parameter) else torch.Tensor
 
-    def _note_type_test(self, value: Any, frame: FrameType) -> None:
-        wanted = (
-            torch.Tensor if frame.f_code is torch.is_tensor.__code__ else _type_asked_for(self._tracer.places, frame)
-        )
+    def _note_type_test(self, value: Any, wanted: Any) -> None:
         if wanted is UNRESOLVED:
             return
         answer = isinstance(value, wanted)
@@ -340,8 +340,17 @@ def _asks_in_python(places: Places, frame: FrameType) -> bool:
     return asking.is_shown and (asking.opcode == "MATCH_CLASS" or asking.called() == "isinstance")
 
 
-def _type_asked_for(places: Places, frame: FrameType) -> Any:
+def _is_tensor_type(wanted: Any) -> bool:
+    """Whether one of the types is ``torch.FloatTensor`` or its like, whose tests are C++."""
+    if isinstance(wanted, tuple):
+        return any(_is_tensor_type(each) for each in wanted)
+    return type(wanted) is type(torch.FloatTensor)
+
+
+def _type_wanted(places: Places, frame: FrameType) -> Any:
     """The type, or types, that a value is tested for; UNRESOLVED where that cannot be told."""
+    if frame.f_code is torch.is_tensor.__code__:
+        return torch.Tensor
     asking = Asking(places, frame)
     if not asking.is_shown:
         return UNRESOLVED

@@ -14,6 +14,9 @@ TESTS = {
         "if not ⟦isinstance(x, torch.Tensor)⟧:\n    x = torch.stack(x)\nreturn x + 1", needs="parsers"
     ),
     "isinstance of a size": Case("n = x.size(0)\nif ⟦isinstance(n, int)⟧:\n    x = x * n\nreturn x"),
+    "isinstance of a legacy type": Case(
+        "if ⟦isinstance(x, (torch.FloatTensor, torch.HalfTensor))⟧:\n    x = x + 1\nreturn x"
+    ),
     "a comprehension": Case("return sum([y for y in (x, 1) if ⟦isinstance(y, torch.Tensor)⟧])", needs="columns"),
     "is_tensor": Case("if ⟦torch.is_tensor(x)⟧:\n    x = x + 1\nreturn x"),
     "type": Case("if ⟦type(x)⟧ == torch.Tensor:\n    x = x + 1\nreturn x"),
