@@ -266,6 +266,9 @@ class _RunComparison:
             if call["module_path"].endswith(">"):
                 # Nothing registers it, so the run has no hook on it.
                 continue
+            if call["module_path"] == "" and "" not in self._eager["calls"]:
+                # The class has a ``__call__`` of its own, which runs no hooks.
+                continue
             seen[call["module_path"]].append(shapes_of(call["output"]))
         for path, outputs in seen.items():
             really = self._eager["calls"].get(path, [])

@@ -235,7 +235,9 @@ class ModulePathTracer(torch.fx.Tracer):
 
 def forward_code(module: torch.nn.Module) -> CodeType | None:
     """The code of the class's ``forward`` below its decorators; None if it is not a Python function."""
-    return getattr(inspect.unwrap(type(module).forward), "__code__", None)
+    # The class of a scripted module has none.
+    forward = getattr(type(module), "forward", None)
+    return None if forward is None else getattr(inspect.unwrap(forward), "__code__", None)
 
 
 def check_graph(root: torch.nn.Module, graph: torch.fx.Graph) -> None:

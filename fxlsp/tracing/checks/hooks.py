@@ -51,7 +51,7 @@ class RootHooks(Check):
 def _own_forward(traced: Traced) -> Iterator[Problem]:
     root = traced.root
     own = vars(root).get("forward")
-    of_class = type(root).forward
+    of_class = getattr(type(root), "forward", None)
     if own is None or of_class is torch.nn.Module.forward or getattr(own, "__func__", None) is of_class:
         return
     message = "torch.fx traces the forward of the class, not the one that is assigned to this instance here."

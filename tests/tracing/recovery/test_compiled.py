@@ -65,6 +65,13 @@ TRACES = {
     "a method that torch is told to export": Case(
         "return self.exported(x)", top="", init="self.exported = torch.jit.unused(lambda x: x + 1)"
     ),
+    "a scripted module of the old kind": Case(
+        "return self.a(x) * 2",
+        "self.a = Old()",
+        top="class Old(torch.jit.ScriptModule):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.register_buffer('b', torch.ones(4))\n"
+        "    @torch.jit.script_method\n    def forward(self, x):\n        return x + self.b\n",
+    ),
     "a guard": Case("if torch.jit.is_scripting():\n    return x\nreturn x + 1"),
     "a module that can be scripted": Case("return self.a(x)", "self.a = nn.Sequential(nn.Linear(4, 4), nn.ReLU())"),
 }
