@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import torch
 
-from ..report.codes import DIED, severity_of
+from ..report.codes import DIED, OPERATION_FAILS, severity_of
 from ..report.graph import Node, Verdict
 from ..report.merging import once_each
 from ..report.problems import Problem
@@ -136,7 +136,7 @@ class Job:
         try:
             return both(plain, self._result(second))
         except NoResultError as none:
-            return replace(plain, problems=(*plain.problems, self._alone(plain, none)))
+            return replace(plain, problems=(*_certain(plain), self._alone(plain, none)))
 
     @contextmanager
     def _in_other_mode(self, model: torch.nn.Module) -> Iterator[Sibling | None]:
@@ -253,6 +253,11 @@ class Job:
             value = values.get(fx_node)
             if value is not None and value.error is not None:
                 yield operation_problem(value.error, node, shown(value.inputs), model)
+
+
+def _certain(plain: Report) -> Iterator[Problem]:
+    """The problems of the plain pass, but for operations that fail: the model itself may go another way."""
+    yield from (problem for problem in plain.problems if problem.code != OPERATION_FAILS)
 
 
 def _target_of(request: Message) -> Target:

@@ -109,7 +109,7 @@ class ValueInterpreter(torch.fx.Interpreter):
             if isinstance(raised, MixedTypesError) and self._origins[node].autocast:
                 # FX does not record ``with torch.autocast(...)``, under which they do fit.
                 return UNKNOWN, None, None
-            output, error = self.repeated(node, args, kwargs, raised)
+            output, error = self.repeated(node.op, node.target, args, kwargs, raised)
             return output, None, error
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -118,10 +118,10 @@ class ValueInterpreter(torch.fx.Interpreter):
         return args[0] if args else UNKNOWN
 
     def repeated(
-        self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
+        self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
     ) -> tuple[Any, BaseException | None]:
         """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
-        module = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
+        module = self.fetch_attr(str(target)) if op == "call_module" else None
         state = {} if module is None else {**dict(module.named_parameters()), **dict(module.named_buffers())}
         if not can_be_real((args, kwargs, state)):
             return UNKNOWN, raised
@@ -129,8 +129,8 @@ class ValueInterpreter(torch.fx.Interpreter):
             try:
                 real_args, real_kwargs, real_state = real_twins((args, kwargs, state))
                 if module is None:
-                    operation = getattr(super(), node.op)
-                    output = operation(node.target, real_args, real_kwargs)
+                    operation = getattr(super(), op)
+                    output = operation(target, real_args, real_kwargs)
                 else:
                     output = torch.func.functional_call(module, real_state, real_args, real_kwargs)
             except BaseException as error:

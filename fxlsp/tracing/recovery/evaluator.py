@@ -64,6 +64,6 @@ class Evaluator(ValueInterpreter):
         return value if self.has_data else super().taken(value)
 
     def repeated(
-        self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
+        self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
     ) -> tuple[Any, BaseException | None]:
-        return (UNKNOWN, raised) if self.has_data else super().repeated(node, args, kwargs, raised)
+        return (UNKNOWN, raised) if self.has_data else super().repeated(op, target, args, kwargs, raised)

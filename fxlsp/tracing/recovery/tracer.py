@@ -439,6 +439,11 @@ class RecoveringTracer(ModulePathTracer):
             except WITHOUT_DATA as error:
                 self.needs_data = True
                 raise NeedsDataError(str(error)) from error
+            except Exception as error:
+                # Fake tensors refuse some of what torch does with real ones.
+                value, failure = self.evaluator.repeated(kind, target, args, kwargs, error)
+                if failure is not None:
+                    raise
         if any(isinstance(leaf, torch.Tensor) for leaf in leaves((args, kwargs, value))):
             # Plain torch.fx makes no node of what touches no proxy, and so refuses nothing of it.
             with nullcontext() if self.follows(args, kwargs) else self.silent():

@@ -17,6 +17,10 @@ TESTS = {
     "isinstance of a legacy type": Case(
         "if ⟦isinstance(x, (torch.FloatTensor, torch.HalfTensor))⟧:\n    x = x + 1\nreturn x"
     ),
+    "isinstance of a legacy type, then what only fake tensors refuse": Case(
+        "if ⟦isinstance(x, torch.FloatTensor)⟧:\n    x = x + 1\nreturn torch.where(self.mask, x, x * 2)",
+        "self.register_buffer('mask', torch.ones(3, 4).byte())",
+    ),
     "a comprehension": Case("return sum([y for y in (x, 1) if ⟦isinstance(y, torch.Tensor)⟧])", needs="columns"),
     "is_tensor": Case("if ⟦torch.is_tensor(x)⟧:\n    x = x + 1\nreturn x"),
     "type": Case("if ⟦type(x)⟧ == torch.Tensor:\n    x = x + 1\nreturn x"),
