@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from benchmarks.corpora.cases import Case, Half, in_half
 from fxlsp.cli.candidates import FoundFile, find_models
 from fxlsp.cli.files import python_files
+from fxlsp.cli.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings import Settings
 
 
@@ -76,7 +77,7 @@ def _arguments(function: ast.expr) -> str | None:
 
 def _with_recipes(path: str) -> Iterator[tuple[str, str, str | None]]:
     """Name, init and inputs of each model that a comment or a call in the file says how to make."""
-    found = find_models(path, Settings())
+    found = find_models(path, Settings(), WorkspaceFiles([]))
     if not isinstance(found, FoundFile):
         return
     for model in found.models:

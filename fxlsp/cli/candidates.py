@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from fxlsp.cli.excerpts import shown_path
 from fxlsp.cli.targets import Target
+from fxlsp.cli.workspace_files import WorkspaceFiles
 from fxlsp.engine.analysis import Candidate, analyse
 from fxlsp.engine.settings import Settings
 from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Problem
-from fxlsp.source.documents import Document, read_document
+from fxlsp.source.documents import Document
 from fxlsp.source.models import ModelClass, factories, instances, model_classes
+from fxlsp.source.offers import may_offer
 from fxlsp.source.positions import Span
 
 
@@ -27,8 +29,6 @@ class FoundModel:
     """Where its name is written."""
     candidate: Candidate
     """Its recipes and what they come from."""
-    generation: int
-    """0 for what no model of its file makes, 1 for what those make, and so on."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,18 @@ class FoundFile:
         return _location(self.document, model.name)
 
 
-def find_models(path: str, settings: Settings) -> FoundFile | Problem | None:
+def find_models(path: str, settings: Settings, files: WorkspaceFiles) -> FoundFile | Problem | None:
     """What one file holds: None if it is nothing, a problem where it cannot be read."""
     try:
         with open(path, "rb") as file:
-            if not _may_hold_models(file.read()):
+            if not may_offer(file.read()):
                 return None
-        document = read_document(path)
+        document = files.document(path)
     except (OSError, UnicodeDecodeError, SyntaxError) as error:
         name = shown_path(path)
         place = Location(path, 1, 1, 1, 1)
         return Problem(NOT_LOADED, "warning", f"{name} cannot be read: {error}", place, model=name)
-    candidates = _candidates(document, settings)
+    candidates = _candidates(document, settings, files)
     models = tuple(_models(document, candidates))
     classes = tuple(model for model in model_classes(document) if model.forward is not None)
     problems = tuple(problem for model in models for problem in _bad_recipes(document, model))
@@ -85,29 +85,23 @@ def _syntax_error(document: Document) -> Problem | None:
     return None
 
 
-def _may_hold_models(data: bytes) -> bool:
-    """Parsing takes a hundred times longer than this, and most files hold none."""
-    return b"forward" in data or b"fxlsp:" in data
-
-
-def _candidates(document: Document, settings: Settings) -> tuple[Candidate, ...]:
+def _candidates(document: Document, settings: Settings, files: WorkspaceFiles) -> tuple[Candidate, ...]:
     """Of text that does not parse, each class: the tracing process then says where the mistake is."""
-    analysis = analyse(document, settings)
+    analysis = analyse(document, settings, files.elsewhere())
     if analysis is not None:
         return analysis.candidates
     classes = [model for model in model_classes(document) if not model.local]
-    return tuple(Candidate(model.qualname, model.extent, (), (None,), frozenset(), False) for model in classes)
+    nothing = frozenset[str]()
+    return tuple(
+        Candidate(model.qualname, model.extent, (), (None,), (), nothing, frozenset(), False) for model in classes
+    )
 
 
 def _models(document: Document, candidates: tuple[Candidate, ...]) -> Iterator[FoundModel]:
     names = _name_spans(document)
-    generations: dict[str, int] = {}
     for candidate in candidates:
-        # A parent that has no ``forward`` of its own makes it too, but is no candidate.
-        generation = 1 + max((generations.get(parent, -1) for parent in candidate.parents), default=-1)
-        generations[candidate.name] = generation
         place = _location(document, names.get(candidate.name, candidate.extent))
-        yield FoundModel(_target(document, candidate.name), place, candidate, generation)
+        yield FoundModel(_target(document, candidate.name), place, candidate)
 
 
 def _name_spans(document: Document) -> dict[str, Span]:

@@ -24,6 +24,7 @@ from fxlsp.cli.progress import Progress
 from fxlsp.cli.project import Projects
 from fxlsp.cli.silencing import Silencing
 from fxlsp.cli.survey import survey
+from fxlsp.cli.workspace_files import WorkspaceFiles
 from fxlsp.engine.interpreters import InterpreterError
 from fxlsp.report.problems import Problem
 
@@ -60,7 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _find(paths: list[str], projects: Projects) -> tuple[list[FoundFile], list[Problem]]:
     """The files that hold models, and problems of those that cannot be read."""
-    found = [find_models(path, projects.at(os.path.dirname(path)).settings) for path in python_files(paths)]
+    chosen = list(python_files(paths))
+    files = WorkspaceFiles(paths)
+    found = [find_models(path, projects.at(os.path.dirname(path)).settings, files) for path in chosen]
     return [each for each in found if isinstance(each, FoundFile)], [
         each for each in found if isinstance(each, Problem)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fxlsp.cli.options import OptionError, check_init, check_inputs
@@ -43,9 +44,16 @@ def _check_options(job: Job) -> None:
         check_inputs(job.inputs)
 
 
-async def trace_target(target: Target, recipe: Recipe | None, project: Project, traces: Pool) -> Report | Failure:
-    """The report of one target, else why there is none; both name it as the target is written."""
-    outcome = await traces.trace(project.python, trace_request(target, recipe, project))
+async def trace_target(
+    target: Target, recipe: Recipe | None, project: Project, traces: Pool, alternatives: Sequence[Recipe] = ()
+) -> Report | Failure:
+    """The report of one target, else why there is none; both name it as the target is written.
+
+    Args:
+        alternatives: what else to try where the recipe does not work.
+    """
+    request = replace(trace_request(target, recipe, project), alternatives=tuple(alternatives))
+    outcome = await traces.trace(project.python, request)
     if outcome.report is not None:
         told = project.policy.applied(outcome.report.problems)
         problems = tuple(replace(problem, model=target.text) for problem in told)
@@ -63,6 +71,7 @@ def trace_request(target: Target, recipe: Recipe | None, project: Project) -> Tr
         init=(recipe.init or None) if recipe else None,
         inputs=recipe.inputs if recipe else None,
         source=recipe.source if recipe else None,
+        names_in=recipe.file if recipe else None,
         roots=(target.root,),
         seconds=project.settings.seconds,
         megabytes=project.settings.megabytes,

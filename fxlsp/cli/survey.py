@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from fxlsp.cli.candidates import FoundFile, FoundModel
 from fxlsp.cli.findings import Attempt, Findings
+from fxlsp.cli.generations import generations
 from fxlsp.cli.jobs import trace_target
 from fxlsp.cli.pool import Pool
 from fxlsp.cli.project import Projects
@@ -24,12 +25,11 @@ async def survey(
         on_progress: called with the name of each model whose trace is done.
     """
     found = Findings(files)
-    models = [(file, model) for file in files for model in file.models]
-    for generation in sorted({model.generation for _, model in models}):
+    for generation in generations(files):
         wanted = [
             (file, model, recipe)
-            for file, model in models
-            if model.generation == generation and _wanted(found, file, model)
+            for file, model in generation
+            if _wanted(found, file, model)
             for recipe in model.candidate.recipes
         ]
         attempts = await asyncio.gather(
@@ -48,7 +48,8 @@ def _wanted(found: Findings, file: FoundFile, model: FoundModel) -> bool:
 async def _attempt(
     model: FoundModel, recipe: Recipe | None, projects: Projects, traces: Pool, on_progress: Callable[[str], None]
 ) -> Attempt:
-    outcome = await trace_target(model.target, recipe, projects.at(model.target.folder), traces)
+    alternatives = model.candidate.alternatives
+    outcome = await trace_target(model.target, recipe, projects.at(model.target.folder), traces, alternatives)
     on_progress(model.target.text)
     return Attempt(model, recipe, outcome)
 

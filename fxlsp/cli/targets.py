@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +66,21 @@ def parse_target(text: str) -> Target:
 
 def project_root(path: str) -> str:
     """The nearest folder above ``path`` that looks like a project's, else the one that holds it."""
-    parents = Path(path).parents
-    found = next((folder for folder in parents if any((folder / marker).exists() for marker in _MARKERS)), parents[0])
-    return str(found)
+    return _marked(path) or os.path.dirname(path)
+
+
+def index_folders(paths: Iterable[str]) -> list[str]:
+    """The folders whose files may say how what is in ``paths`` is made: their projects, else the folders themselves."""
+    folders = {_marked(os.path.join(real, "_")) or real for real in map(_folder, paths)}
+    return sorted(each for each in folders if not any(each.startswith(other + os.sep) for other in folders))
+
+
+def _folder(path: str) -> str:
+    real = os.path.realpath(path)
+    return real if os.path.isdir(real) else os.path.dirname(real)
+
+
+def _marked(path: str) -> str | None:
+    """The nearest folder above ``path`` that looks like a project's."""
+    parents = map(str, Path(path).parents)
+    return next((folder for folder in parents if any(os.path.exists(os.path.join(folder, m)) for m in _MARKERS)), None)

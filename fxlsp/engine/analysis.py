@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from fxlsp.engine.elsewhere import Elsewhere
+from fxlsp.engine.index import Place
 from fxlsp.engine.settings import Settings
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.documents import Document
 from fxlsp.source.models import Factory, Instance, ModelClass, factories, instances, model_classes
 from fxlsp.source.positions import Span
-from fxlsp.source.recipes import FoundRecipe, recipe_of, recipes_for
+from fxlsp.source.recipes import FoundRecipe, best_first, recipe_of, recipes_for
+
+_MOST_ALTERNATIVES = 4
+"""Call sites that are tried after the best one; whatever fails costs time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +28,12 @@ class Candidate:
     """What its file says about it, mistakes too."""
     recipes: tuple[Recipe | None, ...]
     """Those to trace it by; ``(None,)`` leaves it to the tracing process; empty while its comment is being mended."""
+    alternatives: tuple[Recipe, ...]
+    """Further recipes, for when none of ``recipes`` works."""
     parents: frozenset[str]
     """Candidates before it in the document's order that construct it."""
+    parents_elsewhere: frozenset[Place]
+    """Model classes of other files that may construct it."""
     asked: bool
     """A comment or setting asks for it: it is traced even if another trace covers it."""
 
@@ -35,17 +44,24 @@ class Analysis:
 
     document: Document
     candidates: tuple[Candidate, ...]
+    asked: frozenset[str] = frozenset()
+    """Paths of the other files that were asked how they make these models."""
 
 
-def analyse(document: Document, settings: Settings) -> Analysis | None:
-    """The analysis of a document; None if its text does not parse. Takes milliseconds for a long text."""
+def analyse(document: Document, settings: Settings, elsewhere: Elsewhere | None = None) -> Analysis | None:
+    """The analysis of a document; None if its text does not parse. Takes milliseconds for a long text.
+
+    Args:
+        elsewhere: the rest of the workspace, as far as it is known.
+    """
     document.normalized  # noqa: B018  # computed here, where time may pass, for the comparisons that follow
     if not document.parses:
         return None
     classes = _parents_first(_traceable_classes(document))
     makers = factories(document)
     candidates = [
-        _class_candidate(document, model, (*makers, *classes[:rank]), settings) for rank, model in enumerate(classes)
+        _class_candidate(document, model, (*makers, *classes[:rank]), settings, elsewhere)
+        for rank, model in enumerate(classes)
     ]
     candidates = [
         candidate for candidate, model in zip(candidates, classes, strict=True) if candidate.asked or model.runs
@@ -54,7 +70,8 @@ def analyse(document: Document, settings: Settings) -> Analysis | None:
     first = [_other_candidate(document, factory, settings) for factory in makers]
     last = [_other_candidate(document, instance, settings) for instance in instances(document)]
     wanted = [candidate for candidate in last if candidate.asked or _is_fed_otherwise(candidate, fed)]
-    return Analysis(document, (*first, *candidates, *wanted))
+    asked = frozenset[str]() if elsewhere is None else frozenset(elsewhere.asked - {document.path})
+    return Analysis(document, (*first, *candidates, *wanted), asked)
 
 
 def _traceable_classes(document: Document) -> list[ModelClass]:
@@ -89,33 +106,41 @@ def _parents_first(classes: list[ModelClass]) -> list[ModelClass]:
 
 
 def _class_candidate(
-    document: Document, model: ModelClass, before: Sequence[ModelClass | Factory], settings: Settings
+    document: Document,
+    model: ModelClass,
+    before: Sequence[ModelClass | Factory],
+    settings: Settings,
+    elsewhere: Elsewhere | None,
 ) -> Candidate:
+    name = model.qualname
+    configured = settings.recipes_of(document.path, name)
     found = recipes_for(document, model)
-    recipes, asked = _chosen(found, settings.recipes_of(document.path, model.qualname), model.qualname)
+    if elsewhere is not None and not configured and not any(each.recipe.source == "comment" for each in found):
+        found = tuple(best_first([*found, *elsewhere.recipes_for(document, name)]))
+    recipes, alternatives, asked = _chosen(found, configured, name)
     parents = frozenset(
-        other.name if isinstance(other, Factory) else other.qualname
-        for other in before
-        if model.qualname in other.constructs
+        other.name if isinstance(other, Factory) else other.qualname for other in before if name in other.constructs
     )
-    return Candidate(model.qualname, model.extent, found, recipes, parents, asked)
+    others = elsewhere.parents_of(Place(document.path, name)) if elsewhere is not None else frozenset()
+    others = frozenset(place for place in others if place.path != document.path)
+    return Candidate(name, model.extent, found, recipes, alternatives, parents, others, asked)
 
 
 def _other_candidate(document: Document, model: Factory | Instance, settings: Settings) -> Candidate:
     found = recipes_for(document, model)
     configured = settings.recipes_of(document.path, model.name)
-    recipes, asked = _chosen(found, configured, model.name, isinstance(model, Instance))
-    return Candidate(model.name, model.extent, found, recipes, frozenset(), asked)
+    recipes, alternatives, asked = _chosen(found, configured, model.name, isinstance(model, Instance))
+    return Candidate(model.name, model.extent, found, recipes, alternatives, frozenset(), frozenset(), asked)
 
 
 def _chosen(
     found: tuple[FoundRecipe, ...], configured: tuple[str, ...], name: str, instance: bool = False
-) -> tuple[tuple[Recipe | None, ...], bool]:
-    """All comments, else all of the settings, else the best call site; and whether somebody asked for it."""
+) -> tuple[tuple[Recipe | None, ...], tuple[Recipe, ...], bool]:
+    """All comments, else all of the settings, else the best call site and the next ones; and whether somebody asked."""
     comments = [recipe for recipe in found if recipe.recipe.source == "comment"]
     if comments:
-        return tuple(recipe.recipe for recipe in comments if recipe.error is None), True
+        return tuple(recipe.recipe for recipe in comments if recipe.error is None), (), True
     if configured:
-        return tuple(recipe_of(text, name, "config", instance) for text in configured), True
+        return tuple(recipe_of(text, name, "config", instance) for text in configured), (), True
     sites = [recipe.recipe for recipe in found if recipe.error is None]
-    return (sites[0] if sites else None,), False
+    return (sites[0] if sites else None,), tuple(sites[1 : 1 + _MOST_ALTERNATIVES]), False

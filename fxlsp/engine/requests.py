@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fxlsp.report.problems import Failure
-from fxlsp.report.recipes import RecipeSource
+from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
 from fxlsp.report.wire import Message
 
@@ -27,6 +27,10 @@ class TraceRequest:
     """The text of the arguments of its call; None leaves it to the tracing process."""
     source: RecipeSource | None = None
     """Where ``init`` and ``inputs`` come from; None when neither is given."""
+    names_in: str | None = None
+    """The file whose names ``init`` and ``inputs`` use, where that is not the model's own."""
+    alternatives: tuple[Recipe, ...] = ()
+    """What to try, one after the other, where ``init`` and ``inputs`` do not work."""
     overlays: Mapping[str, str] = field(default_factory=dict)
     """Text by path, for files that are to be read as they stand in the editor."""
     roots: tuple[str, ...] = ()

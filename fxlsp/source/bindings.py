@@ -54,8 +54,8 @@ class Binding:
     """Bytes of the code that runs after it for certain, from ``start`` on."""
     value: str | None = None
     """The expression bound, if ``how`` says that there is one."""
-    default: bool = False
-    """Whether the value is a parameter's default, which is evaluated outside the function."""
+    parameter: bool = False
+    """Whether it is a parameter; its value is then its default, which is evaluated outside the function."""
 
     def reaches(self, byte: int) -> bool:
         """Whether code at this byte runs after the binding, whatever branches are taken."""
@@ -150,7 +150,7 @@ def _parameters(function: Node) -> Iterator[Binding]:
     for name, value in parameter_defaults(function):
         how = How.OTHERWISE if value is None else How.ASSIGNED
         # It is bound where the body starts, so that the body's own bindings come later.
-        yield Binding(text_of(name), how, body.start_byte - 1, body.byte_range, value, default=True)
+        yield Binding(text_of(name), how, body.start_byte - 1, body.byte_range, value, parameter=True)
 
 
 def parameter_defaults(function: Node) -> Iterator[tuple[Node, str | None]]:

@@ -1,4 +1,4 @@
-"""Where a file itself makes a model and calls it: ``net = Net(10)`` and, later, ``net(torch.randn(2, 3))``."""
+"""Where a file makes a model and calls it: ``net = Net(10)`` and, later, ``net(torch.randn(2, 3))``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from fxlsp.source.calls import Call, calls_of, expression_of
 from fxlsp.source.documents import Document
-from fxlsp.source.expressions import CHAINED_METHODS, LONGEST_EXPRESSION, dotted, write, write_arguments
+from fxlsp.source.expressions import CHAINED_METHODS, LONGEST_EXPRESSION, dotted
 from fxlsp.source.positions import Span
 from fxlsp.source.scopes import Scope, ScopeKind, scopes_of
 from fxlsp.source.substitution import Chain, Use, at_module_level, uses_locals
@@ -25,21 +25,21 @@ class CallSite:
     """A call of a class, or of the module made by it, in words that mean the same at the top of the module."""
 
     span: Span
-    init: str | None
+    made: ast.expr | None
     """The expression that makes the model; None where it depends on what is known only when the code runs."""
-    inputs: str | None
-    """The arguments that it gets; None where it is not run here, or they depend on such things."""
+    fed: ast.Call | None
+    """A call with the arguments that it gets; None where it is not run here, or they depend on such things."""
 
 
 @dataclass(frozen=True)
 class Subject:
     """Whose call sites are asked for."""
 
-    name: str
-    """A class, factory or instance, as the module knows it: ``Net``, ``Outer.Inner``."""
+    names: frozenset[str]
+    """Of a class, a factory or an instance, as the module knows it: ``Net``, ``Outer.Inner``, ``models.Net``."""
     is_instance: bool
-    own: Span
-    """Its statement; what is called in there is none of its call sites."""
+    own: Span | None
+    """Its statement, if it stands in this file; what is called in there is none of its call sites."""
 
 
 def call_sites(document: Document, subject: Subject, models: tuple[Span, ...]) -> list[CallSite]:
@@ -52,6 +52,14 @@ def call_sites(document: Document, subject: Subject, models: tuple[Span, ...]) -
     return sorted([*search.constructions(), *search.runs()], key=lambda site: site.span)
 
 
+def makers_in(document: Document, names: frozenset[str]) -> frozenset[str]:
+    """``names`` and the functions at the top of a file that return what things of these names make."""
+    makers = names
+    for _ in range(_MOST_MAKERS):
+        makers |= {each.function for each in calls_of(document).returning if each.called <= makers}
+    return makers
+
+
 class _Search:
     """The call sites of one subject."""
 
@@ -60,26 +68,26 @@ class _Search:
         self._scopes = scopes_of(document)
         self._subject = subject
         self._models = models
-        self._makers = self._names_of_makers()
+        self._makers = frozenset[str]() if subject.is_instance else makers_in(document, subject.names)
 
     def constructions(self) -> Iterator[CallSite]:
         """The calls that make what the subject makes."""
         for call in [call for name in self._makers for call in self._calls.by_name.get(name, [])]:
-            init = None if _within(call.span, self._subject.own) else self._construction(call)
-            if init is not None:
-                yield CallSite(call.span, init, None)
+            made = None if self._in_subject(call) else self._construction(call)
+            if made is not None:
+                yield CallSite(call.span, made, None)
 
     def runs(self) -> Iterator[CallSite]:
         """The calls of the modules that the subject made."""
         for call, module, arguments in self._calls.runs:
             chain = self._from_subject(module)
-            if chain is None or _within(call.span, self._subject.own) or self._in_model(call):
+            if chain is None or self._in_subject(call) or self._in_model(call):
                 continue
-            init, inputs = chain.at_module_level(self._scopes), self._inputs(self._use(arguments, call))
-            if init is not None or inputs is not None:
-                yield CallSite(call.span, None if init is None else write(init), inputs)
+            made, fed = chain.at_module_level(self._scopes), self._fed(self._use(arguments, call))
+            if made is not None or fed is not None:
+                yield CallSite(call.span, made, fed)
 
-    def _construction(self, call: Call) -> str | None:
+    def _construction(self, call: Call) -> ast.expr | None:
         expression = expression_of(_whole_chain(call.node))
         use = None if expression is None else self._use(expression, call)
         if use is None or (self._in_model(call) and uses_locals(use)):
@@ -87,12 +95,11 @@ class _Search:
         maker = self._maker_around(use.scope)
         if maker is not None:
             return maker
-        resolved = at_module_level(use, self._scopes)
-        return None if resolved is None else write(resolved)
+        return at_module_level(use, self._scopes)
 
-    def _inputs(self, arguments: Use) -> str | None:
+    def _fed(self, arguments: Use) -> ast.Call | None:
         resolved = at_module_level(arguments, self._scopes)
-        return write_arguments(resolved) if isinstance(resolved, ast.Call) else None
+        return resolved if isinstance(resolved, ast.Call) else None
 
     def _use(self, expression: ast.expr, call: Call) -> Use:
         byte = call.node.start_byte
@@ -101,14 +108,17 @@ class _Search:
     def _from_subject(self, module: Chain) -> Chain | None:
         """How a module comes from the subject, if it does."""
         if self._subject.is_instance:
-            return module.from_instance(self._subject.name)
+            return module.from_instance(self._subject.names)
         start = module.start
         return module if isinstance(start, ast.Call) and dotted(start.func) in self._makers else None
+
+    def _in_subject(self, call: Call) -> bool:
+        return self._subject.own is not None and _within(call.span, self._subject.own)
 
     def _in_model(self, call: Call) -> bool:
         return any(_within(call.span, model) for model in self._models)
 
-    def _maker_around(self, scope: Scope) -> str | None:
+    def _maker_around(self, scope: Scope) -> ast.expr | None:
         """The call of the function around, if that alone makes what the subject makes.
 
         It says the same as the construction in it, without its local names.
@@ -117,16 +127,9 @@ class _Search:
             return None
         name = field(scope.definition, "name")
         alone = {each.function for each in self._calls.returning if each.alone} & self._makers
-        return f"{text_of(name)}()" if name is not None and text_of(name) in alone else None
-
-    def _names_of_makers(self) -> frozenset[str]:
-        """The subject and the functions of the module that return what it makes."""
-        if self._subject.is_instance:
-            return frozenset()
-        makers = frozenset({self._subject.name})
-        for _ in range(_MOST_MAKERS):
-            makers |= {each.function for each in self._calls.returning if each.called <= makers}
-        return makers
+        if name is None or text_of(name) not in alone:
+            return None
+        return ast.Call(ast.Name(text_of(name), ast.Load()), [], [])
 
 
 def _whole_chain(call: Node) -> Node:

@@ -104,7 +104,7 @@ def _run_by_function(call: Call, function: str, scopes: Scopes) -> Run | None:
 def _chain(module: ast.expr, call: Call, scopes: Scopes) -> Chain | None:
     """Where a module comes from, if anything in the file says so."""
     byte = call.node.start_byte
-    chain = chain_of(Use(module, scopes.at(byte), byte))
+    chain = chain_of(Use(module, scopes.at(byte), byte), scopes)
     return chain if isinstance(chain.start, ast.Call) or len(chain.uses) > 1 else None
 
 
@@ -132,7 +132,7 @@ def _returning_functions(root: Node, scopes: Scopes) -> Iterator[Returning]:
         if name is None or value is None or scope.kind is not ScopeKind.FUNCTION or scope.parent is not scopes.module:
             continue
         expression = expression_of(value)
-        start = None if expression is None else chain_of(Use(expression, scope, node.start_byte)).start
+        start = None if expression is None else chain_of(Use(expression, scope, node.start_byte), scopes).start
         called = dotted(start.func) if isinstance(start, ast.Call) else None
         found.setdefault(text_of(name), (scope.definition, set()))[1].add(called)
     for function, (definition, names) in found.items():

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.source.call_sites import CallSite, Subject, call_sites
 from fxlsp.source.comments import RecipeComment, recipe_comments
 from fxlsp.source.documents import Document
-from fxlsp.source.expressions import as_written, called_parts, dotted, first_of_chain, parse_expression, write
+from fxlsp.source.expressions import (
+    as_written,
+    called_parts,
+    dotted,
+    first_of_chain,
+    parse_expression,
+    write,
+    write_arguments,
+)
 from fxlsp.source.models import Factory, Instance, ModelClass, header_of, model_classes
 from fxlsp.source.positions import Span
 
@@ -25,6 +33,8 @@ class FoundRecipe:
     recipe: Recipe
     span: Span
     """The expression in the comment, or the call."""
+    file: str | None = None
+    """Path of the file in which it is written, if that is not the model's own."""
     error: str | None = None
     """Why a comment is no recipe; its ``init`` is then the comment's text."""
 
@@ -45,7 +55,7 @@ def _of_comment(comment: RecipeComment, model: ModelClass | Factory | Instance) 
     expression = parse_expression(comment.text)
     if expression is None:
         error = f"'{comment.text}' is not one Python expression, as in '# fxlsp: {_example(model)}'"
-        return FoundRecipe(Recipe(comment.text, None, "comment"), comment.span, error)
+        return FoundRecipe(Recipe(comment.text, None, "comment"), comment.span, error=error)
     return FoundRecipe(recipe_of(comment.text, _name(model), "comment", isinstance(model, Instance)), comment.span)
 
 
@@ -78,29 +88,44 @@ def _example(model: ModelClass | Factory | Instance) -> str:
 
 def _of_call_sites(document: Document, model: ModelClass | Factory | Instance) -> Iterator[FoundRecipe]:
     name = _name(model)
-    subject = Subject(name, isinstance(model, Instance), model.extent)
+    subject = Subject(frozenset({name}), isinstance(model, Instance), model.extent)
     models = tuple(each.extent for each in model_classes(document))
-    sites = sorted(call_sites(document, subject, models), key=_rank)
-    seen: set[tuple[str | None, str | None]] = set()
-    origins: set[str | None] = set()
-    for site in sites:
-        origin = _origin(site)
-        # Where a model is called, the place that makes it says nothing more.
-        known = (site.init, site.inputs) in seen or (site.inputs is None and origin in origins)
-        if not known and len(seen) < _MOST_CALL_SITES:
-            seen.add((site.init, site.inputs))
-            origins.add(origin)
-            yield FoundRecipe(Recipe(site.init or "", site.inputs, "call-site"), site.span)
-    if isinstance(model, Instance) and name not in origins:
+    recipes = [recipe_of_site(site) for site in call_sites(document, subject, models)]
+    found = best_first(recipes)
+    yield from found
+    if isinstance(model, Instance) and name not in map(_origin, found):
         yield FoundRecipe(Recipe(name, None, "call-site"), model.name_span)
 
 
-def _origin(site: CallSite) -> str | None:
+def recipe_of_site(site: CallSite) -> FoundRecipe:
+    """What a call site says, in the words of its file."""
+    init = "" if site.made is None else write(site.made)
+    inputs = None if site.fed is None else write_arguments(site.fed)
+    return FoundRecipe(Recipe(init, inputs, "call-site"), site.span)
+
+
+def best_first(recipes: Iterable[FoundRecipe]) -> list[FoundRecipe]:
+    """Call sites with those first that say both how to make the model and what to feed it, each recipe once."""
+    found: list[FoundRecipe] = []
+    origins: set[str | None] = set()
+    for each in sorted(recipes, key=_rank):
+        origin = _origin(each)
+        # Where a model is called, the place that makes it says nothing more.
+        known = any(each.recipe == other.recipe for other in found) or (
+            each.recipe.inputs is None and origin in origins
+        )
+        if not known and len(found) < _MOST_CALL_SITES:
+            origins.add(origin)
+            found.append(each)
+    return found
+
+
+def _origin(found: FoundRecipe) -> str | None:
     """The construction in what makes the model: ``Net(10)`` for ``Net(10).eval()``."""
-    expression = None if site.init is None else parse_expression(site.init)
+    expression = parse_expression(found.recipe.init) if found.recipe.init else None
     return None if expression is None else write(first_of_chain(expression))
 
 
-def _rank(site: CallSite) -> tuple[bool, bool]:
-    """Complete recipes first, then those with inputs alone; in the order of the text otherwise."""
-    return site.inputs is None, site.init is None
+def _rank(found: FoundRecipe) -> tuple[bool, bool]:
+    """Complete recipes first, then those with inputs alone; in their order otherwise."""
+    return found.recipe.inputs is None, not found.recipe.init

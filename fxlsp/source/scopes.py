@@ -6,11 +6,13 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import cached_property
 
 from tree_sitter import Node
 
 from fxlsp.source.bindings import Binding, How, bindings_of
 from fxlsp.source.documents import Document
+from fxlsp.source.options import Option, options_of
 from fxlsp.source.syntax import captures, text_of
 
 _SCOPES = """
@@ -18,6 +20,7 @@ _SCOPES = """
 (class_definition) @class
 (module (if_statement) @branch)
 """
+_CALLS = "(call function: (identifier) @name)"
 _LOOPS = "[(for_statement) (while_statement)] @loop"
 _MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
 
@@ -73,15 +76,36 @@ class Scopes:
         """Whether any name may come from a ``from ... import *``."""
         self._scopes = [self.module]
         self._starts = [0]
+        self.functions: dict[str, list[Scope]] = {}
+        """Those that any ``def`` makes, by name."""
+        self._root = root
         for kind, definition, body in _bodies(root):
             parent = self.at(body.start_byte)
-            self._scopes.append(Scope(kind, definition, body.byte_range, parent))
+            scope = Scope(kind, definition, body.byte_range, parent)
+            self._scopes.append(scope)
             self._starts.append(body.start_byte)
+            name = definition.child_by_field_name("name") if kind is ScopeKind.FUNCTION else None
+            if name is not None:
+                self.functions.setdefault(text_of(name), []).append(scope)
         for binding in bindings_of(root):
             scope = self.at(max(binding.start, binding.block[0]))
             scope.bindings.setdefault(binding.name, []).append(binding)
         loops = captures(root, _LOOPS).get("loop", [])
         self._loops = [loop.byte_range for loop in loops if self.at(loop.start_byte) is self.module]
+
+    @cached_property
+    def calls(self) -> dict[str, list[Node]]:
+        """The calls of plain names, by name, in the order of the text."""
+        found: dict[str, list[Node]] = {}
+        for name in captures(self._root, _CALLS).get("name", []):
+            if name.parent is not None:
+                found.setdefault(text_of(name), []).append(name.parent)
+        return found
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        """The options that the file declares with ``argparse``."""
+        return options_of(self._root)
 
     def needs_loop(self, name: str, byte: int) -> bool:
         """Whether only a loop at top level, maybe one that trains, gives ``name`` the value it has at ``byte``."""

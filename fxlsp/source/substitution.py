@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 from typing import NamedTuple
 
 from fxlsp.source.bindings import Binding, How
+from fxlsp.source.callers import argument_for
 from fxlsp.source.expressions import first_of_chain, free_names, parse_expression, plain, substituted
+from fxlsp.source.folding import folded, namespace
+from fxlsp.source.options import parses_arguments
 from fxlsp.source.scopes import Scope, ScopeKind, Scopes
 
 _MOST_STEPS = 12
@@ -39,6 +43,8 @@ def at_module_level(use: Use, scopes: Scopes) -> ast.expr | None:
 
 def _resolved(use: Use, scopes: Scopes, steps: int) -> ast.expr:
     expression = plain(use.expression)
+    if parses_arguments(expression):
+        return _parsed_arguments(scopes, steps)
     values: dict[str, ast.expr] = {}
     for name in free_names(expression):
         value = _local_value(name, use, scopes)
@@ -49,7 +55,18 @@ def _resolved(use: Use, scopes: Scopes, steps: int) -> ast.expr:
     result = substituted(expression, values)
     if result is None:
         raise _Unknown
-    return result
+    return folded(result) if values else result
+
+
+def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
+    """What ``parser.parse_args()`` returns to a script that is started without arguments."""
+    values: dict[str, ast.expr] = {}
+    for option in scopes.options.values() if steps else ():
+        if option.value is not None:
+            use = Use(option.value, scopes.at(option.byte), option.byte)
+            with contextlib.suppress(_Unknown):
+                values[option.name] = _resolved(use, scopes, steps - 1)
+    return namespace(values)
 
 
 def uses_locals(use: Use) -> bool:
@@ -68,10 +85,12 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
     binding = owner.binding(name, use.byte)
     confined = binding is not None and binding.how is How.CONFINED
     if owner.kind is ScopeKind.MODULE and not confined and not scopes.needs_loop(name, use.byte):
-        return None
+        value = None if binding is None else value_of(binding, owner, scopes)
+        # Run in another process it would parse that one's arguments.
+        return value if value is not None and parses_arguments(value.expression) else None
     if binding is not None and binding.how is How.IMPORTED and (name == "torch" or name in scopes.module.bindings):
         return None
-    value = None if binding is None else value_of(binding, owner)
+    value = None if binding is None else value_of(binding, owner, scopes)
     if value is None:
         raise _Unknown(name)
     return value
@@ -87,14 +106,24 @@ def _owner(name: str, use: Use) -> Scope | None:
     return None
 
 
-def value_of(binding: Binding, scope: Scope) -> Use | None:
-    """The expression that a binding binds, if there is one."""
+def value_of(binding: Binding, scope: Scope, scopes: Scopes) -> Use | None:
+    """The expression that a binding binds, if there is one: of a parameter, what a call passes, else its default."""
+    if binding.parameter:
+        return _parameter_value(binding, scope, scopes)
     expression = None if binding.value is None else parse_expression(binding.value)
-    if expression is None:
-        return None
-    if binding.default and scope.parent is not None:
+    return None if expression is None else Use(expression, scope, binding.start)
+
+
+def _parameter_value(binding: Binding, scope: Scope, scopes: Scopes) -> Use | None:
+    expression = None if binding.value is None else parse_expression(binding.value)
+    if isinstance(expression, ast.Constant) and expression.value is not None and scope.parent is not None:
         return Use(expression, scope.parent, scope.definition.start_byte)
-    return Use(expression, scope, binding.start)
+    passed = argument_for(binding.name, scope, scopes)
+    if passed is not None:
+        return Use(passed.expression, scopes.at(passed.byte), passed.byte)
+    if expression is None or scope.parent is None:
+        return None
+    return Use(expression, scope.parent, scope.definition.start_byte)
 
 
 class Chain(NamedTuple):
@@ -105,12 +134,12 @@ class Chain(NamedTuple):
     uses: tuple[Use, ...]
     """From the expression at hand to the one with the call; each but the last starts with a name for the next."""
 
-    def from_instance(self, name: str) -> Chain | None:
-        """The part of the chain that starts from a name of the module, if it goes through there."""
+    def from_instance(self, names: frozenset[str]) -> Chain | None:
+        """The part of the chain that starts from one of these names of the module, if it goes through there."""
         for index, use in enumerate(self.uses):
             start = first_of_chain(plain(use.expression))
-            if isinstance(start, ast.Name) and start.id == name:
-                owner = _owner(name, use)
+            if isinstance(start, ast.Name) and start.id in names:
+                owner = _owner(start.id, use)
                 if owner is not None and owner.kind is ScopeKind.MODULE:
                     return Chain(start, self.uses[: index + 1])
         return None
@@ -126,7 +155,7 @@ class Chain(NamedTuple):
         return result
 
 
-def chain_of(use: Use) -> Chain:
+def chain_of(use: Use, scopes: Scopes) -> Chain:
     """Follows a module through the names that it is given and the methods that return it."""
     uses: list[Use] = []
     while True:
@@ -136,7 +165,7 @@ def chain_of(use: Use) -> Chain:
         if not isinstance(start, ast.Name) or owner is None or len(uses) > _MOST_STEPS:
             return Chain(start, tuple(uses))
         binding = owner.binding(start.id, use.byte)
-        value = None if binding is None else value_of(binding, owner)
+        value = None if binding is None else value_of(binding, owner, scopes)
         if value is None:
             return Chain(start, tuple(uses))
         use = value

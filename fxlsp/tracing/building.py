@@ -46,6 +46,8 @@ class Target:
     init: str | None
     inputs: str | None
     source: RecipeSource | None
+    names_in: str | None = None
+    """The file whose names ``init`` and ``inputs`` use, where that is not the target's own."""
 
     def __str__(self) -> str:
         return f"{self.file or self.module}:{self.name}"
@@ -57,8 +59,19 @@ class Built:
 
     model: torch.nn.Module
     target: Any
-    module: ModuleType
+    names: ModuleType
+    """In which the texts of the recipe are evaluated."""
     init: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a target and its recipe need of the user's code."""
+
+    module: ModuleType
+    """The file or module that defines the target."""
+    names: ModuleType
+    """The one whose names the recipe uses."""
 
 
 class Builder:
@@ -73,7 +86,7 @@ class Builder:
         self._fake_mode = fake_mode
         self._really = really
 
-    def load(self) -> ModuleType:
+    def load(self) -> Loaded:
         """Execute what the target needs; models made at top level are constructed here.
 
         Raises:
@@ -88,26 +101,33 @@ class Builder:
             what = f"load {os.path.basename(target.file) if target.file else target.module}"
             raise self._no_model(error, NOT_LOADED, what) from error
 
-    def _load(self) -> ModuleType:
-        if self._target.file is None:
-            return self._loader.load_module(self._target.module or "")
+    def _load(self) -> Loaded:
+        target = self._target
+        if target.file is None:
+            module = self._loader.load_module(target.module or "")
+            return Loaded(module, module)
+        needed, own = _names_in(text for text in (target.init, target.inputs) if text), target.name.partition(".")[0]
+        if target.names_in is None:
+            module = self._load_file(target.file, [own, *needed])
+            return Loaded(module, module)
+        # First, since it may import more of the target's file than the target needs.
+        names = self._load_file(target.names_in, needed)
+        return Loaded(self._loader.loaded(target.file) or self._load_file(target.file, [own]), names)
+
+    def _load_file(self, path: str, names: list[str]) -> ModuleType:
         try:
-            return self._loader.load_file(self._target.file, self._needed_names())
+            return self._loader.load_file(path, names)
         except NameError:
             # A name made by a statement that does not look as if it made it: the whole file, then.
             self._loader.forget()
-            return self._loader.load_file(self._target.file, None)
+            return self._loader.load_file(path, None)
 
     def _no_model(self, error: BaseException, code: str, what: str) -> Exception:
         if not self._really and comes_from_fakes(error):
             return FakesFailedError()
         return NoModelError(load_failure(error, str(self._target), code, self._places, what))
 
-    def _needed_names(self) -> list[str]:
-        texts = (self._target.init, self._target.inputs)
-        return [self._target.name.partition(".")[0], *_names_in(text for text in texts if text)]
-
-    def build(self, module: ModuleType) -> Built:
+    def build(self, loaded: Loaded) -> Built:
         """Make the model as the recipe says.
 
         Raises:
@@ -116,21 +136,21 @@ class Builder:
         """
         target = self._target
         try:
-            found = find_target(module, target.name)
+            found = find_target(loaded.module, target.name)
         except AttributeError as error:
             message = f"there is no {target.name} in {target.file or target.module}"
             raise NoModelError(Failure(str(target), NOT_FOUND, message)) from error
         seed()
         try:
             init = target.init or default_init(found, target.name)
-            model = construct(lambda: _made(init, module), self.constructions, self._fake_mode, self._really)
+            model = construct(lambda: _made(init, loaded.names), self.constructions, self._fake_mode, self._really)
         except RecipeError as error:
             raise NoModelError(
                 Failure(str(target), NOT_BUILT, str(error), self._definition(), needs=error.needs)
             ) from error
         except BaseException as error:
             raise self._no_model(error, NOT_BUILT, f"build {target.init or target.name}") from error
-        return Built(model, found, module, init)
+        return Built(model, found, loaded.names, init)
 
     def _definition(self) -> Any:
         return None if self._target.file is None else self._places.of_name(self._target.file, self._target.name)

@@ -39,7 +39,7 @@ def prepared(target: Target, built: Built, mode: FakeTensorMode, places: Places,
     text = recipe.inputs
     seed()
     try:
-        make = lambda: evaluate_arguments(text, built.module)  # noqa: E731 - one expression, named for the reader
+        make = lambda: evaluate_arguments(text, built.names)  # noqa: E731 - one expression, named for the reader
         arguments = construct(make, Constructions(places), mode, really)
         return Feed(recipe, bind(built.model, arguments))
     except BaseException as error:
@@ -62,9 +62,9 @@ def complete_recipe(target: Target, built: Built) -> Recipe:
     """The recipe that was followed, with what conventions and defaults added to it."""
     source = target.source or "default"
     if target.inputs is not None:
-        return Recipe(built.init, target.inputs, source)
-    found = default_inputs(built.model, built.target, built.module)
+        return Recipe(built.init, target.inputs, source, target.names_in)
+    found = default_inputs(built.model, built.target, built.names)
     if found is None:
-        return Recipe(built.init, None, source)
+        return Recipe(built.init, None, source, target.names_in)
     text, found_source = found
-    return Recipe(built.init, text, found_source if target.init is None else source)
+    return Recipe(built.init, text, found_source if target.init is None else source, target.names_in)

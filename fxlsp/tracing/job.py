@@ -20,7 +20,7 @@ import torch
 from ..report.codes import DIED, OPERATION_FAILS, severity_of
 from ..report.graph import Node, Verdict
 from ..report.merging import once_each
-from ..report.problems import Problem
+from ..report.problems import Failure, Problem
 from ..report.report import Environment, Report
 from ..report.wire import Message
 from .assembly import Assembly
@@ -73,7 +73,7 @@ class Job:
     def __init__(self, request: Message, say_stage: Callable[[str], None]) -> None:
         """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
         self._request = request
-        self._target = _target_of(request)
+        self._target, *self._alternatives = _targets_of(request)
         self._limits = request["limits"]
         sources = Sources(request["texts"])
         expressions = Expressions(sources)
@@ -87,7 +87,7 @@ class Job:
 
         ``second`` carries out the second pass of the same request.
         """
-        if self._target.init and self._target.inputs is not None:
+        if self._target.init and self._target.inputs is not None and not self._alternatives:
             second.begin(self._request)
         loaded_before = dict(sys.modules)
         message: Message
@@ -119,16 +119,35 @@ class Job:
         return time.perf_counter() - self._start
 
     def _report(self, second: Partner) -> Report:
+        """By the first recipe that works.
+
+        Raises:
+            NoModelError: none does; of a recipe in the model's own file, else for want of any other.
+        """
+        failures: list[tuple[Target, NoModelError]] = []
+        targets = (self._target, *self._alternatives)
+        for target in targets:
+            self._target = target
+            try:
+                return self._report_of_target(second, is_last=target is targets[-1])
+            except NoModelError as none:
+                self._loader.forget()
+                failures.append((target, none))
+        raise next((none for target, none in failures if target.names_in is None), failures[-1][1])
+
+    def _report_of_target(self, second: Partner, is_last: bool) -> Report:
         try:
-            return self._attempt(second, really=False)
+            return self._attempt(second, really=False, is_last=is_last)
         except FakesFailedError:
             self._loader.forget()
-            return self._attempt(second, really=True)
+            return self._attempt(second, really=True, is_last=is_last)
 
-    def _attempt(self, second: Partner, really: bool) -> Report:
+    def _attempt(self, second: Partner, really: bool, is_last: bool) -> Report:
         fake_mode = new_fake_mode()
         builder, built = self._build(fake_mode, really)
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
+        if feed.problem is not None and not is_last:
+            raise NoModelError(Failure(str(self._target), feed.problem.code, feed.problem.message))
         # What was found out on the way is not to be found out twice, perhaps differently.
         second.begin({**self._request, "recipe": feed.recipe.to_json()})
         with self._in_other_mode(built.model) as other_mode:
@@ -160,9 +179,9 @@ class Job:
     def _build(self, fake_mode: FakeTensorMode, really: bool) -> tuple[Builder, Built]:
         builder = Builder(self._target, self._loader, self._places, fake_mode, really)
         with self._timing.stage("load"):
-            module = builder.load()
+            loaded = builder.load()
         with self._timing.stage("construct"):
-            return builder, builder.build(module)
+            return builder, builder.build(loaded)
 
     def _recovered(self) -> Recovered:
         """The recovering pass on a model that was made as the first pass's is."""
@@ -260,8 +279,18 @@ def _certain(plain: Report) -> Iterator[Problem]:
     yield from (problem for problem in plain.problems if problem.code != OPERATION_FAILS)
 
 
-def _target_of(request: Message) -> Target:
-    target, recipe = request["target"], request["recipe"]
+def _targets_of(request: Message) -> Iterator[Target]:
+    """The target by each recipe of the request; the last of several leaves it to conventions, defaults and search."""
+    recipe = request["recipe"]
+    alternatives = recipe.get("alternatives") or ()
+    yield _target_of(request, recipe)
+    yield from (_target_of(request, each) for each in alternatives)
+    if alternatives or recipe.get("file"):
+        yield _target_of(request, {})
+
+
+def _target_of(request: Message, recipe: Message) -> Target:
+    target, names_in = request["target"], recipe.get("file")
     file = target.get("file")
     return Target(
         file=None if file is None else os.path.realpath(file),
@@ -270,6 +299,7 @@ def _target_of(request: Message) -> Target:
         init=recipe.get("init") or None,
         inputs=recipe.get("inputs"),
         source=recipe.get("source"),
+        names_in=None if names_in is None else os.path.realpath(names_in),
     )
 
 

@@ -56,6 +56,12 @@ class Loader:
         self._execute(module, path, self.compile(path, names))
         return module
 
+    def loaded(self, path: str) -> ModuleType | None:
+        """The module of a workspace file that has been executed already."""
+        modules = (sys.modules.get(name) for name in self._modules)
+        files = ((module, getattr(module, "__file__", None)) for module in modules if module is not None)
+        return next((module for module, file in files if file and os.path.realpath(file) == path), None)
+
     def load_module(self, name: str) -> ModuleType:
         """Import ``package.module``; raises what the import raises."""
         self._prepare(None)

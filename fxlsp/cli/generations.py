@@ -1,0 +1,37 @@
+"""The order in which models are traced: what makes others comes before them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fxlsp.cli.candidates import FoundFile, FoundModel
+
+Member = tuple[FoundFile, FoundModel]
+_Key = tuple[str, str]
+
+
+def generations(files: Sequence[FoundFile]) -> list[list[Member]]:
+    """The models of ``files``: first those that no other makes, then those that these make, and so on.
+
+    Of classes that make each other, the one that stands first counts as the parent.
+    """
+    members = {(file.document.path, model.candidate.name): (file, model) for file in files for model in file.models}
+    ranks: dict[_Key, int] = {}
+    entered: set[_Key] = set()
+    waiting = [(key, False) for key in reversed(members)]
+    while waiting:
+        key, parents_done = waiting.pop()
+        parents = _parents(members[key]) & members.keys() - {key}
+        if parents_done:
+            ranks.setdefault(key, 1 + max((ranks[parent] for parent in parents if parent in ranks), default=-1))
+        elif key not in entered:
+            entered.add(key)
+            waiting.append((key, True))
+            waiting.extend((parent, False) for parent in sorted(parents))
+    return [[member for key, member in members.items() if ranks[key] == rank] for rank in sorted(set(ranks.values()))]
+
+
+def _parents(member: Member) -> set[_Key]:
+    file, model = member
+    here = {(file.document.path, name) for name in model.candidate.parents}
+    return here | {(place.path, place.name) for place in model.candidate.parents_elsewhere}

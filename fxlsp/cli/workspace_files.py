@@ -1,0 +1,39 @@
+"""The files of the workspace around those that a command is about, each read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fxlsp.cli.targets import index_folders
+from fxlsp.engine.elsewhere import Elsewhere
+from fxlsp.engine.indexing import read_index
+from fxlsp.source.documents import Document, read_document
+
+
+class WorkspaceFiles:
+    """What other files say about a model; all are taken as they were when they were first read."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """``paths`` are the files and folders that the command is about."""
+        self._index = read_index(index_folders(paths))
+        self._documents: dict[str, Document | None] = {}
+
+    def document(self, path: str) -> Document:
+        """
+        Raises:
+            OSError, UnicodeDecodeError, SyntaxError: as :func:`read_document`.
+        """
+        document = self._documents.get(path)
+        if document is None:
+            document = self._documents[path] = read_document(path)
+        return document
+
+    def elsewhere(self) -> Elsewhere:
+        """What to ask about the models of one file."""
+        return Elsewhere(self._index, self._read)
+
+    def _read(self, path: str) -> Document | None:
+        try:
+            return self.document(path)
+        except (OSError, UnicodeDecodeError, SyntaxError):
+            return None

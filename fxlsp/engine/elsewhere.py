@@ -1,0 +1,101 @@
+"""How other files of the workspace make and feed the models of one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from fxlsp.engine.index import Index, Place
+from fxlsp.source.ancestry import Kind
+from fxlsp.source.call_sites import Subject, call_sites, makers_in
+from fxlsp.source.documents import Document
+from fxlsp.source.models import model_classes
+from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.translation import translated
+
+ReadText = Callable[[str], Document | None]
+"""The present text of a file of the workspace; None where it cannot be read."""
+
+_MOST_FILES = 16
+"""Files with call sites of one model that are looked into, the nearest first."""
+_MOST_HANDS = 3
+"""Functions that hand on what another one made."""
+
+
+class Elsewhere:
+    """The files around one that are asked; ``asked`` grows with each answer."""
+
+    def __init__(self, index: Index, read: ReadText) -> None:
+        self.asked: set[str] = set()
+        """Paths of the files on whose texts the answers depend."""
+        self._index = index
+        self._read = read
+
+    def recipes_for(self, document: Document, name: str) -> list[FoundRecipe]:
+        """The recipes that other files hold for a class, factory or instance of ``document``, the nearest file first."""
+        makers = frozenset(Place(document.path, each) for each in makers_in(document, frozenset({name})))
+        known: dict[str, dict[str, Place]] = {}
+        """What each file calls those that make the model."""
+        for _ in range(_MOST_HANDS):
+            self._add_mentions(makers, document.path, known)
+            before = len(makers)
+            makers |= self._makers(known)
+            if len(makers) == before:
+                break
+        paths = self._nearest(known, document.path)
+        return [each for path in paths for each in self._found(path, known[path], document)]
+
+    def parents_of(self, place: Place) -> frozenset[Place]:
+        """The model classes, in whatever file, that may construct a class, themselves or by functions that they call."""
+        parents: set[Place] = set()
+        waiting, seen = [place], {place}
+        while waiting:
+            for path, _, around in self._index.mentions(waiting.pop()):
+                user = None if around is None else Place(path, around)
+                if user is None or user in seen:
+                    continue
+                seen.add(user)
+                if self._index.kind_of(user) is Kind.MODULE:
+                    parents.add(user)
+                elif _is_function(self._index, user):
+                    waiting.append(user)
+        return frozenset(parents)
+
+    def _add_mentions(self, makers: frozenset[Place], home: str, known: dict[str, dict[str, Place]]) -> None:
+        for maker in makers:
+            for path, name, _ in self._index.mentions(maker):
+                if path != home:
+                    known.setdefault(path, {})[name] = maker
+
+    def _makers(self, known: dict[str, dict[str, Place]]) -> frozenset[Place]:
+        """The functions in the files so far that return what the known ones make."""
+        found: set[Place] = set()
+        for path, names in known.items():
+            document = self._document(path)
+            if document is not None:
+                found |= {Place(path, each) for each in makers_in(document, frozenset(names)) - names.keys()}
+        return frozenset(found)
+
+    def _found(self, path: str, names: dict[str, Place], home: Document) -> list[FoundRecipe]:
+        document = self._document(path)
+        if document is None:
+            return []
+        subject = Subject(frozenset(names), is_instance=False, own=None)
+        models = tuple(each.extent for each in model_classes(document))
+        at_home = {name: place.name for name, place in names.items() if place.path == home.path}
+        return [translated(site, document, at_home) for site in call_sites(document, subject, models)]
+
+    def _document(self, path: str) -> Document | None:
+        self.asked.add(path)
+        return self._read(path)
+
+    def _nearest(self, known: dict[str, dict[str, Place]], home: str) -> list[str]:
+        def distance(path: str) -> tuple[int, str]:
+            return -len(os.path.commonpath([os.path.dirname(home), path])), path
+
+        return sorted(known, key=distance)[:_MOST_FILES]
+
+
+def _is_function(index: Index, place: Place) -> bool:
+    definition = index.definition(place)
+    return definition is not None and definition.bases is None

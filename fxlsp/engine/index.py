@@ -1,0 +1,144 @@
+"""What the files of a workspace offer to each other: who defines a name, who derives from whom, who mentions it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from fxlsp.engine.module_files import ModuleFiles
+from fxlsp.source.ancestry import Kind, external_kind
+from fxlsp.source.class_statements import enclosing_prefixes
+from fxlsp.source.offers import Definition, Offers
+
+_MOST_STEPS = 12
+"""Files through which a name is handed on, or classes between one and ``nn.Module``; a longer chain is a circle."""
+
+
+class Place(NamedTuple):
+    """A class, function or name at the top of a file."""
+
+    path: str
+    name: str
+    """Qualified."""
+
+
+class Index:
+    """Immutable: what is learnt makes another index. Looking something up takes no file and no tree."""
+
+    def __init__(self, files: Mapping[str, Offers], modules: ModuleFiles | None = None) -> None:
+        """
+        Args:
+            files: what each file that may matter offers, by real path.
+            modules: of exactly these files, if somebody knows them.
+        """
+        self.files = files
+        self._modules = modules or ModuleFiles(files)
+        self._kinds: dict[Place, Kind] = {}
+
+    def with_file(self, path: str, offers: Offers | None) -> Index:
+        """The index after ``path`` has changed; None says that it offers nothing, or is gone."""
+        if self.files.get(path) == offers:
+            return self
+        files = dict(self.files)
+        if offers is None:
+            files.pop(path)
+        else:
+            files[path] = offers
+        return Index(files, self._modules if files.keys() == self.files.keys() else None)
+
+    def resolve(self, path: str, name: str) -> Place | None:
+        """Where that is defined which the file ``path`` calls by a dotted name; None for what is not defined here."""
+        return self._resolve(path, name, _MOST_STEPS)
+
+    def _resolve(self, path: str, name: str, steps: int) -> Place | None:
+        offers = self.files.get(path)
+        if offers is None or not steps:
+            return None
+        if name in offers.by_name:
+            return Place(path, name)
+        full = offers.imports.resolve(name)
+        if full is not None:
+            found = self._resolve_full(path, full, steps - 1)
+            if found is not None:
+                return found
+        for star in offers.imports.stars:
+            source = self._modules.find(star, path)
+            found = None if source is None or source == path else self._resolve(source, name, steps - 1)
+            if found is not None:
+                return found
+        return Place(path, name) if name in offers.assigned else None
+
+    def _resolve_full(self, path: str, full: str, steps: int) -> Place | None:
+        """What ``package.module.Net`` means in ``path``: the longest part of it that is a file, then the rest there."""
+        bare = full.lstrip(".")
+        dots = full[: len(full) - len(bare)]
+        parts = bare.split(".")
+        for length in range(len(parts) - 1, -1 if dots else 0, -1):
+            source = self._modules.find(dots + ".".join(parts[:length]), path)
+            if source is not None and source != path:
+                return self._resolve(source, ".".join(parts[length:]), steps)
+        return None
+
+    def kind(self, path: str, base: str) -> Kind:
+        """Whether a class that the file ``path`` calls ``base`` is a module, as far as the workspace knows."""
+        place = self.resolve(path, base)
+        if place is None:
+            offers = self.files.get(path)
+            full = None if offers is None else offers.imports.resolve(base)
+            return external_kind(self._beyond(path, full, _MOST_STEPS) or base)
+        return self.kind_of(place)
+
+    def kind_of(self, place: Place) -> Kind:
+        """Whether a class of the workspace is a module."""
+        known = self._kinds.get(place)
+        if known is not None:
+            return known
+        self._kinds[place] = Kind.OTHER  # what a class that derives from itself is
+        self._kinds[place] = kind = self._kind_by_bases(place)
+        return kind
+
+    def _kind_by_bases(self, place: Place) -> Kind:
+        definition = self.definition(place)
+        if definition is None or definition.bases is None:
+            return Kind.UNKNOWN
+        scope = place.name.rpartition(".")[0]
+        kinds = {self._kind_of_base(place.path, scope, base) for base in definition.bases}
+        if Kind.MODULE in kinds or (Kind.UNKNOWN in kinds and definition.takes_inputs):
+            return Kind.MODULE
+        return Kind.UNKNOWN if Kind.UNKNOWN in kinds else Kind.OTHER
+
+    def _kind_of_base(self, path: str, scope: str, base: str) -> Kind:
+        offers = self.files[path]
+        for prefix in enclosing_prefixes(scope) if scope else ():
+            if prefix + base in offers.by_name:
+                return self.kind_of(Place(path, prefix + base))
+        return self.kind(path, base)
+
+    def _beyond(self, path: str, full: str | None, steps: int) -> str | None:
+        """The full name that a chain of imports ends with: ``torch.nn.Module`` for ``common.Module``."""
+        if full is None or not steps:
+            return full
+        bare = full.lstrip(".")
+        parts, dots = bare.split("."), full[: len(full) - len(bare)]
+        for length in range(len(parts) - 1, -1 if dots else 0, -1):
+            source = self._modules.find(dots + ".".join(parts[:length]), path)
+            offers = None if source is None or source == path else self.files.get(source)
+            if source is not None and offers is not None:
+                inner = offers.imports.resolve(".".join(parts[length:]))
+                return full if inner is None else self._beyond(source, inner, steps - 1)
+        return full
+
+    def definition(self, place: Place) -> Definition | None:
+        offers = self.files.get(place.path)
+        return None if offers is None else offers.by_name.get(place.name)
+
+    def mentions(self, place: Place) -> Iterator[tuple[str, str, str | None]]:
+        """Who else may call something by name: (file, name there, definition of that file around it or None).
+
+        Names in the file that defines it count too.
+        """
+        word = place.name.rpartition(".")[2]
+        for path, offers in self.files.items():
+            for name, around in offers.mentions_of.get(word, ()):
+                if self.resolve(path, name) == place:
+                    yield path, name, around

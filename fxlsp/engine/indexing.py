@@ -1,0 +1,88 @@
+"""Reads what the files of folders offer, from the files or, where it is known, from the cache."""
+
+from __future__ import annotations
+
+import io
+import os
+import tokenize
+from collections.abc import Iterable
+
+from fxlsp.engine.index import Index
+from fxlsp.engine.index_cache import IndexCache, content_digest
+from fxlsp.engine.python_files import python_files_below
+from fxlsp.source.documents import Document
+from fxlsp.source.offers import Offers, may_offer, offers_of
+
+_MOST_FILES = 20_000
+"""Of a larger folder the rest is not looked at."""
+_MOST_BYTES = 2_000_000
+"""A larger file was made by a program."""
+
+
+def read_index(folders: Iterable[str]) -> Index:
+    """The index of all Python files below some folders."""
+    files: dict[str, Offers] = {}
+    for folder in folders:
+        files.update(_folder_offers(folder))
+    return Index(files)
+
+
+def _folder_offers(folder: str) -> dict[str, Offers]:
+    cache = IndexCache(folder)
+    known = cache.read()
+    digests: dict[str, str] = {}
+    new = False
+    for path in _files(folder):
+        data = _content(path)
+        if data is None or not _is_wanted(path, data):
+            continue
+        digest = digests[path] = content_digest(data)
+        if digest not in known:
+            known[digest] = _offers(path, data)
+            new = True
+    if new or len(known) > 2 * len(digests):
+        cache.write(known, digests.values())
+    found = ((path, known[digest]) for path, digest in digests.items())
+    return {path: offers for path, offers in found if offers is not None}
+
+
+def file_offers(path: str) -> Offers | None:
+    """What one file offers as it stands on disk; None if that is nothing."""
+    data = _content(path)
+    return _offers(path, data) if data is not None and _is_wanted(path, data) else None
+
+
+def document_offers(document: Document) -> Offers | None:
+    """What a text offers; None if that is nothing."""
+    wanted = _is_wanted(document.path, document.text.encode("utf-8", "surrogatepass"))
+    return offers_of(document) if wanted else None
+
+
+def _files(folder: str) -> Iterable[str]:
+    for number, path in enumerate(python_files_below(folder)):
+        if number >= _MOST_FILES:
+            return
+        yield os.path.realpath(path)
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError:
+        return None
+    return data if len(data) <= _MOST_BYTES else None
+
+
+def _is_wanted(path: str, data: bytes) -> bool:
+    # A package hands on what its modules define, in few words.
+    return may_offer(data) or os.path.basename(path) == "__init__.py"
+
+
+def _offers(path: str, data: bytes) -> Offers | None:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        return None
+    return offers_of(Document("", path, None, text))

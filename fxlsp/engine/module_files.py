@@ -1,0 +1,67 @@
+"""Which file a dotted name means, as far as the folders of a workspace tell.
+
+What stands on ``sys.path`` when the code runs is not known. A name is taken for a file if Python would find it from a
+folder above the file that imports it (a script's own, a package's parent, the workspace), or from a ``src`` folder in
+one of those; the nearest counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+_SOURCE_FOLDERS = ("src", "lib", "python")
+"""Folders that are put on the path by whoever installs the project."""
+
+
+class ModuleFiles:
+    """The Python files of a workspace by the name that imports them."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        """``paths`` are real and absolute."""
+        self._by_stem: dict[str, list[str]] = {}
+        for path in paths:
+            self._by_stem.setdefault(_stem(path), []).append(path)
+
+    def find(self, name: str, importer: str) -> str | None:
+        """The file that ``name`` (``a.b``, ``.b``, ``..a.b``) means in the file ``importer``; None for other modules."""
+        bare = name.lstrip(".")
+        if len(bare) < len(name):
+            return self._relative(bare, len(name) - len(bare), importer)
+        parts = bare.split(".")
+        found = [(base, path) for base, path in self._ending_with(parts) if _is_reachable(base, importer)]
+        return max(found, key=lambda each: (len(each[0]), each[1]), default=("", None))[1]
+
+    def _relative(self, bare: str, dots: int, importer: str) -> str | None:
+        folder = os.path.dirname(importer)
+        for _ in range(dots - 1):
+            folder = os.path.dirname(folder)
+        if not bare:
+            init = os.path.join(folder, "__init__.py")
+            return init if init in self._by_stem.get(os.path.basename(folder), ()) else None
+        found = (path for base, path in self._ending_with(bare.split(".")) if base == folder)
+        return next(found, None)
+
+    def _ending_with(self, parts: list[str]) -> Iterator[tuple[str, str]]:
+        """The files of that name, each with the folder from which it would be imported by it."""
+        ending = os.path.join("", *parts)
+        for path in self._by_stem.get(parts[-1], ()):
+            module = _without_suffix(path)
+            if module.endswith(os.sep + ending):
+                yield module[: -len(ending) - 1], path
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(_without_suffix(path))
+
+
+def _without_suffix(path: str) -> str:
+    """``/a/b`` for ``/a/b.py`` and ``/a/b/__init__.py``."""
+    folder, file = os.path.split(path)
+    return folder if file == "__init__.py" else os.path.join(folder, os.path.splitext(file)[0])
+
+
+def _is_reachable(base: str, importer: str) -> bool:
+    folder, name = os.path.split(base)
+    above = [base, folder] if name in _SOURCE_FOLDERS else [base]
+    return any(importer.startswith(each.rstrip(os.sep) + os.sep) for each in above)

@@ -1,0 +1,173 @@
+"""What one file offers to the others of a workspace: its classes, its functions, and what they mention.
+
+All of it is plain data, without the tree it was read from: an index keeps it for every file, and on disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tree_sitter import Node
+
+from fxlsp.source.class_statements import class_statements, statements_run_by
+from fxlsp.source.documents import Document
+from fxlsp.source.forwards import takes_inputs
+from fxlsp.source.imports import ImportedNames, imported_names
+from fxlsp.source.syntax import assignment_in, field, text_of
+
+FORMAT = 1
+"""Grows when what is written to disk means something else."""
+
+_HINTS = re.compile(rb"torch|forward|fxlsp:|lightning|transformers|timm")
+"""What a file names that defines a model, makes one or feeds one."""
+
+_WORD = re.compile(r"[A-Za-z_][\w.]*")
+_CALLED = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
+
+
+def may_offer(data: bytes) -> bool:
+    """Whether a file is worth parsing, told from its bytes: parsing takes a hundred times longer."""
+    return _HINTS.search(data) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A class, or a function at the top of a file."""
+
+    name: str
+    """Qualified."""
+    bases: tuple[str, ...] | None
+    """Of a class, its bases as dotted names, "" for any other expression; None for a function."""
+    takes_inputs: bool
+    """It is a class with a method ``forward(self, ...)``."""
+    mentions: frozenset[str]
+    """The dotted names in it that imports, definitions of the file or ``from ... import *`` may bind."""
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What a file offers."""
+
+    imports: ImportedNames
+    definitions: tuple[Definition, ...]
+    mentions: frozenset[str]
+    """Those of the code outside of its definitions."""
+    assigned: frozenset[str]
+    """The names assigned at the top of the file."""
+
+    @cached_property
+    def by_name(self) -> dict[str, Definition]:
+        """Of two definitions of one name the last, as in Python."""
+        return {definition.name: definition for definition in self.definitions}
+
+    @cached_property
+    def mentions_of(self) -> dict[str, list[tuple[str, str | None]]]:
+        """The dotted names that may mean something whose own name is the key, each with the definition around it."""
+        found: dict[str, list[tuple[str, str | None]]] = {}
+        inside = [(self.mentions, None), *((each.mentions, each.name) for each in self.definitions)]
+        for names, around in inside:
+            for name in names:
+                head, _, rest = name.partition(".")
+                words = {name.rpartition(".")[2]}
+                if not rest and head in self.imports.names:
+                    words.add(self.imports.names[head].rpartition(".")[2])
+                for word in words:
+                    found.setdefault(word, []).append((name, around))
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "imports": self.imports.names,
+            "stars": self.imports.stars,
+            "definitions": [
+                [each.name, each.bases, each.takes_inputs, sorted(each.mentions)] for each in self.definitions
+            ],
+            "mentions": sorted(self.mentions),
+            "assigned": sorted(self.assigned),
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Offers:
+        """
+        Raises:
+            KeyError, TypeError, ValueError: it was not written by :meth:`to_json`.
+        """
+        return cls(
+            ImportedNames(dict(data["imports"]), tuple(data["stars"])),
+            tuple(
+                Definition(name, None if bases is None else tuple(bases), bool(takes), frozenset(mentions))
+                for name, bases, takes, mentions in data["definitions"]
+            ),
+            frozenset(data["mentions"]),
+            frozenset(data["assigned"]),
+        )
+
+
+def offers_of(document: Document) -> Offers:
+    """What a document offers, found once."""
+    return document.derive(_find_offers)
+
+
+def _find_offers(document: Document) -> Offers:
+    root = document.tree.root_node
+    imports = imported_names(root)
+    classes = class_statements(root)
+    functions = [node for node in statements_run_by(root) if node.type == "function_definition"]
+    assigned = frozenset(_assigned_names(root))
+    own = {each.qualname.partition(".")[0] for each in classes} | {_name(node) for node in functions}
+    names = _Names(root.text or b"", frozenset({*imports.names, *own, *assigned}), bool(imports.stars))
+    definitions = [
+        *(
+            Definition(each.qualname, each.bases, takes_inputs(each), names.between(*each.node.byte_range))
+            for each in classes
+        ),
+        *(Definition(_name(node), None, False, names.between(*node.byte_range)) for node in functions),
+    ]
+    inside = [each.node.byte_range for each in classes] + [node.byte_range for node in functions]
+    return Offers(imports, tuple(definitions), names.outside(inside), assigned)
+
+
+def _name(definition: Node) -> str:
+    name = field(definition, "name")
+    return "" if name is None else text_of(name)
+
+
+def _assigned_names(root: Node) -> Iterator[str]:
+    for statement in statements_run_by(root):
+        assignment = assignment_in(statement)
+        target = None if assignment is None else field(assignment, "left")
+        if target is not None and target.type == "identifier":
+            yield text_of(target)
+
+
+class _Names:
+    """The dotted names of a text, strings and comments included: telling those apart would cost more than it saves."""
+
+    def __init__(self, source: bytes, known: frozenset[str], any_called: bool) -> None:
+        """
+        Args:
+            known: first parts of the names to find.
+            any_called: names that are called count too, whatever they are.
+        """
+        self._source = source
+        self._known = known
+        self._any_called = any_called
+
+    def between(self, start: int, end: int) -> frozenset[str]:
+        # Other encodings of a name than ASCII are not worth the time.
+        text = self._source[start:end].decode("latin-1")
+        found = {name for name in set(_WORD.findall(text)) if name.partition(".")[0] in self._known}
+        return frozenset(found.union(_CALLED.findall(text)) if self._any_called else found)
+
+    def outside(self, extents: Iterable[tuple[int, int]]) -> frozenset[str]:
+        found: set[str] = set()
+        position = 0
+        for start, end in sorted(extents):
+            if start > position:
+                found |= self.between(position, start)
+            position = max(position, end)
+        return frozenset(found | self.between(position, len(self._source)))

@@ -1,0 +1,116 @@
+"""Call sites of one file in words that another file understands."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fxlsp.source.bindings import Binding, How
+from fxlsp.source.call_sites import CallSite
+from fxlsp.source.documents import Document
+from fxlsp.source.expressions import dotted, free_names, parse_expression
+from fxlsp.source.folding import folded
+from fxlsp.source.imports import ImportedNames
+from fxlsp.source.offers import offers_of
+from fxlsp.source.recipes import FoundRecipe, recipe_of_site
+from fxlsp.source.scopes import Scopes, scopes_of
+
+_MOST_STEPS = 8
+"""Names that stand for names; a longer chain is a circle."""
+
+
+def translated(site: CallSite, document: Document, names: Mapping[str, str]) -> FoundRecipe:
+    """The recipe of a call site in ``document`` for a model of another file.
+
+    Where it is made of literals, torch and what the model's file itself defines, it is written in the words of that
+    file. Else it stays in those of ``document``, and names it.
+
+    Args:
+        names: what ``document`` calls the things that the model's file defines, with their names in there.
+    """
+    translation = _Translation(scopes_of(document), offers_of(document).imports, names)
+    try:
+        made = None if site.made is None else translation.of(site.made)
+        fed = None if site.fed is None else translation.of(site.fed)
+    except _OtherNamesError:
+        found = recipe_of_site(site)
+        return replace(found, recipe=replace(found.recipe, file=document.path), file=document.path)
+    assert fed is None or isinstance(fed, ast.Call)
+    return replace(recipe_of_site(CallSite(site.span, made, fed)), file=document.path)
+
+
+class _OtherNamesError(Exception):
+    """A name means something in its own file alone."""
+
+
+class _Translation:
+    def __init__(self, scopes: Scopes, imports: ImportedNames, names: Mapping[str, str]) -> None:
+        self._scopes = scopes
+        self._imports = imports
+        self._names = names
+
+    def of(self, expression: ast.expr, steps: int = _MOST_STEPS) -> ast.expr:
+        """
+        Raises:
+            _OtherNamesError: only the file itself knows what it means.
+        """
+        free = free_names(expression)
+        result: ast.expr = _Replacement(self, free, steps).visit(copy.deepcopy(expression))
+        return folded(result)
+
+    def replacement(self, node: ast.Name | ast.Attribute, steps: int) -> ast.expr | None:
+        """What stands for a dotted name in the other file; None for an attribute of something that is replaced."""
+        name = dotted(node) or ""
+        if name in self._names:
+            return _name(self._names[name])
+        if isinstance(node, ast.Attribute):
+            full = self._imports.resolve(name)
+            return _name(full) if full is not None and full.startswith("torch.") else None
+        return self._root(node, steps)
+
+    def _root(self, node: ast.Name, steps: int) -> ast.expr:
+        full = self._imports.resolve(node.id)
+        if full is not None and (full == "torch" or full.startswith("torch.")):
+            return _name(full)
+        bindings = self._scopes.module.bindings.get(node.id)
+        if not bindings and full is None and hasattr(builtins, node.id) and not self._scopes.imports_everything:
+            return node
+        value = _constant(bindings or [])
+        if value is None or not steps:
+            raise _OtherNamesError(node.id)
+        return self.of(value, steps - 1)
+
+
+def _constant(bindings: list[Binding]) -> ast.expr | None:
+    """The expression that a name always stands for."""
+    lasting = [each for each in bindings if each.how is not How.CONFINED]
+    if len(lasting) != 1 or lasting[0].how is not How.ASSIGNED or lasting[0].value is None:
+        return None
+    return parse_expression(lasting[0].value)
+
+
+def _name(name: str) -> ast.expr:
+    return ast.parse(name, mode="eval").body
+
+
+class _Replacement(ast.NodeTransformer):
+    def __init__(self, translation: _Translation, free: frozenset[str], steps: int) -> None:
+        self._translation = translation
+        self._free = free
+        self._steps = steps
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        root = (dotted(node) or "").partition(".")[0]
+        found = self._translation.replacement(node, self._steps) if root in self._free else None
+        if found is not None:
+            return found
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in self._free:
+            return node
+        return self._translation.replacement(node, self._steps) or node
