@@ -21,7 +21,7 @@ def generations(files: Sequence[FoundFile]) -> list[list[Member]]:
     waiting = [(key, False) for key in reversed(members)]
     while waiting:
         key, parents_done = waiting.pop()
-        parents = _parents(members[key]) & members.keys() - {key}
+        parents = parents_of(members[key]) & members.keys() - {key}
         if parents_done:
             ranks.setdefault(key, 1 + max((ranks[parent] for parent in parents if parent in ranks), default=-1))
         elif key not in entered:
@@ -31,7 +31,8 @@ def generations(files: Sequence[FoundFile]) -> list[list[Member]]:
     return [[member for key, member in members.items() if ranks[key] == rank] for rank in sorted(set(ranks.values()))]
 
 
-def _parents(member: Member) -> set[_Key]:
+def parents_of(member: Member) -> set[_Key]:
+    """File and name of what may make a model, of other files too."""
     file, model = member
     here = {(file.document.path, name) for name in model.candidate.parents}
     return here | {(place.path, place.name) for place in model.candidate.parents_elsewhere}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from fxlsp.cli.candidates import FoundFile, FoundModel
 from fxlsp.cli.findings import Attempt, Findings
-from fxlsp.cli.generations import generations
+from fxlsp.cli.generations import Member, generations, parents_of
 from fxlsp.cli.jobs import trace_target
 from fxlsp.cli.pool import Pool
 from fxlsp.cli.project import Projects
+from fxlsp.cli.variants import variants
 from fxlsp.engine.coverage import covered_classes
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
+
+Trace = Callable[[FoundModel, Recipe | None], Awaitable[Attempt]]
 
 
 async def survey(
@@ -25,20 +28,42 @@ async def survey(
         on_progress: called with the name of each model whose trace is done.
     """
     found = Findings(files)
-    for generation in generations(files):
+    every = generations(files)
+    members = [member for generation in every for member in generation]
+
+    async def trace(model: FoundModel, recipe: Recipe | None) -> Attempt:
+        return await _attempt(model, recipe, projects, traces, on_progress)
+
+    for generation in every:
+        for member in generation:
+            if _needs_parents(found, member):
+                await _cover(found, member, members, trace)
         wanted = [
-            (file, model, recipe)
+            (model, recipe)
             for file, model in generation
             if _wanted(found, file, model)
             for recipe in model.candidate.recipes
         ]
-        attempts = await asyncio.gather(
-            *(_attempt(model, recipe, projects, traces, on_progress) for _, model, recipe in wanted)
-        )
-        for attempt in attempts:
+        for attempt in await asyncio.gather(*(trace(model, recipe) for model, recipe in wanted)):
             _record(found, attempt)
     found.environment = traces.environment
     return found
+
+
+async def _cover(found: Findings, member: Member, members: Sequence[Member], trace: Trace) -> None:
+    """Traces what makes a model in further ways, until one covers it."""
+    for parent, recipe in variants(member, members, found):
+        attempt = await trace(parent, recipe)
+        if isinstance(attempt.outcome, Report):
+            _record(found, attempt)
+        if not _needs_parents(found, member):
+            return
+
+
+def _needs_parents(found: Findings, member: Member) -> bool:
+    """Whether nobody says how a model is made, and nothing has covered it yet."""
+    file, model = member
+    return model.candidate.recipes == (None,) and _wanted(found, file, model) and bool(parents_of(member))
 
 
 def _wanted(found: Findings, file: FoundFile, model: FoundModel) -> bool:

@@ -94,13 +94,7 @@ class Conversation:
                 "type": "trace",
                 "id": number,
                 "target": {**place, "name": request.name},
-                "recipe": {
-                    "init": request.init,
-                    "inputs": request.inputs,
-                    "source": request.source,
-                    "file": request.names_in,
-                    "alternatives": [recipe.to_json() for recipe in request.alternatives],
-                },
+                "recipe": _recipe(request),
                 "overlays": overlays,
                 "roots": list(request.roots),
                 "limits": {"seconds": request.seconds, "megabytes": request.megabytes},
@@ -169,3 +163,12 @@ class Conversation:
             _worker_log.log(level if isinstance(level, int) else logging.INFO, "%s", message.get("message"))
         elif kind != "stage":
             _log.debug("The tracing process sent an unknown message of type %s", kind)
+
+
+def _recipe(request: TraceRequest) -> Message:
+    recipe: Message = {"init": request.init, "inputs": request.inputs, "source": request.source}
+    if request.names_in is not None:
+        recipe["file"] = request.names_in
+    if request.alternatives:
+        recipe["alternatives"] = [each.to_json() for each in request.alternatives]
+    return recipe

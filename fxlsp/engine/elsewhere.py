@@ -32,7 +32,7 @@ class Elsewhere:
         self._read = read
 
     def recipes_for(self, document: Document, name: str) -> list[FoundRecipe]:
-        """The recipes that other files hold for a class, factory or instance of ``document``, the nearest file first."""
+        """The recipes that other files hold for a model of ``document``, those of the nearest file first."""
         makers = frozenset(Place(document.path, each) for each in makers_in(document, frozenset({name})))
         known: dict[str, dict[str, Place]] = {}
         """What each file calls those that make the model."""
@@ -46,7 +46,7 @@ class Elsewhere:
         return [each for path in paths for each in self._found(path, known[path], document)]
 
     def parents_of(self, place: Place) -> frozenset[Place]:
-        """The model classes, in whatever file, that may construct a class, themselves or by functions that they call."""
+        """The model classes of any file that may construct a class, themselves or by functions that they call."""
         parents: set[Place] = set()
         waiting, seen = [place], {place}
         while waiting:

@@ -24,7 +24,7 @@ class ModuleFiles:
             self._by_stem.setdefault(_stem(path), []).append(path)
 
     def find(self, name: str, importer: str) -> str | None:
-        """The file that ``name`` (``a.b``, ``.b``, ``..a.b``) means in the file ``importer``; None for other modules."""
+        """The file that ``name`` (``a.b``, ``.b``, ``..a.b``) means in ``importer``; None for other modules."""
         bare = name.lstrip(".")
         if len(bare) < len(name):
             return self._relative(bare, len(name) - len(bare), importer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fxlsp.report.recipes import Recipe
@@ -430,6 +430,8 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_no_text_breaks_the_search(text: str) -> None:
+    # A bracket that stays open may hide the class from the parser.
+    assume("Net" in {model.qualname for model in model_classes(document_of(HEAD + text))})
     for name, inputs in sites(text):
         assert parse_expression(f"f({inputs or ''})") is not None
         assert not name or parse_expression(name) is not None

@@ -1,0 +1,64 @@
+"""Further ways in which models are made, for the parts that the first way leaves out.
+
+``ResNet18()`` says nothing about the ``Bottleneck`` that ``ResNet50()`` is made of.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from fxlsp.cli.candidates import FoundModel
+from fxlsp.cli.findings import Findings
+from fxlsp.cli.generations import Member, parents_of
+from fxlsp.report.recipes import Recipe
+from fxlsp.report.report import Report
+from fxlsp.source.expressions import dotted, first_of_chain, parse_expression
+from fxlsp.source.offers import Offers, offers_of
+
+_MOST = 6
+"""Traces for the sake of one class."""
+
+
+def variants(member: Member, members: Sequence[Member], found: Findings) -> Iterator[tuple[FoundModel, Recipe]]:
+    """Recipes of the models that may make ``member``, apart from those that were traced: the likeliest first."""
+    _, model = member
+    given = 0
+    for file, parent in _ancestors(member, members):
+        inputs = _known_inputs(parent, found)
+        offers = offers_of(file.document)
+        recipes = [each.recipe for each in parent.candidate.found if each.recipe.source == "call-site"]
+        for recipe in sorted(recipes, key=lambda recipe: not _mentions(recipe, model.candidate.name, offers)):
+            fed = recipe if recipe.inputs is not None or recipe.file else replace(recipe, inputs=inputs)
+            tried = any(attempt.model is parent and attempt.recipe in (recipe, fed) for attempt in found.attempts)
+            if recipe.init and not tried and given < _MOST:
+                given += 1
+                yield parent, fed
+
+
+def _ancestors(member: Member, members: Sequence[Member]) -> Iterator[Member]:
+    """What makes ``member``, then what makes that."""
+    by_key = {(file.document.path, model.candidate.name): (file, model) for file, model in members}
+    waiting, seen = [member], {id(member[1])}
+    for current in waiting:
+        parents = sorted(parents_of(current) & by_key.keys())
+        new = [by_key[key] for key in parents if id(by_key[key][1]) not in seen]
+        seen |= {id(model) for _, model in new}
+        waiting += new
+        yield from new
+
+
+def _known_inputs(parent: FoundModel, found: Findings) -> str | None:
+    """What it was fed when it was made in another way."""
+    reports = (each.outcome for each in found.attempts if each.model is parent)
+    recipes = [report.recipe for report in reports if isinstance(report, Report)]
+    return next((recipe.inputs for recipe in recipes if recipe.file is None), None)
+
+
+def _mentions(recipe: Recipe, name: str, offers: Offers) -> bool:
+    """Whether what the recipe calls names the class, or the recipe itself does."""
+    expression = parse_expression(recipe.init)
+    start = None if expression is None else first_of_chain(expression)
+    callee = offers.by_name.get(dotted(start.func) or "") if isinstance(start, ast.Call) else None
+    return name in recipe.init or (callee is not None and name in callee.mentions)
