@@ -83,7 +83,8 @@ def _direct_run(call: Call, scopes: Scopes) -> Run | None:
     callee = field(call.node, "function")
     if callee is not None and callee.type == "attribute" and _attribute(callee) == "forward":
         callee = field(callee, "object")
-    if callee is None or callee.type not in ("identifier", "call", "parenthesized_expression"):
+    of_self = callee is not None and callee.type == "attribute" and text_of(callee).startswith("self.")
+    if callee is None or not (of_self or callee.type in ("identifier", "call", "parenthesized_expression")):
         return None
     module = ast.Name(text_of(callee), ast.Load()) if callee.type == "identifier" else expression_of(callee)
     chain = None if module is None else _chain(module, call, scopes)

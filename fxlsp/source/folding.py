@@ -23,6 +23,11 @@ def folded(expression: ast.expr) -> ast.expr:
     return result
 
 
+def lacks_options(expression: ast.expr) -> bool:
+    """Whether it reads an option of a :func:`namespace` that only the command line can give."""
+    return any(isinstance(node, ast.Attribute) and _is_namespace(node.value) for node in ast.walk(expression))
+
+
 class _Folding(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)

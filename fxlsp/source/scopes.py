@@ -10,6 +10,7 @@ from functools import cached_property
 
 from tree_sitter import Node
 
+from fxlsp.source.attributes import Attribute, Attributes, attributes_of
 from fxlsp.source.bindings import Binding, How, bindings_of
 from fxlsp.source.documents import Document
 from fxlsp.source.options import Option, options_of
@@ -106,6 +107,19 @@ class Scopes:
     def options(self) -> dict[str, Option]:
         """The options that the file declares with ``argparse``."""
         return options_of(self._root)
+
+    def attribute(self, name: str, scope: Scope) -> Attribute | None:
+        """The one assignment to ``self.name`` in the class around a method."""
+        around: Scope | None = scope
+        while around is not None and around.kind is not ScopeKind.CLASS:
+            around = around.parent
+        known = {} if around is None else self._attributes.get(around.definition.start_byte, {})
+        found = known.get(name, [])
+        return found[0] if len(found) == 1 else None
+
+    @cached_property
+    def _attributes(self) -> Attributes:
+        return attributes_of(self._root)
 
     def needs_loop(self, name: str, byte: int) -> bool:
         """Whether only a loop at top level, maybe one that trains, gives ``name`` the value it has at ``byte``."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import copy
 from typing import NamedTuple
 
+from fxlsp.source.attributes import attribute_name
 from fxlsp.source.bindings import Binding, How
 from fxlsp.source.callers import argument_for
 from fxlsp.source.expressions import first_of_chain, free_names, parse_expression, plain, substituted
-from fxlsp.source.folding import folded, namespace
+from fxlsp.source.folding import folded, lacks_options, namespace
 from fxlsp.source.options import parses_arguments
 from fxlsp.source.scopes import Scope, ScopeKind, Scopes
 
@@ -45,6 +47,8 @@ def _resolved(use: Use, scopes: Scopes, steps: int) -> ast.expr:
     expression = plain(use.expression)
     if parses_arguments(expression):
         return _parsed_arguments(scopes, steps)
+    if steps:
+        expression = _OfSelf(use.scope, scopes, steps - 1).visit(expression)
     values: dict[str, ast.expr] = {}
     for name in free_names(expression):
         value = _local_value(name, use, scopes)
@@ -55,7 +59,34 @@ def _resolved(use: Use, scopes: Scopes, steps: int) -> ast.expr:
     result = substituted(expression, values)
     if result is None:
         raise _Unknown
-    return folded(result) if values else result
+    result = folded(result) if values else result
+    if lacks_options(result):
+        raise _Unknown
+    return result
+
+
+class _OfSelf(ast.NodeTransformer):
+    """Puts what ``self.width`` stands for in its place."""
+
+    def __init__(self, scope: Scope, scopes: Scopes, steps: int) -> None:
+        self._scope = scope
+        self._scopes = scopes
+        self._steps = steps
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        use = _attribute_use(node, self._scope, self._scopes)
+        if use is not None:
+            return _resolved(use, self._scopes, self._steps)
+        self.generic_visit(node)
+        return node
+
+
+def _attribute_use(expression: ast.expr, scope: Scope, scopes: Scopes) -> Use | None:
+    name = attribute_name(expression)
+    found = None if name is None else scopes.attribute(name, scope)
+    if found is None or found.value is None:
+        return None
+    return Use(found.value, scopes.at(found.byte), found.byte)
 
 
 def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
@@ -132,7 +163,7 @@ class Chain(NamedTuple):
     start: ast.expr
     """A call, or a name that nothing in the file assigns."""
     uses: tuple[Use, ...]
-    """From the expression at hand to the one with the call; each but the last starts with a name for the next."""
+    """From the expression at hand to the one with the call; each but the last starts with what stands for the next."""
 
     def from_instance(self, names: frozenset[str]) -> Chain | None:
         """The part of the chain that starts from one of these names of the module, if it goes through there."""
@@ -150,9 +181,25 @@ class Chain(NamedTuple):
         for use in reversed(self.uses[:-1]):
             expression = plain(use.expression)
             first = first_of_chain(expression)
-            if result is not None and isinstance(first, ast.Name):
-                result = substituted(expression, {first.id: result})
+            if result is not None:
+                result = _with_first(expression, first, result)
         return result
+
+
+def _with_first(expression: ast.expr, first: ast.expr, made: ast.expr) -> ast.expr | None:
+    """A chain of methods with another expression in the place of its first part."""
+    if expression is first:
+        return made
+    if isinstance(first, ast.Name):
+        return substituted(expression, {first.id: made})
+    whole = copy.deepcopy(expression)
+    node = whole
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if ast.dump(node.func.value) == ast.dump(first):
+            node.func.value = copy.deepcopy(made)
+            return whole
+        node = node.func.value
+    return None
 
 
 def chain_of(use: Use, scopes: Scopes) -> Chain:
@@ -161,6 +208,10 @@ def chain_of(use: Use, scopes: Scopes) -> Chain:
     while True:
         uses.append(use)
         start = first_of_chain(plain(use.expression))
+        kept = _attribute_use(start, use.scope, scopes)
+        if kept is not None and len(uses) <= _MOST_STEPS:
+            use = kept
+            continue
         owner = _owner(start.id, use) if isinstance(start, ast.Name) else None
         if not isinstance(start, ast.Name) or owner is None or len(uses) > _MOST_STEPS:
             return Chain(start, tuple(uses))
