@@ -59,7 +59,15 @@ class Elsewhere:
                     parents.add(user)
                 elif _is_function(self._index, user):
                     waiting.append(user)
-        return frozenset(parents)
+                    parents |= self._modules_in(user)
+        return frozenset(parents - {place})
+
+    def _modules_in(self, function: Place) -> set[Place]:
+        """The model classes that a function mentions: it may hand one to another, ``ResNet(Bottleneck)``."""
+        definition = self._index.definition(function)
+        names = frozenset[str]() if definition is None else definition.mentions
+        places = (self._index.resolve(function.path, name) for name in names)
+        return {place for place in places if place is not None and self._index.kind_of(place) is Kind.MODULE}
 
     def _add_mentions(self, makers: frozenset[Place], home: str, known: dict[str, dict[str, Place]]) -> None:
         for maker in makers:

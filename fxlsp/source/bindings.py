@@ -35,6 +35,8 @@ class How(Enum):
     """By one expression."""
     UPDATED = auto()
     """It keeps its object, on which a method is called: ``net.eval()``."""
+    ALTERED = auto()
+    """It keeps its object, of which an attribute is set: ``net.width = 3``."""
     CONFINED = auto()
     """As the variable of a comprehension or lambda, which exists nowhere else."""
     IMPORTED = auto()
@@ -106,8 +108,16 @@ def _targets(pattern: Node | None, statement: Node) -> Iterator[Binding]:
         elif node.type == "subscript":
             owner = field(node, "value")
             waiting.extend([] if owner is None else [owner])
-        elif node.type != "attribute":
+        elif node.type == "attribute":
+            yield from _altered(node, statement)
+        else:
             waiting.extend(node.named_children)
+
+
+def _altered(attribute: Node, statement: Node) -> Iterator[Binding]:
+    owner = field(attribute, "object")
+    if owner is not None and owner.type == "identifier":
+        yield Binding(text_of(owner), How.ALTERED, statement.end_byte - 1, _block(statement))
 
 
 def _left(node: Node) -> Iterator[Binding]:

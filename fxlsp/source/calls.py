@@ -17,7 +17,7 @@ from fxlsp.source.positions import Span
 from fxlsp.source.runners import given_module, runs_modules
 from fxlsp.source.scopes import ScopeKind, Scopes, scopes_of
 from fxlsp.source.substitution import Chain, Use, chain_of
-from fxlsp.source.syntax import captures, dotted_name, field, first_part, span_of, text_of
+from fxlsp.source.syntax import ancestors, captures, dotted_name, field, first_part, span_of, text_of
 
 
 class Call(NamedTuple):
@@ -132,12 +132,28 @@ def _returning_functions(root: Node, scopes: Scopes) -> Iterator[Returning]:
         name = field(scope.definition, "name")
         if name is None or value is None or scope.kind is not ScopeKind.FUNCTION or scope.parent is not scopes.module:
             continue
+        if _is_left_out(node, scope.definition):
+            continue
         expression = expression_of(value)
         start = None if expression is None else chain_of(Use(expression, scope, node.start_byte), scopes).start
         called = dotted(start.func) if isinstance(start, ast.Call) else None
         found.setdefault(text_of(name), (scope.definition, set()))[1].add(called)
     for function, (definition, names) in found.items():
         yield Returning(function, frozenset(names), _can_be_called_alone(definition))
+
+
+def _is_left_out(statement: Node, function: Node) -> bool:
+    """Whether a function returns something else unless it is asked to: ``if verbose: return model, log``."""
+    switches = {text_of(name) for name, value in parameter_defaults(function) if value in ("False", "None")}
+    for parent in ancestors(statement):
+        if parent == function:
+            return False
+        condition = field(parent, "condition") if parent.type == "if_statement" else None
+        body = field(parent, "consequence")
+        inside = body is not None and body.start_byte <= statement.start_byte < body.end_byte
+        if condition is not None and inside and text_of(condition) in switches:
+            return True
+    return False
 
 
 def _can_be_called_alone(definition: Node) -> bool:

@@ -23,6 +23,7 @@ _SCOPES = """
 """
 _CALLS = "(call function: (identifier) @name)"
 _LOOPS = "[(for_statement) (while_statement)] @loop"
+_KEEPING = (How.UPDATED, How.ALTERED)
 _MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
 
 
@@ -52,20 +53,25 @@ class Scope:
     def binds(self, name: str, byte: int) -> bool:
         """Whether ``name``, used at ``byte``, is one of this scope's names."""
         return any(
-            each.reaches(byte) if each.how is How.CONFINED else each.how is not How.UPDATED
+            each.reaches(byte) if each.how is How.CONFINED else each.how not in _KEEPING
             for each in self.bindings.get(name, [])
         )
 
     def binding(self, name: str, byte: int) -> Binding | None:
         """The binding that gives ``name`` the value it has at ``byte``; None where that is not certain."""
         bindings = self.bindings.get(name, [])
-        lasting = [each for each in bindings if each.how not in (How.CONFINED, How.UPDATED)]
-        reaching = [each for each in bindings if each.reaches(byte)]
+        lasting = [each for each in bindings if each.how not in (How.CONFINED, *_KEEPING)]
+        reaching = [each for each in bindings if each.how is not How.ALTERED and each.reaches(byte)]
         if not reaching:
             return lasting[0] if len(lasting) == 1 else None
         last = reaching[-1]
         overtaken = any(last.start < each.start < byte for each in lasting)
         return None if overtaken else last
+
+    def alters(self, binding: Binding, byte: int) -> bool:
+        """Whether an attribute of the object is set between its binding and its use at ``byte``."""
+        others = self.bindings.get(binding.name, [])
+        return any(each.how is How.ALTERED and binding.start < each.start < byte for each in others)
 
 
 class Scopes:
@@ -123,7 +129,7 @@ class Scopes:
 
     def needs_loop(self, name: str, byte: int) -> bool:
         """Whether only a loop at top level, maybe one that trains, gives ``name`` the value it has at ``byte``."""
-        bindings = [each for each in self.module.bindings.get(name, []) if each.how not in (How.CONFINED, How.UPDATED)]
+        bindings = [each for each in self.module.bindings.get(name, []) if each.how not in (How.CONFINED, *_KEEPING)]
         around = [loop for loop in self._loops if loop[0] <= byte < loop[1]]
         if any(_within(each, around) for each in bindings):
             return True

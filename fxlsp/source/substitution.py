@@ -122,9 +122,17 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
     if binding is not None and binding.how is How.IMPORTED and (name == "torch" or name in scopes.module.bindings):
         return None
     value = None if binding is None else value_of(binding, owner, scopes)
-    if value is None:
+    if binding is None or value is None:
+        raise _Unknown(name)
+    if owner.alters(binding, use.byte) and not _holds_options(value, scopes):
         raise _Unknown(name)
     return value
+
+
+def _holds_options(value: Use, scopes: Scopes) -> bool:
+    """Whether it is what the command line says: scripts set further attributes on that."""
+    start = chain_of(value, scopes).start
+    return parses_arguments(start)
 
 
 def _owner(name: str, use: Use) -> Scope | None:
