@@ -25,7 +25,7 @@ class WorkspaceFiles:
         """
         document = self._documents.get(path)
         if document is None:
-            document = self._documents[path] = read_document(path)
+            document = self._documents[path] = read_document(path).with_bases(self._index.bases_elsewhere(path))
         return document
 
     def elsewhere(self) -> Elsewhere:

@@ -10,6 +10,7 @@ from fxlsp.source.ancestry import Kind
 from fxlsp.source.call_sites import Subject, call_sites, makers_in
 from fxlsp.source.documents import Document
 from fxlsp.source.models import model_classes
+from fxlsp.source.offers import offers_of
 from fxlsp.source.recipes import FoundRecipe
 from fxlsp.source.translation import translated
 
@@ -44,6 +45,17 @@ class Elsewhere:
                 break
         paths = self._nearest(known, document.path)
         return [each for path in paths for each in self._found(path, known[path], document)]
+
+    def users_of(self, document: Document) -> frozenset[str]:
+        """Paths of the other files that name what a document defines."""
+        offers = offers_of(document)
+        places = (Place(document.path, each.name) for each in offers.definitions)
+        found = (path for place in places for path, _, _ in self._index.mentions(place))
+        return frozenset(found) - {document.path}
+
+    def concerns(self, document: Document) -> bool:
+        """Whether any other file names what a document defines."""
+        return bool(self._index.files) and bool(self.users_of(document))
 
     def parents_of(self, place: Place) -> frozenset[Place]:
         """The model classes of any file that may construct a class, themselves or by functions that they call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -79,40 +80,48 @@ class Index:
                 return self._resolve(source, ".".join(parts[length:]), steps)
         return None
 
-    def kind(self, path: str, base: str) -> Kind:
-        """Whether a class that the file ``path`` calls ``base`` is a module, as far as the workspace knows."""
-        place = self.resolve(path, base)
-        if place is None:
-            offers = self.files.get(path)
-            full = None if offers is None else offers.imports.resolve(base)
-            return external_kind(self._beyond(path, full, _MOST_STEPS) or base)
-        return self.kind_of(place)
-
     def kind_of(self, place: Place) -> Kind:
         """Whether a class of the workspace is a module."""
-        known = self._kinds.get(place)
-        if known is not None:
-            return known
-        self._kinds[place] = Kind.OTHER  # what a class that derives from itself is
-        self._kinds[place] = kind = self._kind_by_bases(place)
-        return kind
+        if place not in self._kinds:
+            # Stored when it is known for certain: several threads may ask.
+            self._kinds[place] = self._kind_of(place, _MOST_STEPS)
+        return self._kinds[place]
 
-    def _kind_by_bases(self, place: Place) -> Kind:
+    def _kind_of(self, place: Place, steps: int) -> Kind:
         definition = self.definition(place)
-        if definition is None or definition.bases is None:
+        if definition is None or definition.bases is None or not steps:
             return Kind.UNKNOWN
-        scope = place.name.rpartition(".")[0]
-        kinds = {self._kind_of_base(place.path, scope, base) for base in definition.bases}
+        kinds = {self._kind_of_base(place, base, steps - 1) for base in definition.bases}
         if Kind.MODULE in kinds or (Kind.UNKNOWN in kinds and definition.takes_inputs):
             return Kind.MODULE
         return Kind.UNKNOWN if Kind.UNKNOWN in kinds else Kind.OTHER
 
-    def _kind_of_base(self, path: str, scope: str, base: str) -> Kind:
-        offers = self.files[path]
+    def _kind_of_base(self, place: Place, base: str, steps: int) -> Kind:
+        path, scope = place.path, place.name.rpartition(".")[0]
         for prefix in enclosing_prefixes(scope) if scope else ():
-            if prefix + base in offers.by_name:
-                return self.kind_of(Place(path, prefix + base))
-        return self.kind(path, base)
+            if prefix + base in self.files[path].by_name:
+                return self._kind_of(Place(path, prefix + base), steps)
+        found = self.resolve(path, base)
+        return self._kind_beyond(path, base) if found is None else self._kind_of(found, steps)
+
+    def _kind_beyond(self, path: str, base: str) -> Kind:
+        """Of a class that no file of the workspace defines."""
+        full = self.files[path].imports.resolve(base)
+        if full is None and hasattr(builtins, base):
+            return Kind.OTHER
+        return external_kind(self._beyond(path, full, _MOST_STEPS) or base or None)
+
+    def bases_elsewhere(self, path: str) -> dict[str, Kind]:
+        """What the classes are, as far as is known, that a file takes from other files and derives its own from."""
+        offers = self.files.get(path)
+        bases = {base for each in ([] if offers is None else offers.definitions) for base in each.bases or () if base}
+        found = {base: self.resolve(path, base) for base in bases}
+        kinds = {
+            base: self._kind_beyond(path, base) if place is None else self.kind_of(place)
+            for base, place in found.items()
+            if place is None or place.path != path
+        }
+        return {base: kind for base, kind in kinds.items() if kind is not Kind.UNKNOWN}
 
     def _beyond(self, path: str, full: str | None, steps: int) -> str | None:
         """The full name that a chain of imports ends with: ``torch.nn.Module`` for ``common.Module``."""

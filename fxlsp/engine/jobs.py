@@ -10,13 +10,14 @@ from dataclasses import replace
 from typing import Literal
 
 from fxlsp.engine.acceptance import Sent, accept
-from fxlsp.engine.planning import Wish, covering, plan, settle
+from fxlsp.engine.planning import Wish, candidate_of, covering, plan, settle
 from fxlsp.engine.requests import Outcome, TraceRequest
 from fxlsp.engine.schedule import Scheduler, pause_before, worth_finishing
 from fxlsp.engine.session import Session
 from fxlsp.engine.store import ModelKey, Status, inside
 from fxlsp.engine.template import StartError, Template
 from fxlsp.engine.templates import Templates
+from fxlsp.report.recipes import Recipe
 
 OnTraced = Callable[[frozenset[str]], None]
 """Called with the files whose answers a trace has changed; with none when only a status has."""
@@ -139,11 +140,20 @@ class TracingJobs:
             init=key.recipe.init or None if key.recipe is not None else None,
             inputs=key.recipe.inputs if key.recipe is not None else None,
             source=key.recipe.source if key.recipe is not None else None,
+            names_in=key.recipe.file if key.recipe is not None else None,
+            alternatives=self._alternatives(key),
             overlays={path: document.text for path, document in sent.documents.items()},
             roots=self._roots(key.file),
             seconds=settings.seconds,
             megabytes=settings.megabytes,
         )
+
+    def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:
+        """What else to try; nothing once the recipe has worked, so that both passes start on it at once."""
+        state = self._session.states.get(key)
+        worked = state is not None and state.report is not None and state.report.recipe == key.recipe
+        candidate = candidate_of(self._session, key)
+        return () if candidate is None or worked or key.recipe is None else candidate.alternatives
 
 
 async def _started(template: Template) -> None:

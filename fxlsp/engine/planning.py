@@ -70,7 +70,7 @@ def _in_mending(session: Session, state: ModelState) -> bool:
 
 def covering(session: Session, key: ModelKey) -> ModelKey | None:
     """The model whose trace shows this one's ``forward`` too, unless somebody asked for a trace of its own."""
-    candidate = _candidate(session, key)
+    candidate = candidate_of(session, key)
     if candidate is None or candidate.asked:
         return None
     for other, files in session.covers.items():
@@ -140,7 +140,7 @@ def _priority(session: Session, key: ModelKey, candidate: Candidate) -> int:
 
 
 def _under_cursor(session: Session, key: ModelKey) -> bool:
-    candidate = _candidate(session, key)
+    candidate = candidate_of(session, key)
     return session.cursor is not None and session.cursor[0] == key.file and _holds_cursor(session, candidate)
 
 
@@ -150,7 +150,8 @@ def _holds_cursor(session: Session, candidate: Candidate | None) -> bool:
     return candidate.extent.line <= session.cursor[1] <= candidate.extent.end_line
 
 
-def _candidate(session: Session, key: ModelKey) -> Candidate | None:
+def candidate_of(session: Session, key: ModelKey) -> Candidate | None:
+    """What the newest text of its file that parsed says about a model."""
     analysis = session.analyses.get(key.file)
     candidates = analysis.candidates if analysis is not None else ()
     return next((candidate for candidate in candidates if candidate.name == key.name), None)

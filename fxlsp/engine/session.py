@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fxlsp.engine.analysis import Analysis
 from fxlsp.engine.folders import Folder, folder_of
 from fxlsp.engine.history import History
+from fxlsp.engine.index import Index
 from fxlsp.engine.store import ModelKey, ModelState
 from fxlsp.source.documents import Document, TextEdit
 
@@ -65,6 +66,8 @@ class Session:
     """Worker time that first traces of a file's models took since it was opened or edited."""
     fx_uses: dict[str, FxUse | None] = field(default_factory=dict)
     """Of each folder that was looked into, a file that uses torch.fx; None if none does."""
+    index: Index = field(default_factory=lambda: Index({}))
+    """What the files of the folders offer, open ones as they stand in the editor."""
     cursor: tuple[str, int] | None = None
     """Path and line of the last hover, lens or edit."""
     _forms: OrderedDict[str, str] = field(default_factory=OrderedDict)

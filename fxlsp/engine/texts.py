@@ -11,6 +11,8 @@ from typing import Any
 
 from fxlsp.engine.acceptance import coverage
 from fxlsp.engine.analysis import Analysis, analyse
+from fxlsp.engine.disk_texts import DiskTexts
+from fxlsp.engine.elsewhere import Elsewhere
 from fxlsp.engine.reconciling import reconcile
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document, read_document
@@ -26,15 +28,28 @@ _log = logging.getLogger("fxlsp.engine")
 class Texts:
     """Analyses texts; of several of one file only the newest counts."""
 
-    def __init__(self, session: Session, executor: Executor, on_known: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        executor: Executor,
+        on_known: Callable[[str], None],
+        on_taken: Callable[[Document], None] = lambda document: None,
+    ) -> None:
         """
         Args:
             on_known: called with a path once its newest text has been taken into the session later than in the call
                 that announced it.
+            on_taken: called with each text that parses and is another program than the one before of its file.
         """
         self._session = session
         self._executor = executor
         self._on_known = on_known
+        self._on_taken = on_taken
+        self._disk = DiskTexts()
+        self._forms: dict[str, str] = {}
+        """Normalized digest of the text that ``on_taken`` was told last, by path."""
+        self._again: set[str] = set()
+        """Documents about which other files say something else since their analysis began."""
         self._analysing: dict[str, asyncio.Task[None]] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
@@ -46,19 +61,50 @@ class Texts:
         """
         path = document.path
         if len(document.text) <= _TINY_TEXT and path not in self._analysing:
-            self._take(document, analyse(document, self._session.folder_of(path).settings))
-            return True
+            elsewhere = self._elsewhere()
+            if not elsewhere.concerns(document):
+                self._take(document, analyse(document, self._session.folder_of(path).settings, elsewhere))
+                return True
         if path not in self._analysing:
             self._run(self._analysing, path, self._analyse_on_thread(path))
         return len(document.text) <= _SHORT_TEXT and self._take_provisionally(document)
 
     def written(self, path: str) -> None:
         """Compares a file that is not open, and that somebody may have changed, with what traces read of it."""
+        self._forms.pop(path, None)
         if any(path in attempt.texts for attempt in self._session.attempts.values()):
             previous = self._reading.get(path)
             if previous is not None:
                 previous.cancel()
             self._run(self._reading, path, self._read_on_thread(path))
+
+    def changed_elsewhere(self, paths: frozenset[str] | None) -> None:
+        """Asks again what these files, or all if None, say about the models of the open documents."""
+        for path, analysis in tuple(self._session.analyses.items()):
+            derived = self._rebase(path)
+            if derived or paths is None or (paths - {path} and self._is_concerned(analysis, paths - {path})):
+                if path in self._analysing:
+                    self._again.add(path)
+                else:
+                    self._run(self._analysing, path, self._analyse_on_thread(path))
+
+    def _rebase(self, path: str) -> bool:
+        """Tells a document what is known now of the bases of its classes; whether that is news."""
+        document = self._session.documents.get(path)
+        told = None if document is None else document.with_bases(self._session.index.bases_elsewhere(path))
+        if told is None or told is document:
+            return False
+        self._session.documents[path] = told
+        return True
+
+    def _is_concerned(self, analysis: Analysis, paths: frozenset[str]) -> bool:
+        return bool(analysis.asked & paths) or bool(self._elsewhere().users_of(analysis.document) & paths)
+
+    def _elsewhere(self) -> Elsewhere:
+        """The workspace as it is now, for use on any thread."""
+        session = self._session
+        texts = {path: text for path in session.documents if (text := session.settled_text(path)) is not None}
+        return Elsewhere(session.index, lambda path: texts.get(path) or self._disk.read(path))
 
     async def close(self) -> None:
         tasks = (*self._analysing.values(), *self._reading.values())
@@ -73,8 +119,10 @@ class Texts:
             await loop.run_in_executor(self._executor, _prepare, document)
             if self._session.documents.get(path) is document and self._take_provisionally(document):
                 self._on_known(path)
-            analysis = await loop.run_in_executor(self._executor, analyse, document, settings)
-            if self._session.documents.get(path) is document:
+            self._again.discard(path)
+            elsewhere = self._elsewhere()
+            analysis = await loop.run_in_executor(self._executor, analyse, document, settings, elsewhere)
+            if self._session.documents.get(path) is document and path not in self._again:
                 self._take(document, analysis)
                 self._on_known(path)
                 return
@@ -112,6 +160,9 @@ class Texts:
             self._find_covered(document)
         session.analyses[path] = analysis
         reconcile(session, analysis)
+        if self._forms.get(path) != document.normalized:
+            self._forms[path] = document.normalized
+            self._on_taken(document)
 
     def _find_covered(self, document: Document) -> None:
         """Reports that were there before the document was opened may cover its models."""

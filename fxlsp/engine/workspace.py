@@ -12,6 +12,7 @@ from typing import Literal
 
 from fxlsp.engine.folders import Client, read_folder
 from fxlsp.engine.fx_uses import FxUses
+from fxlsp.engine.indexer import Indexer
 from fxlsp.engine.jobs import TracingJobs
 from fxlsp.engine.process import BOOTSTRAP
 from fxlsp.engine.reconciling import forget
@@ -66,7 +67,8 @@ class Workspace:
         self._subscribers: list[OnChange] = []
         self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
         self._templates = Templates(self._executor, self._on_template, bootstrap)
-        self._texts = Texts(self._session, self._executor, self._on_known)
+        self._texts = Texts(self._session, self._executor, self._on_known, self._on_taken)
+        self._indexer = Indexer(self._session, self._executor, self._texts.changed_elsewhere)
         self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)
         self._fx_uses = FxUses(self._session, self._executor, self._on_profile)
         self._read_folders()
@@ -104,6 +106,7 @@ class Workspace:
         for key in [key for key in session.states if key.file == path]:
             forget(session, key)
         self._texts.written(path)
+        self._indexer.written([path])
         self._replan("edit", path)
 
     def saved(self, path: str) -> None:
@@ -120,6 +123,7 @@ class Workspace:
         if any(os.path.basename(path) == _SETTINGS_FILE for path in changed):
             self.configure(self._client)
         self._fx_uses.written(changed)
+        self._indexer.written(changed)
         for path in changed:
             self._texts.written(path)
         if changed:
@@ -170,6 +174,7 @@ class Workspace:
         """Ends everything: traces, processes, threads; within a few seconds, whatever they do."""
         self._subscribers.clear()
         await self._fx_uses.close()
+        await self._indexer.close()
         await self._texts.close()
         await self._jobs.close()
         try:
@@ -182,6 +187,10 @@ class Workspace:
         if self._texts.arrived(document):
             self._jobs.replan("restart")
         self._publish(Change("edit", frozenset({document.path})))
+
+    def _on_taken(self, document: Document) -> None:
+        self._indexer.taken(document)
+        self._texts.changed_elsewhere(frozenset({document.path}))
 
     def _on_known(self, path: str) -> None:
         self._jobs.replan("keep")
@@ -219,5 +228,6 @@ class Workspace:
         folders = tuple(read_folder(path, self._client) for path in self._folders or ("",))
         self._session.folders = folders
         self._fx_uses.look()
+        self._indexer.look()
         self._session.trusted |= any(folder.settings.trusted for folder in folders)
         self._templates.keep({folder.interpreter.path for folder in folders if folder.interpreter is not None})

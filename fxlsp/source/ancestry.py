@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from enum import Enum, auto
 
 from fxlsp.source.class_statements import ClassStatement, enclosing_prefixes
@@ -16,6 +16,11 @@ _TORCH_MODULE = re.compile(
 )
 _TORCH_TENSOR = re.compile(r".*\.(Uninitialized)?(Parameter|Buffer)")
 _NOT_A_MODULE = re.compile(r"torch\.(autograd|optim|utils\.data|distributions|nn)\..*")
+_LIBRARY_MODULE = re.compile(
+    r"(torchvision\.(models|ops)|timm\.(models|layers))\.(\w+\.)*[A-Z]\w*(?<!Weights)(?<!Config)(?<!Cfg)"
+    r"|transformers\.(\w+\.)*([A-Z]\w*Model|\w+For[A-Z]\w+)"
+)
+"""Classes that people derive from. Functions of these packages begin with a small letter."""
 _MODULE_SUFFIXES = ("LightningModule", "PreTrainedModel")
 """How the base classes of Lightning and transformers end, wherever they are imported from."""
 
@@ -33,7 +38,7 @@ def external_kind(full_name: str | None) -> Kind:
     """The kind of a class that another file defines, by its full dotted name (None: nothing in the file binds it)."""
     if full_name is None:
         return Kind.UNKNOWN
-    if is_torch_module(full_name) or full_name.endswith(_MODULE_SUFFIXES):
+    if is_torch_module(full_name) or full_name.endswith(_MODULE_SUFFIXES) or _LIBRARY_MODULE.fullmatch(full_name):
         return Kind.MODULE
     if _NOT_A_MODULE.fullmatch(full_name) or full_name.partition(".")[0] in sys.stdlib_module_names:
         return Kind.OTHER
@@ -46,11 +51,17 @@ def is_torch_module(full_name: str) -> bool:
 
 
 def module_classes(
-    classes: Iterable[ClassStatement], imports: ImportedNames, takes_inputs: Callable[[ClassStatement], bool]
+    classes: Iterable[ClassStatement],
+    imports: ImportedNames,
+    takes_inputs: Callable[[ClassStatement], bool],
+    elsewhere: Mapping[str, Kind],
 ) -> frozenset[str]:
     """The qualified names of the classes that are modules.
 
     A class of unknown ancestry is one if it ``takes_inputs``: if it has a method ``forward(self, ...)``.
+
+    Args:
+        elsewhere: what is known of bases that other files define, by their names here.
     """
     classes = tuple(classes)
     defined = frozenset(each.qualname for each in classes)
@@ -59,7 +70,7 @@ def module_classes(
     while changed:
         changed = False
         for each in classes:
-            kind = _kind(each, kinds, imports)
+            kind = _kind(each, kinds, imports, elsewhere)
             if kind is Kind.UNKNOWN and takes_inputs(each):
                 kind = Kind.MODULE
             if _stronger(kind, kinds[each.qualname]):
@@ -68,12 +79,14 @@ def module_classes(
     return frozenset(name for name, kind in kinds.items() if kind is Kind.MODULE)
 
 
-def _kind(statement: ClassStatement, kinds: dict[str, Kind], imports: ImportedNames) -> Kind:
+def _kind(
+    statement: ClassStatement, kinds: dict[str, Kind], imports: ImportedNames, elsewhere: Mapping[str, Kind]
+) -> Kind:
     """The strongest kind among the bases, as far as is known by now."""
     result = Kind.OTHER
     for base in statement.bases:
         defined = defined_class(base, statement.qualname.rpartition(".")[0], kinds.keys() - {statement.qualname})
-        kind = kinds[defined] if defined is not None else _imported_kind(base, imports)
+        kind = kinds[defined] if defined is not None else elsewhere.get(base) or _imported_kind(base, imports)
         if _stronger(kind, result):
             result = kind
     return result

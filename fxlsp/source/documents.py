@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tokenize
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tree_sitter import Tree
 
 from fxlsp.report.wire import text_digest
+from fxlsp.source.ancestry import Kind
 from fxlsp.source.normal_form import normal_digest
 from fxlsp.source.positions import LineIndex
 from fxlsp.source.syntax import has_lone_return, parse
@@ -46,6 +47,8 @@ class Document:
     text: str
     _old_tree: Tree | None = field(default=None, repr=False, compare=False)
     """The tree of an earlier text, told of the edits since: a start for the parser."""
+    bases_elsewhere: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False)
+    """What is known of classes that other files define, by their names here."""
 
     @cached_property
     def lines(self) -> LineIndex:
@@ -89,7 +92,15 @@ class Document:
         for edit in edits:
             before, text = text, edit.apply(text)
             tree = None if tree is None else _told(tree, edit, before, text)
-        return Document(self.uri, self.path, version, text, tree)
+        return Document(self.uri, self.path, version, text, tree, self.bases_elsewhere)
+
+    def with_bases(self, bases_elsewhere: Mapping[str, Kind]) -> Document:
+        """The same text where something else is known of other files."""
+        if bases_elsewhere == self.bases_elsewhere:
+            return self
+        tree = self.__dict__.get("tree", self._old_tree)
+        tree = None if tree is None else tree.copy()
+        return Document(self.uri, self.path, self.version, self.text, tree, bases_elsewhere)
 
 
 def _told(tree: Tree, edit: TextEdit, before: str, after: str) -> Tree | None:

@@ -96,7 +96,7 @@ def instances(document: Document) -> tuple[Instance, ...]:
 def _find_model_classes(document: Document) -> tuple[ModelClass, ...]:
     root = document.tree.root_node
     classes = class_statements(root)
-    names = module_class_names(classes, imported_names(root), takes_inputs)
+    names = module_class_names(classes, imported_names(root), takes_inputs, document.bases_elsewhere)
     uses = uses_of_classes(root)
     return tuple(
         _model_class(document, each, uses.classes_used_by(each, names)) for each in classes if each.qualname in names

@@ -1,0 +1,85 @@
+"""Keeps the index of a session in line with its folders, its open documents and the files on disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import Executor
+from typing import Any
+
+from fxlsp.engine.indexing import document_offers, file_offers, read_index
+from fxlsp.engine.session import Session
+from fxlsp.source.documents import Document
+from fxlsp.source.offers import Offers
+
+
+class Indexer:
+    """Files are read off the loop; what they offer is taken into the session on it."""
+
+    def __init__(self, session: Session, executor: Executor, on_known: Callable[[frozenset[str] | None], None]) -> None:
+        """
+        Args:
+            on_known: called after the index has changed, with the files that offer something else now; with None after
+                a whole folder was read.
+        """
+        self._session = session
+        self._executor = executor
+        self._on_known = on_known
+        self._folders: tuple[str, ...] = ()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def look(self) -> None:
+        """Reads the folders of the session, unless they are the ones that were read before."""
+        folders = tuple(folder.path for folder in self._session.folders if folder.path)
+        if folders != self._folders:
+            self._folders = folders
+            self._run(self._read_folders(folders))
+
+    def taken(self, document: Document) -> bool:
+        """The session has taken a text that parses; whether it offers something else than the one before."""
+        return self._put(document.path, document_offers(document))
+
+    def written(self, paths: Iterable[str]) -> None:
+        """Files that are not open were written or deleted."""
+        changed = [path for path in paths if path.endswith(".py")]
+        if changed:
+            self._run(self._read_files(changed))
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _read_folders(self, folders: tuple[str, ...]) -> None:
+        index = await self._on_thread(read_index, folders)
+        if folders != self._folders:
+            return
+        self._session.index = index
+        for path, analysis in self._session.analyses.items():
+            self._put(path, document_offers(analysis.document))
+        self._on_known(None)
+
+    async def _read_files(self, paths: list[str]) -> None:
+        offers = await self._on_thread(_offers_of_files, paths)
+        changed = {
+            path for path, each in offers.items() if path not in self._session.documents and self._put(path, each)
+        }
+        # Their texts count too, where somebody has read them for what they say.
+        self._on_known(frozenset({*changed, *paths}))
+
+    def _put(self, path: str, offers: Offers | None) -> bool:
+        before = self._session.index
+        self._session.index = before.with_file(path, offers)
+        return self._session.index is not before
+
+    async def _on_thread(self, function: Callable[[Any], Any], argument: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, function, argument)
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _offers_of_files(paths: list[str]) -> dict[str, Offers | None]:
+    return {path: file_offers(path) for path in paths}
