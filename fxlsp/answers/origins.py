@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+
 from fxlsp.answers.richtext import RichText, code, dotted, joined, words
 from fxlsp.engine.store import ModelState, Status
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
+from fxlsp.source.recipes import FoundRecipe
 
 STALE = " (stale)"
 
@@ -32,7 +36,7 @@ def is_guessed(report: Report) -> bool:
 
 def origin_text(state: ModelState, report: Report) -> RichText:
     """``Net: Net(10)(torch.randn(1, 3)) from a call site on line 8 · train mode``."""
-    source = _SOURCES[report.recipe.source] + _line(state, report.recipe)
+    source = _SOURCES[report.recipe.source] + _place(state, report.recipe)
     made = joined([code(recipe_text(report.recipe)), words(source)], " ")
     facts = [code(state.key.name) + words(": ") + made, words(f"{report.mode} mode")]
     if is_stale(state):
@@ -40,10 +44,27 @@ def origin_text(state: ModelState, report: Report) -> RichText:
     return dotted(facts)
 
 
-def _line(state: ModelState, recipe: Recipe) -> str:
-    """Where the model's file says it, if it does."""
-    lines = [found.span.line for found in state.found if found.recipe == recipe]
-    return f" on line {lines[0]}" if lines else ""
+def _place(state: ModelState, recipe: Recipe) -> str:
+    """Where it is written, if it is."""
+    found = found_recipe(state, recipe)
+    if found is None:
+        return ""
+    return f" on line {found.span.line}" if found.file is None else f" in {place_elsewhere(state, found)}"
+
+
+def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
+    """What is written that a trace followed, perhaps with inputs that were found otherwise."""
+    same = [found for found in state.found if found.recipe == recipe]
+    made = [found for found in state.found if found.recipe == replace(recipe, inputs=None)]
+    return next(iter(same + made), None)
+
+
+def place_elsewhere(state: ModelState, found: FoundRecipe) -> str | None:
+    """``tests/test_net.py:12`` for what another file than the model's says; its path from the folder of both."""
+    if found.file is None:
+        return None
+    folder = os.path.commonpath([os.path.dirname(state.key.file), os.path.dirname(found.file)])
+    return f"{os.path.relpath(found.file, folder)}:{found.span.line}"
 
 
 def recipe_text(recipe: Recipe) -> str:

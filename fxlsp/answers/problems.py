@@ -104,7 +104,7 @@ def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) 
 def _recipe_span(snapshot: Snapshot, path: str, state: ModelState, recipe: Recipe) -> Span | None:
     """Where the file says how the model is made and fed, else the model's name."""
     _, move_on = moved_since(snapshot, path)
-    spans = [move_on(found.span) for found in state.found if found.recipe == recipe]
+    spans = [move_on(found.span) for found in state.found if found.file is None and found.recipe == recipe]
     names = class_names(snapshot, path) | made_names(snapshot, path)
     return next((span for span in spans if span is not None), names.get(state.key.name))
 
