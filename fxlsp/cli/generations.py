@@ -35,4 +35,4 @@ def parents_of(member: Member) -> set[_Key]:
     """File and name of what may make a model, of other files too."""
     file, model = member
     here = {(file.document.path, name) for name in model.candidate.parents}
-    return here | {(place.path, place.name) for place in model.candidate.parents_elsewhere}
+    return here | {(place.path, place.name) for place in model.candidate.users}

@@ -32,8 +32,8 @@ class Candidate:
     """Further recipes, for when none of ``recipes`` works."""
     parents: frozenset[str]
     """Candidates before it in the document's order that construct it."""
-    parents_elsewhere: frozenset[Place]
-    """Model classes of other files that may construct it."""
+    users: frozenset[Place]
+    """Model classes of any file that may construct it, or are handed it by the functions that make them."""
     asked: bool
     """A comment or setting asks for it: it is traced even if another trace covers it."""
 
@@ -121,9 +121,8 @@ def _class_candidate(
     parents = frozenset(
         other.name if isinstance(other, Factory) else other.qualname for other in before if name in other.constructs
     )
-    others = elsewhere.parents_of(Place(document.path, name)) if elsewhere is not None else frozenset()
-    others = frozenset(place for place in others if place.path != document.path)
-    return Candidate(name, model.extent, found, recipes, alternatives, parents, others, asked)
+    users = elsewhere.parents_of(Place(document.path, name)) if elsewhere is not None else frozenset()
+    return Candidate(name, model.extent, found, recipes, alternatives, parents, users, asked)
 
 
 def _other_candidate(document: Document, model: Factory | Instance, settings: Settings) -> Candidate:
