@@ -61,9 +61,9 @@ async def _cover(found: Findings, member: Member, members: Sequence[Member], tra
 
 
 def _needs_parents(found: Findings, member: Member) -> bool:
-    """Whether nobody says how a model is made, and nothing has covered it yet."""
+    """Whether nobody says what a model is fed, and nothing has covered it yet."""
     file, model = member
-    return model.candidate.recipes == (None,) and _wanted(found, file, model) and bool(parents_of(member))
+    return not model.candidate.is_fed and _wanted(found, file, model) and bool(parents_of(member))
 
 
 def _wanted(found: Findings, file: FoundFile, model: FoundModel) -> bool:

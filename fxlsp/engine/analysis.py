@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from fxlsp.engine.elsewhere import Elsewhere
@@ -14,6 +14,8 @@ from fxlsp.source.models import Factory, Instance, ModelClass, factories, instan
 from fxlsp.source.positions import Span
 from fxlsp.source.recipes import FoundRecipe, best_first, recipe_of, recipes_for
 
+_MOST_GUESTS = 3
+"""Models of other files that are traced for the sake of one."""
 _MOST_ALTERNATIVES = 4
 """Call sites that are tried after the best one; whatever fails costs time."""
 
@@ -37,6 +39,22 @@ class Candidate:
     asked: bool
     """A comment or setting asks for it: it is traced even if another trace covers it."""
 
+    @property
+    def is_fed(self) -> bool:
+        """Whether anything says what it is called with; else what makes it may show that better than a guess."""
+        return self.asked or any(recipe is not None and recipe.inputs is not None for recipe in self.recipes)
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """A model of another file, traced for what it shows of the classes of this one that it is made of."""
+
+    path: str
+    name: str
+    found: tuple[FoundRecipe, ...]
+    recipe: Recipe
+    alternatives: tuple[Recipe, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
@@ -44,6 +62,7 @@ class Analysis:
 
     document: Document
     candidates: tuple[Candidate, ...]
+    guests: tuple[Guest, ...] = ()
     asked: frozenset[str] = frozenset()
     """Paths of the other files that were asked how they make these models."""
 
@@ -70,8 +89,31 @@ def analyse(document: Document, settings: Settings, elsewhere: Elsewhere | None 
     first = [_other_candidate(document, factory, settings) for factory in makers]
     last = [_other_candidate(document, instance, settings) for instance in instances(document)]
     wanted = [candidate for candidate in last if candidate.asked or _is_fed_otherwise(candidate, fed)]
-    asked = frozenset[str]() if elsewhere is None else frozenset(elsewhere.asked - {document.path})
-    return Analysis(document, (*first, *candidates, *wanted), asked)
+    if elsewhere is None:
+        return Analysis(document, (*first, *candidates, *wanted))
+    guests = tuple(_guests(document, candidates, elsewhere))
+    return Analysis(document, (*first, *candidates, *wanted), guests, frozenset(elsewhere.asked - {document.path}))
+
+
+def _guests(document: Document, candidates: Sequence[Candidate], elsewhere: Elsewhere) -> Iterator[Guest]:
+    """What other files make of the classes that nobody makes alone."""
+    fed = {candidate.name for candidate in candidates if candidate.is_fed}
+    users = sorted(
+        {
+            place
+            for candidate in candidates
+            if candidate.name not in fed and candidate.parents.isdisjoint(fed)
+            for place in candidate.users
+            if place.path != document.path
+        }
+    )
+    given = 0
+    for place in users:
+        found = tuple(elsewhere.all_recipes_for(place)) if given < _MOST_GUESTS else ()
+        recipes = [each.recipe for each in found if each.error is None and each.recipe.init]
+        if recipes:
+            given += 1
+            yield Guest(*place, found, recipes[0], tuple(recipes[1 : 1 + _MOST_ALTERNATIVES]))
 
 
 def _traceable_classes(document: Document) -> list[ModelClass]:

@@ -11,7 +11,7 @@ from fxlsp.source.call_sites import Subject, call_sites, makers_in
 from fxlsp.source.documents import Document
 from fxlsp.source.models import model_classes
 from fxlsp.source.offers import offers_of
-from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.recipes import FoundRecipe, best_first, recipes_for
 from fxlsp.source.translation import translated
 
 ReadText = Callable[[str], Document | None]
@@ -45,6 +45,15 @@ class Elsewhere:
                 break
         paths = self._nearest(known, document.path)
         return [each for path in paths for each in self._found(path, known[path], document)]
+
+    def all_recipes_for(self, place: Place) -> list[FoundRecipe]:
+        """The recipes for a class of another file, those in its own file first."""
+        document = self._document(place.path)
+        models = () if document is None else model_classes(document)
+        model = next((each for each in models if each.qualname == place.name), None)
+        if document is None or model is None or model.local:
+            return []
+        return best_first([*recipes_for(document, model), *self.recipes_for(document, place.name)])
 
     def users_of(self, document: Document) -> frozenset[str]:
         """Paths of the other files that name what a document defines."""

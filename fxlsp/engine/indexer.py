@@ -7,10 +7,10 @@ from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Executor
 from typing import Any
 
-from fxlsp.engine.indexing import document_offers, file_offers, read_index
+from fxlsp.engine.indexing import file_offers, read_index
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document
-from fxlsp.source.offers import Offers
+from fxlsp.source.offers import Offers, offers_of
 
 
 class Indexer:
@@ -37,7 +37,7 @@ class Indexer:
 
     def taken(self, document: Document) -> bool:
         """The session has taken a text that parses; whether it offers something else than the one before."""
-        return self._put(document.path, document_offers(document))
+        return self._put(document.path, offers_of(document))
 
     def written(self, paths: Iterable[str]) -> None:
         """Files that are not open were written or deleted."""
@@ -56,7 +56,7 @@ class Indexer:
             return
         self._session.index = index
         for path, analysis in self._session.analyses.items():
-            self._put(path, document_offers(analysis.document))
+            self._put(path, offers_of(analysis.document))
         self._on_known(None)
 
     async def _read_files(self, paths: list[str]) -> None:

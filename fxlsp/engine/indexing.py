@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import os
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from fxlsp.engine.index import Index
 from fxlsp.engine.index_cache import IndexCache, content_digest
 from fxlsp.engine.python_files import python_files_below
 from fxlsp.source.documents import Document
-from fxlsp.source.offers import Offers, may_offer, offers_of
+from fxlsp.source.offers import Offers, imported_modules, may_offer, offers_of
 
 _MOST_FILES = 20_000
 """Of a larger folder the rest is not looked at."""
@@ -32,10 +32,7 @@ def _folder_offers(folder: str) -> dict[str, Offers]:
     known = cache.read()
     digests: dict[str, str] = {}
     new = False
-    for path in _files(folder):
-        data = _content(path)
-        if data is None or not _is_wanted(path, data):
-            continue
+    for path, data in _wanted_files(folder):
         digest = digests[path] = content_digest(data)
         if digest not in known:
             known[digest] = _offers(path, data)
@@ -46,16 +43,27 @@ def _folder_offers(folder: str) -> dict[str, Offers]:
     return {path: offers for path, offers in found if offers is not None}
 
 
+def _wanted_files(folder: str) -> Iterator[tuple[str, bytes]]:
+    """The files that may matter, with their contents: by what they name, or since they import one of those."""
+    wanted: set[str] = set()
+    imports: dict[str, frozenset[str]] = {}
+    for path in _files(folder):
+        data = _content(path)
+        if data is not None and _is_wanted(path, data):
+            wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
+            yield path, data
+        elif data is not None:
+            imports[path] = imported_modules(data)
+    for path, names in imports.items():
+        data = None if names.isdisjoint(wanted) else _content(path)
+        if data is not None:
+            yield path, data
+
+
 def file_offers(path: str) -> Offers | None:
     """What one file offers as it stands on disk; None if that is nothing."""
     data = _content(path)
-    return _offers(path, data) if data is not None and _is_wanted(path, data) else None
-
-
-def document_offers(document: Document) -> Offers | None:
-    """What a text offers; None if that is nothing."""
-    wanted = _is_wanted(document.path, document.text.encode("utf-8", "surrogatepass"))
-    return offers_of(document) if wanted else None
+    return None if data is None else _offers(path, data)
 
 
 def _files(folder: str) -> Iterable[str]:

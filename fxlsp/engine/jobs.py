@@ -152,8 +152,8 @@ class TracingJobs:
         """What else to try; nothing once the recipe has worked, so that both passes start on it at once."""
         state = self._session.states.get(key)
         worked = state is not None and state.report is not None and state.report.recipe == key.recipe
-        candidate = candidate_of(self._session, key)
-        return () if candidate is None or worked or key.recipe is None else candidate.alternatives
+        asked = self._session.guests.get(key) or candidate_of(self._session, key)
+        return () if asked is None or worked or key.recipe is None else asked.alternatives
 
 
 async def _started(template: Template) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fxlsp.engine.analysis import Analysis, Candidate
+from fxlsp.engine.index import Place
 from fxlsp.engine.session import DEADLY, Session
 from fxlsp.engine.store import ModelKey, ModelState, Status
 
@@ -33,8 +34,23 @@ def plan(session: Session) -> tuple[Wish, ...]:
     """What is to be traced for the texts as they are, most wanted first; parents come before their children."""
     if not session.trusted:
         return ()
+    guests = tuple(_plan_guests(session))
     wishes = [wish for path in session.analyses if path not in session.unparsed for wish in _plan_file(session, path)]
-    return tuple(sorted(wishes, key=lambda wish: wish.priority))
+    return tuple(sorted((*guests, *wishes), key=lambda wish: wish.priority))
+
+
+def _plan_guests(session: Session) -> Iterator[Wish]:
+    for key in session.guests:
+        state = session.states.get(key)
+        if state is not None and _wanted(session, state):
+            yield Wish(key, (1 if _is_host(session, key) else 3) + (_FAILED if state.failure else 0))
+
+
+def _is_host(session: Session, key: ModelKey) -> bool:
+    """Whether the document under the cursor is one for whose sake a guest is traced."""
+    analysis = session.analyses.get(session.cursor[0]) if session.cursor is not None else None
+    guests = () if analysis is None else analysis.guests
+    return any((guest.path, guest.name) == (key.file, key.name) for guest in guests)
 
 
 def settle(session: Session) -> None:
@@ -97,14 +113,21 @@ def outdated(session: Session, key: ModelKey) -> bool:
 def _plan_file(session: Session, path: str) -> Iterator[Wish]:
     analysis = session.analyses[path]
     pending: set[str] = set()
+    guests = {Place(key.file, key.name) for key in session.guests if _is_awaited(session, key)}
     for candidate, state in _states_in_order(session, analysis):
-        if candidate.parents & pending and not candidate.asked:
+        if (candidate.parents & pending or candidate.users & guests) and not candidate.asked:
             pending.add(candidate.name)
         elif _wanted(session, state):
             pending.add(candidate.name)
             yield Wish(state.key, _priority(session, state.key, candidate) + (_FAILED if state.failure else 0))
         elif state.busy:
             pending.add(candidate.name)
+
+
+def _is_awaited(session: Session, key: ModelKey) -> bool:
+    """Whether the trace of a guest is still to come: it may cover what would be guessed otherwise."""
+    state = session.states.get(key)
+    return state is not None and (state.busy or _wanted(session, state))
 
 
 def _states_in_order(session: Session, analysis: Analysis) -> Iterator[tuple[Candidate, ModelState]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fxlsp.engine.analysis import Analysis, Candidate
+from fxlsp.engine.analysis import Analysis, Candidate, Guest
 from fxlsp.engine.folders import Folder
 from fxlsp.engine.session import Session
 from fxlsp.engine.store import ModelKey, ModelState, Status
@@ -29,6 +29,30 @@ def reconcile(session: Session, analysis: Analysis) -> None:
     for key in before.keys() - after.keys():
         forget(session, key)
     session.states.update(after)
+    welcome_guests(session)
+
+
+def welcome_guests(session: Session) -> None:
+    """Adds the models that the documents want traced in files that are not open, and removes those of no more use."""
+    wanted = {
+        _guest_key(session, path, guest): guest
+        for path, analysis in session.analyses.items()
+        for guest in analysis.guests
+        if guest.path not in session.documents
+    }
+    for key in session.guests.keys() - wanted.keys():
+        if key.file not in session.documents:
+            forget(session, key)
+    for key, guest in wanted.items():
+        state = _without_interpreter(session.states.get(key) or ModelState(key), session.folder_of(key.file))
+        session.states[key] = replace(state, found=guest.found)
+    session.guests = wanted
+
+
+def _guest_key(session: Session, host: str, guest: Guest) -> ModelKey:
+    folder = session.folder_of(host)
+    python = folder.interpreter.path if folder.interpreter is not None else ""
+    return ModelKey(python, guest.path, guest.name, guest.recipe)
 
 
 def forget(session: Session, key: ModelKey) -> None:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fxlsp.engine.analysis import Analysis
+from fxlsp.engine.analysis import Analysis, Guest
 from fxlsp.engine.folders import Folder, folder_of
 from fxlsp.engine.history import History
 from fxlsp.engine.index import Index
@@ -54,6 +54,8 @@ class Session:
     histories: dict[str, History] = field(default_factory=dict)
     analyses: dict[str, Analysis] = field(default_factory=dict)
     """Of each open document the newest that parsed."""
+    guests: dict[ModelKey, Guest] = field(default_factory=dict)
+    """Models of files that are not open, traced for the sake of documents that are."""
     unparsed: set[str] = field(default_factory=set)
     """Open documents whose present text does not parse."""
     states: dict[ModelKey, ModelState] = field(default_factory=dict)

@@ -175,6 +175,9 @@ class Texts:
         def ended(task: asyncio.Task[None]) -> None:
             if tasks.get(path) is task:
                 del tasks[path]
+                if tasks is self._analysing and path in self._again and not task.cancelled():
+                    self._again.discard(path)
+                    self._run(tasks, path, self._analyse_on_thread(path))
             if not task.cancelled() and (error := task.exception()) is not None:
                 _log.error("%s could not be read, which is a mistake of fxlsp's own", path, exc_info=error)
 

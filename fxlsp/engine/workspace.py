@@ -15,7 +15,7 @@ from fxlsp.engine.fx_uses import FxUses
 from fxlsp.engine.indexer import Indexer
 from fxlsp.engine.jobs import TracingJobs
 from fxlsp.engine.process import BOOTSTRAP
-from fxlsp.engine.reconciling import forget
+from fxlsp.engine.reconciling import forget, welcome_guests
 from fxlsp.engine.session import DEADLY, Session
 from fxlsp.engine.snapshots import take_snapshot
 from fxlsp.engine.store import ModelKey, Snapshot, Status
@@ -83,6 +83,7 @@ class Workspace:
     def open(self, document: Document) -> None:
         self._session.on_disk.pop(document.path, None)
         self._session.put(document)
+        welcome_guests(self._session)
         self._arrived(document)
 
     def change(self, path: str, edits: Sequence[TextEdit], version: int | None) -> None:
@@ -105,6 +106,7 @@ class Workspace:
         session.unparsed.discard(path)
         for key in [key for key in session.states if key.file == path]:
             forget(session, key)
+        welcome_guests(session)
         self._texts.written(path)
         self._indexer.written([path])
         self._replan("edit", path)

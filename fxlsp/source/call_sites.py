@@ -29,6 +29,8 @@ class CallSite:
     """The expression that makes the model; None where it depends on what is known only when the code runs."""
     fed: ast.Call | None
     """A call with the arguments that it gets; None where it is not run here, or they depend on such things."""
+    maker: ast.expr | None = None
+    """A call of the function around, where that alone makes the same: it says so without that function's names."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,9 @@ class _Search:
     def constructions(self) -> Iterator[CallSite]:
         """The calls that make what the subject makes."""
         for call in [call for name in self._makers for call in self._calls.by_name.get(name, [])]:
-            made = None if self._in_subject(call) else self._construction(call)
-            if made is not None:
-                yield CallSite(call.span, made, None)
+            site = None if self._in_subject(call) else self._construction(call)
+            if site is not None:
+                yield site
 
     def runs(self) -> Iterator[CallSite]:
         """The calls of the modules that the subject made."""
@@ -87,15 +89,13 @@ class _Search:
             if made is not None or fed is not None:
                 yield CallSite(call.span, made, fed)
 
-    def _construction(self, call: Call) -> ast.expr | None:
+    def _construction(self, call: Call) -> CallSite | None:
         expression = expression_of(_whole_chain(call.node))
         use = None if expression is None else self._use(expression, call)
         if use is None or (self._in_model(call) and uses_locals(use)):
             return None
-        maker = self._maker_around(use.scope)
-        if maker is not None:
-            return maker
-        return at_module_level(use, self._scopes)
+        made, maker = at_module_level(use, self._scopes), self._maker_around(use.scope)
+        return None if made is None and maker is None else CallSite(call.span, made, None, maker)
 
     def _fed(self, arguments: Use) -> ast.Call | None:
         resolved = at_module_level(arguments, self._scopes)
@@ -119,10 +119,7 @@ class _Search:
         return any(_within(call.span, model) for model in self._models)
 
     def _maker_around(self, scope: Scope) -> ast.expr | None:
-        """The call of the function around, if that alone makes what the subject makes.
-
-        It says the same as the construction in it, without its local names.
-        """
+        """The call of the function around, if that alone makes what the subject makes."""
         if scope.kind is not ScopeKind.FUNCTION or scope.parent is not self._scopes.module:
             return None
         name = field(scope.definition, "name")

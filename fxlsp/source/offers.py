@@ -25,6 +25,7 @@ FORMAT = 1
 _HINTS = re.compile(rb"torch|forward|fxlsp:|lightning|transformers|timm")
 """What a file names that defines a model, makes one or feeds one."""
 
+_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 _CALLED = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
 
@@ -32,6 +33,11 @@ _CALLED = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
 def may_offer(data: bytes) -> bool:
     """Whether a file is worth parsing, told from its bytes: parsing takes a hundred times longer."""
     return _HINTS.search(data) is not None
+
+
+def imported_modules(data: bytes) -> frozenset[str]:
+    """The last parts of the names of the modules that a file imports, told from its bytes."""
+    return frozenset(name.rpartition(b".")[2].decode("latin-1") for name in _IMPORTED.findall(data))
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,8 @@ def _of_call_sites(document: Document, model: ModelClass | Factory | Instance) -
 
 def recipe_of_site(site: CallSite) -> FoundRecipe:
     """What a call site says, in the words of its file."""
-    init = "" if site.made is None else write(site.made)
+    made = site.maker or site.made
+    init = "" if made is None else write(made)
     inputs = None if site.fed is None else write_arguments(site.fed)
     return FoundRecipe(Recipe(init, inputs, "call-site"), site.span)
 

@@ -36,10 +36,17 @@ def translated(site: CallSite, document: Document, names: Mapping[str, str]) -> 
         made = None if site.made is None else translation.of(site.made)
         fed = None if site.fed is None else translation.of(site.fed)
     except _OtherNamesError:
-        found = recipe_of_site(site)
-        return replace(found, recipe=replace(found.recipe, file=document.path), file=document.path)
+        return _in_own_words(site, document)
     assert fed is None or isinstance(fed, ast.Call)
+    if made is None and site.maker is not None:
+        # Only the function itself, which the other file does not know, says how.
+        return _in_own_words(site, document)
     return replace(recipe_of_site(CallSite(site.span, made, fed)), file=document.path)
+
+
+def _in_own_words(site: CallSite, document: Document) -> FoundRecipe:
+    found = recipe_of_site(site)
+    return replace(found, recipe=replace(found.recipe, file=document.path), file=document.path)
 
 
 class _OtherNamesError(Exception):

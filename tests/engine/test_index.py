@@ -1,0 +1,242 @@
+"""What files offer to each other: names, ancestors, call sites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from fxlsp.engine.elsewhere import Elsewhere
+from fxlsp.engine.index import Index, Place
+from fxlsp.engine.index_cache import IndexCache, content_digest
+from fxlsp.engine.indexing import read_index
+from fxlsp.source.ancestry import Kind
+from fxlsp.source.documents import Document, read_document
+from fxlsp.source.models import model_classes
+from fxlsp.source.offers import offers_of
+
+NET = """
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width, depth=2):
+        super().__init__()
+
+    def forward(self, x):
+        return x
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setattr("fxlsp.engine.index_cache.cache_folder", lambda: folder)
+    return folder
+
+
+class Files:
+    """A workspace on disk."""
+
+    def __init__(self, folder: Path, **texts: str) -> None:
+        self.folder = folder
+        for name, text in texts.items():
+            self.write(name.replace("__", "/") + ".py", text)
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text))
+
+    def path(self, name: str) -> str:
+        return str(self.folder / f"{name}.py")
+
+    @property
+    def index(self) -> Index:
+        return read_index([str(self.folder)])
+
+    def recipes(self, name: str = "Net", home: str = "models") -> list[tuple[str, str | None, str | None]]:
+        """Init, inputs and the name of the file whose names they use, if it is another than the model's."""
+        elsewhere = Elsewhere(self.index, read_document)
+        found = elsewhere.recipes_for(read_document(self.path(home)), name)
+        return [
+            (each.recipe.init, each.recipe.inputs, Path(each.recipe.file).stem if each.recipe.file else None)
+            for each in found
+        ]
+
+    def classes(self, home: str) -> list[str]:
+        bases = self.index.bases_elsewhere(self.path(home))
+        return [model.qualname for model in model_classes(read_document(self.path(home)).with_bases(bases))]
+
+
+@pytest.mark.parametrize(
+    ("imports", "base"),
+    [
+        ("from base import Base", "Base"),
+        ("from base import Base as B", "B"),
+        ("import base", "base.Base"),
+        ("import base as b", "b.Base"),
+        ("from base import *", "Base"),
+        ("from package import Base", "Base"),
+        ("from package.inner import Base", "Base"),
+        ("from common import M", "M"),
+        ("from lightning import LightningModule", "LightningModule"),
+        ("from timm.models.resnet import ResNet", "ResNet"),
+        ("from transformers import BertModel", "BertModel"),
+    ],
+)
+def test_a_subclass_of_a_module_of_another_file_is_one(tmp_path: Path, imports: str, base: str) -> None:
+    files = Files(
+        tmp_path,
+        base="from torch import nn\nclass Base(nn.Module):\n    def forward(self, x): ...\n",
+        common="from torch.nn import Module as M\n",
+        package__inner="from base import Base\n",
+        net=f"import torch\n{imports}\nclass Net({base}):\n    pass\n",
+    )
+    (tmp_path / "package" / "__init__.py").write_text("from .inner import *\n")
+    assert files.classes("net") == ["Net"]
+
+
+def test_a_class_whose_base_in_another_file_is_no_module_is_none(tmp_path: Path) -> None:
+    files = Files(
+        tmp_path,
+        base="import torch\nclass Solver:\n    pass\n",
+        net="import torch\nfrom base import Solver\nclass Net(Solver):\n    def forward(self, x): ...\n",
+    )
+    assert files.classes("net") == []
+
+
+def test_classes_that_derive_from_each_other_are_no_modules(tmp_path: Path) -> None:
+    files = Files(
+        tmp_path,
+        a="import torch\nfrom b import B\nclass A(B): ...\n",
+        b="import torch\nfrom a import A\nclass B(A): ...\n",
+    )
+    assert files.index.kind_of(Place(files.path("a"), "A")) is Kind.UNKNOWN
+
+
+def test_the_nearest_file_of_a_name_counts(tmp_path: Path) -> None:
+    files = Files(tmp_path, models=NET, one__models=NET, one__train="from models import Net\nimport torch\n")
+    assert files.index.resolve(files.path("one/train"), "Net") == Place(files.path("one/models"), "Net")
+
+
+def test_a_file_that_cannot_be_imported_from_there_does_not_count(tmp_path: Path) -> None:
+    files = Files(tmp_path, one__models=NET, two__train="from models import Net\nimport torch\n")
+    assert files.index.resolve(files.path("two/train"), "Net") is None
+
+
+def test_a_source_folder_needs_no_name(tmp_path: Path) -> None:
+    files = Files(tmp_path, src__package__models=NET, tests__test="from package.models import Net\nimport torch\n")
+    assert files.recipes(home="src/package/models") == []
+    assert files.index.resolve(files.path("tests/test"), "Net") == Place(files.path("src/package/models"), "Net")
+
+
+@pytest.mark.parametrize(
+    ("text", "init", "inputs"),
+    [
+        ("from models import Net\nNet(3)(torch.ones(2))", "Net(3)", "torch.ones(2)"),
+        ("import models as m\nnet = m.Net(3)\nnet(torch.ones(2))", "Net(3)", "torch.ones(2)"),
+        ("from models import Net as N\nN(width=3)", "Net(width=3)", None),
+        ("from models import *\nNet(3)", "Net(3)", None),
+        ("from models import Net\nW = 3\nV = W * 2\nNet(V, depth=W)", "Net(3 * 2, depth=3)", None),
+        ("from models import Net\ncfg = {'width': 3}\nNet(**cfg)", "Net(width=3)", None),
+        ("from models import Net\ncfg = [3, 4]\nNet(*cfg)", "Net(3, 4)", None),
+        ("from models import Net\nfrom torch import randn\nNet(3)(randn(2))", "Net(3)", "torch.randn(2)"),
+        ("from models import Net\nimport numpy as np\ndef f():\n    w = 3\n    return Net(w)", "Net(3)", None),
+    ],
+)
+def test_a_call_site_of_another_file_is_told_in_the_words_of_the_model(
+    tmp_path: Path, text: str, init: str, inputs: str | None
+) -> None:
+    files = Files(tmp_path, models=NET, train=f"import torch\n{text}\n")
+    assert files.recipes() == [(init, inputs, None)] or (init, inputs, None) in files.recipes()
+
+
+@pytest.mark.parametrize(
+    ("text", "init"),
+    [
+        ("from config import WIDTH\nNet(WIDTH)", "Net(WIDTH)"),
+        ("cfg = {}\ncfg['width'] = 3\nNet(**cfg)", "Net(**cfg)"),
+        ("@dataclass\nclass Config:\n    width: int = 3\nNet(Config().width)", "Net(Config().width)"),
+        (
+            "def main():\n    cfg = json.load(open('cfg.json'))\n    Net(cfg['width'])",
+            "Net(json.load(open('cfg.json'))['width'])",
+        ),
+    ],
+)
+def test_what_only_the_other_file_knows_is_left_to_it(tmp_path: Path, text: str, init: str) -> None:
+    head = "import torch, json\nfrom dataclasses import dataclass\nfrom models import Net\n"
+    files = Files(tmp_path, models=NET, train=f"{head}{text}\n")
+    assert files.recipes() == [(init, None, "train")]
+
+
+def test_a_function_of_another_file_that_returns_the_model_makes_it(tmp_path: Path) -> None:
+    files = Files(
+        tmp_path,
+        models=NET,
+        zoo="import torch\nfrom models import Net\ndef small():\n    return Net(3)\n",
+        train="import torch\nfrom zoo import small\nnet = small()\nnet(torch.ones(2))\n",
+    )
+    assert ("small()", "torch.ones(2)", "train") in files.recipes()
+    assert ("Net(3)", None, None) in files.recipes()
+
+
+def test_a_class_is_part_of_what_makes_it_in_another_file(tmp_path: Path) -> None:
+    files = Files(
+        tmp_path,
+        models=NET,
+        big="""
+            from torch import nn
+            from models import Net
+
+            def stack():
+                return nn.Sequential(Net(1), Net(2))
+
+            class Big(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.nets = stack()
+                def forward(self, x):
+                    return self.nets(x)
+        """,
+    )
+    elsewhere = Elsewhere(files.index, read_document)
+    assert elsewhere.parents_of(Place(files.path("models"), "Net")) == {Place(files.path("big"), "Big")}
+
+
+def test_an_edit_changes_what_its_own_file_offers_alone(tmp_path: Path) -> None:
+    files = Files(tmp_path, models=NET, train="import torch\nfrom models import Net\nNet(3)\n")
+    index = files.index
+    text = NET.replace("class Net", "class Other")
+    edited = index.with_file(files.path("models"), offers_of(Document("", files.path("models"), 2, text)))
+    assert edited.resolve(files.path("train"), "Net") is None
+    assert index.resolve(files.path("train"), "Net") is not None
+    assert edited.files[files.path("train")] is index.files[files.path("train")]
+    assert edited.with_file(files.path("models"), None).files.keys() == {files.path("train")}
+
+
+def test_the_cache_answers_by_content(tmp_path: Path, cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = Files(tmp_path, models=NET, broken="import torch\nclass (:\n", latin="# coding: nonsense\nimport torch\n")
+    first = files.index
+    parsed: list[str] = []
+    monkeypatch.setattr("fxlsp.engine.indexing.offers_of", lambda document: parsed.append(document.path))
+    assert files.index.files == first.files
+    assert parsed == []
+    files.write("new.py", "import torch\n")
+    assert files.index.files.keys() == first.files.keys()
+    assert parsed == [files.path("new")]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"version": "0"}', "\0", '{"version": null, "files": 3}'])
+def test_a_cache_that_holds_nonsense_holds_nothing(tmp_path: Path, content: str) -> None:
+    cache = IndexCache("/project", tmp_path)
+    cache.write({content_digest(b""): None}, [content_digest(b"")])
+    assert cache.read() == {content_digest(b""): None}
+    (written,) = tmp_path.iterdir()
+    written.write_text(content)
+    assert cache.read() == {}
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    IndexCache("/project", tmp_path / "file").write({}, [])
