@@ -99,19 +99,19 @@ class Findings:
         for file in self.files:
             yield from file.problems
         for attempt in self.attempts:
-            if isinstance(attempt.outcome, Report):
-                yield from attempt.outcome.problems
-            elif attempt.outcome.needs is None or self._cover(attempt.model) is None:
-                yield problem_of(attempt.outcome, attempt.model.location)
+            if _is_sure(attempt) or self._cover(attempt.model) is None:
+                yield from _problems_of(attempt)
 
     def _cover(self, model: FoundModel) -> str | None:
-        """The model of another file, traced only after it, that shows its ``forward`` without what it lacks."""
+        """The model of another file, traced only after it, that shows its ``forward`` as it is used there."""
         return self.covers.get((model.location.file, model.candidate.name))
 
     def _entry(self, file: FoundFile, model: ModelClass) -> Entry:
         target, place = file.target(model), file.location(model)
         cover = self.covers.get((file.document.path, model.qualname))
         attempt = self._attempt_at(place)
+        if attempt is not None and not _is_sure(attempt) and cover is not None:
+            return Entry(target, place, "covered", covered_by=cover)
         entry = Entry(target, place, "skipped", _unattempted(model)) if attempt is None else _entry_of(attempt)
         if entry.status == "skipped" and cover is not None:
             return Entry(target, place, "covered", covered_by=cover)
@@ -120,6 +120,18 @@ class Findings:
     def _attempt_at(self, place: Location) -> Attempt | None:
         """The trace by the model's first recipe."""
         return next((attempt for attempt in self.attempts if attempt.model.location == place), None)
+
+
+def _is_sure(attempt: Attempt) -> bool:
+    """Whether nothing had to be guessed to trace the model, or was missing."""
+    outcome = attempt.outcome
+    return outcome.recipe.source != "search" if isinstance(outcome, Report) else outcome.needs is None
+
+
+def _problems_of(attempt: Attempt) -> tuple[Problem, ...]:
+    if isinstance(attempt.outcome, Report):
+        return attempt.outcome.problems
+    return (problem_of(attempt.outcome, attempt.model.location),)
 
 
 def _unattempted(model: ModelClass) -> str:

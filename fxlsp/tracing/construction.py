@@ -27,6 +27,11 @@ class Constructions:
         self.registrations = Registrations(places)
         self._made: dict[int, tuple[torch.nn.Module, Running]] = {}
 
+    @property
+    def count(self) -> int:
+        """How many modules were noted."""
+        return len(self._made)
+
     def of(self, module: torch.nn.Module) -> Instruction | None:
         """The innermost expression of the user's that made ``module``; None for copies and unpickled modules."""
         written = self.written(module)

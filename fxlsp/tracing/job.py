@@ -21,6 +21,7 @@ from ..report.codes import DIED, OPERATION_FAILS, severity_of
 from ..report.graph import Node, Verdict
 from ..report.merging import once_each
 from ..report.problems import Failure, Problem
+from ..report.recipes import Recipe
 from ..report.report import Environment, Report
 from ..report.wire import Message
 from .assembly import Assembly
@@ -38,6 +39,8 @@ from .loading import Loader, third_party
 from .outputs import shown
 from .recovery.outcome import better, both, recovered_message
 from .recovery.passing import Recovered, Subject, is_complete, recover
+from .search.arguments import Lacking
+from .search.attempts import Under
 from .sibling import NoResultError, Partner, Sibling
 from .sources import Sources
 from .torch_private import FakeTensorMode
@@ -74,6 +77,7 @@ class Job:
         """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
         self._request = request
         self._target, *self._alternatives = _targets_of(request)
+        self._guess = _guess_of(request)
         self._limits = request["limits"]
         sources = Sources(request["texts"])
         expressions = Expressions(sources)
@@ -143,8 +147,7 @@ class Job:
             return self._attempt(second, really=True, is_last=is_last)
 
     def _attempt(self, second: Partner, really: bool, is_last: bool) -> Report:
-        fake_mode = new_fake_mode()
-        builder, built = self._build(fake_mode, really)
+        fake_mode, builder, built = self._completed(really)
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
         if feed.problem is not None and not is_last:
             raise NoModelError(Failure(str(self._target), feed.problem.code, feed.problem.message))
@@ -156,6 +159,30 @@ class Job:
             return both(plain, self._result(second))
         except NoResultError as none:
             return replace(plain, problems=(*_certain(plain), self._alone(plain, none)))
+
+    def _completed(self, really: bool) -> tuple[FakeTensorMode, Builder, Built]:
+        """The model, with what a search finds where nothing says how to make or feed it.
+
+        A search leaves nothing behind but two texts: all that was loaded and made for it is made anew.
+        """
+        fake_mode = new_fake_mode()
+        builder = Builder(self._target, self._loader, self._places, fake_mode, really)
+        with self._timing.stage("load"):
+            loaded = builder.load()
+        lacking = Lacking(self._target, loaded, Under(fake_mode, self._places, really), self._guess)
+        with self._timing.stage("search"):
+            found = lacking.making()
+        if found is None:
+            with self._timing.stage("construct"):
+                built = builder.build(loaded)
+            with self._timing.stage("search"):
+                found = lacking.feed(built)
+            if found is None:
+                return fake_mode, builder, built
+        self._target = found
+        self._loader.forget()
+        fake_mode = new_fake_mode()
+        return fake_mode, *self._build(fake_mode, really)
 
     @contextmanager
     def _in_other_mode(self, model: torch.nn.Module) -> Iterator[Sibling | None]:
@@ -301,6 +328,12 @@ def _target_of(request: Message, recipe: Message) -> Target:
         source=recipe.get("source"),
         names_in=None if names_in is None else os.path.realpath(names_in),
     )
+
+
+def _guess_of(request: Message) -> Recipe | None:
+    """What an earlier trace of the model found by search."""
+    guess = request["recipe"].get("guess")
+    return None if not guess else Recipe(guess["init"], guess["inputs"], "search")
 
 
 def _trace(tracer: ModulePathTracer, model: torch.nn.Module, really: bool) -> BaseException | None:

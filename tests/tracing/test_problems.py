@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fxlsp.report.problems import Failure, Problem
+from fxlsp.report.recipes import Recipe
 
 
 def only(problems: tuple[Problem, ...]) -> Problem:
@@ -97,10 +98,12 @@ def test_inputs_that_do_not_fit_leave_the_graph_without_shapes(worker: Any, writ
 
 
 def test_without_inputs_the_graph_is_there_and_its_shapes_unknown(worker: Any, write: Callable[..., str]) -> None:
-    report = worker.report(write(MODEL) + ":Net")
+    text = MODEL.replace("def forward(self, x):", "def forward(self, x):\n        x = x.method_that_no_input_has()")
+    report = worker.report(write(text) + ":Net")
     assert report.problems == ()
-    assert report.recipe.inputs is None
-    assert [node.name for node in report.nodes] == ["x", "a", "b", "sum_1", "add", "output"]
+    assert report.recipe == Recipe("Net()", None, "default")
+    names = ["x", "method_that_no_input_has", "a", "b", "sum_1", "add", "output"]
+    assert [node.name for node in report.nodes] == names
     assert not report.complete
 
 
@@ -120,7 +123,13 @@ def test_without_inputs_the_graph_is_there_and_its_shapes_unknown(worker: Any, w
         ("class Net: pass\n", None, "FX903", "not a subclass of torch.nn.Module", 1),
         (MODEL, "Net(widht=3)", "FX903", "unexpected keyword argument 'widht'", None),
         (MODEL.replace("width, 2", "-1, 2"), None, "FX903", "negative", 9),
-        (MODEL.replace("width=8", "width"), None, "FX903", "needs the argument width", 5),
+        (
+            MODEL.replace("width=8", "width").replace("Linear(", "Linear({}[width], "),
+            None,
+            "FX903",
+            "needs the argument width",
+            5,
+        ),
         (MODEL, "Net(", "FX903", "SyntaxError", None),
         (MODEL, "3", "FX903", "makes a int", 5),
         (MODEL + "raise SystemExit(3)\n", None, None, "", None),

@@ -1,0 +1,262 @@
+"""How many bare model classes the search can make and feed, of those that nothing in their file makes or feeds.
+
+    python -m benchmarks.search FOLDER [--sample N]   a checkout of jansel/pytorch-jit-paritybench, or any other folder
+
+Each class with a ``forward`` is loaded, and its arguments are searched, in a process of its own, as in a trace; what
+the file itself says (call sites, TESTCASES) is not looked at. Packages that are not installed are stood for. A class
+whose ``forward`` ran inside another one's counts as covered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import random
+import signal
+import statistics
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.corpora.classes import BareClass, bare_classes, resolves
+from benchmarks.corpora.files import model_files
+from benchmarks.corpora.workspace import Workspace
+
+SECONDS = 20
+Answer = dict[str, Any]
+
+
+def main() -> int:
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="fxlsp-search-") as folder:
+        workspace = Workspace(Path(folder), SECONDS)
+        classes = _chosen(options)
+        if os.environ.get("PYTHONPATH", "") != workspace.environment()["PYTHONPATH"]:
+            os.environ.update(workspace.environment())
+            sys.path[:0] = [str(workspace.packages)]
+        # One at a time, so that each knows where it went: copies stand beside each other.
+        places = {path: workspace.prepare([path])[0] for path in dict.fromkeys(each.file for each in classes)}
+        print(f"{len(classes)} classes", file=sys.stderr)
+        answers = []
+        with open(options.json or os.devnull, "w", encoding="utf-8", buffering=1) as out:
+            for answer in _answers(classes, places, str(workspace.files)):
+                answers.append(answer)
+                out.write(json.dumps(answer) + "\n")
+                if not options.quiet:
+                    print(_line(answer), flush=True)
+    print("\n".join(summary(answers)))
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.search", description="What the search finds for bare classes.")
+    parser.add_argument("folder", help="a folder of model files")
+    parser.add_argument("--sample", type=int, metavar="N", help="as many classes, chosen at random")
+    parser.add_argument(
+        "--files", type=int, metavar="N", help="as many files, chosen at random, with all their classes"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the choice")
+    parser.add_argument("--half", choices=["develop", "acceptance", "all"], default="develop", help="of the folder")
+    parser.add_argument("--classes", nargs="*", metavar="FILE:Name", help="these alone")
+    parser.add_argument("--quiet", action="store_true", help="the totals alone")
+    parser.add_argument("--json", metavar="OUT", help="write a line of JSON for each class")
+    return parser.parse_args()
+
+
+def _chosen(options: argparse.Namespace) -> list[BareClass]:
+    paths = model_files(options.folder, options.half)
+    if options.classes:
+        paths = [path for path in paths if any(name.partition(":")[0] in path for name in options.classes)]
+        classes = [each for path in paths for each in bare_classes(path)]
+        wanted = tuple(options.classes)
+        return [each for each in classes if f"{Path(each.file).name}:{each.name}".endswith(wanted)]
+    if options.files:
+        paths = random.Random(options.seed).sample(paths, min(options.files, len(paths)))
+    classes = [each for path in paths for each in bare_classes(path)]
+    if options.sample:
+        classes = random.Random(options.seed).sample(classes, min(options.sample, len(classes)))
+    return classes
+
+
+def _answers(classes: Sequence[BareClass], places: Mapping[str, str], root: str) -> Iterator[Answer]:
+    """One process for each class, forked from one that has done a small trace, as the tracing process does."""
+    from fxlsp.tracing.fakes import let_init_be_skipped
+    from fxlsp.tracing.warmup import warm_up
+    from fxlsp.tracing.weights import leave_weights_unread
+
+    leave_weights_unread()
+    let_init_be_skipped()
+    warm_up()
+    gc.collect()
+    gc.freeze()
+    for each in classes:
+        facts = {"file": Path(each.file).name, "name": each.name, "listed": each.listed, "resolves": resolves(each)}
+        yield {**facts, **_answered(replace(each, file=places[each.file]), root)}
+
+
+def _answered(each: BareClass, root: str) -> Answer:
+    """What a process of its own says of one class."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        try:
+            answer = _searched(each, root, writer)
+        except BaseException as error:
+            answer = {"status": "crashed", "reason": "".join(traceback.format_exception(error))[-1500:]}
+        os.write(writer, json.dumps(answer).encode())
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.close(writer)
+    data, deadline = b"", time.monotonic() + SECONDS
+    with os.fdopen(reader, "rb") as pipe:
+        os.set_blocking(reader, False)
+        while time.monotonic() < deadline:
+            more = pipe.read()
+            if more == b"":
+                break
+            data += more or b""
+            time.sleep(0.001)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return json.loads(data) if data else {"status": "died", "reason": "it ended early, or took too long"}
+
+
+def _searched(each: BareClass, root: str, writer: int) -> Answer:
+    import torch
+
+    from fxlsp.tracing.building import Builder, FakesFailedError, NoModelError, Target
+    from fxlsp.tracing.expressions import Expressions
+    from fxlsp.tracing.fakes import new_fake_mode
+    from fxlsp.tracing.frames import Places
+    from fxlsp.tracing.guard import refuse_side_effects
+    from fxlsp.tracing.loading import Loader
+    from fxlsp.tracing.recipes import RecipeError, default_init, find_target
+    from fxlsp.tracing.search.arguments import Lacking
+    from fxlsp.tracing.search.attempts import Under
+    from fxlsp.tracing.sources import Sources
+    from fxlsp.tracing.torch_private import compile_without_processes, never_start_accelerators
+
+    torch.set_num_threads(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    gc.disable()
+    never_start_accelerators()
+    compile_without_processes()
+    scratch = tempfile.mkdtemp(prefix="fxlsp-search-")
+    refuse_side_effects(scratch)
+    sources = Sources({})
+    expressions = Expressions(sources)
+    places, mode = Places(sources, expressions), new_fake_mode()
+    target = Target(each.file, None, each.name, None, None, None)
+    builder = Builder(target, Loader(sources, expressions, [root]), places, mode, really=False)
+    start = time.perf_counter()
+    try:
+        loaded = builder.load()
+        module = loaded.module
+    except (NoModelError, FakesFailedError) as error:
+        return {"status": "not loaded", "reason": str(error)[:300]}
+    loaded = (time.perf_counter() - start) * 1000
+    if not issubclass(find_target(module, each.name), torch.nn.Module):
+        return {"status": "no module"}
+    try:
+        init = default_init(find_target(module, each.name), each.name)
+    except RecipeError:
+        init = None
+    with _classes_noted(module) as ran:
+        found = Lacking(target, loaded, Under(mode, places)).found(init)
+    answer: Answer = {
+        "status": "found" if found.inputs is not None else "made" if found.init is not None else "not made",
+        "init": found.init,
+        "inputs": found.inputs,
+        "tries": found.tries,
+        "ms": round(found.milliseconds, 1),
+        "load_ms": round(loaded, 1),
+    }
+    if found.inputs is None and found.error is not None:
+        answer["reason"] = f"{type(found.error).__name__}: {found.error}"[:300]
+        answer["where"] = "".join(traceback.format_exception(found.error)[-4:])[-900:]
+    if found.inputs is not None:
+        answer["ran"] = sorted(ran)
+    return answer
+
+
+@contextmanager
+def _classes_noted(module: Any) -> Iterator[set[str]]:
+    """The classes of ``module`` whose ``forward`` runs to its end, in whatever model."""
+    import torch
+
+    ran: set[str] = set()
+    original: Any = torch.nn.Module.__call__
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(self, *args, **kwargs)
+        owner = next((cls for cls in type(self).__mro__ if "forward" in vars(cls)), torch.nn.Module)
+        if owner.__module__ == module.__name__:
+            ran.add(owner.__name__)
+        return result
+
+    torch.nn.Module.__call__ = call  # type: ignore[method-assign]
+    try:
+        yield ran
+    finally:
+        torch.nn.Module.__call__ = original  # type: ignore[method-assign]
+
+
+def _line(answer: Answer) -> str:
+    made = f"{answer.get('init')} ({answer.get('inputs')})"
+    what = made if answer["status"] == "found" else f"{answer.get('init') or ''} {answer.get('reason', '')}"
+    cost = f"{answer.get('tries', 0):4} tries {answer.get('ms', 0):7.1f} ms"
+    return f"{answer['status']:10} {cost}  {answer['file']}:{answer['name']}  {' '.join(what.split())[:240]}"
+
+
+def summary(answers: Sequence[Answer]) -> Iterator[str]:
+    """Totals, medians, and the most frequent reasons."""
+    covered = {(answer["file"], name) for answer in answers for name in answer.get("ran", ())}
+    for answer in answers:
+        answer["ok"] = answer["status"] == "found" or (answer["file"], answer["name"]) in covered
+    for label, chosen in (
+        ("all", answers),
+        ("in TESTCASES", [answer for answer in answers if answer["listed"]]),
+        ("names resolve", [answer for answer in answers if answer["resolves"]]),
+    ):
+        count = max(len(chosen), 1)
+        kinds = Counter(
+            "found" if answer["status"] == "found" else "covered" if answer["ok"] else answer["status"]
+            for answer in chosen
+        )
+        good = sum(answer["ok"] for answer in chosen)
+        parts = ", ".join(f"{name} {number}" for name, number in kinds.most_common())
+        yield f"{label:14} {len(chosen):6} classes, {100 * good / count:5.1f} % found or covered: {parts}"
+    for label, chosen in (
+        ("found", [answer for answer in answers if answer["status"] == "found"]),
+        ("searched", [answer for answer in answers if "ms" in answer]),
+    ):
+        if chosen:
+            times = sorted(answer["ms"] for answer in chosen)
+            tries = sorted(answer["tries"] for answer in chosen)
+            yield (
+                f"{label:14} median {statistics.median(times):.0f} ms, {statistics.median(tries):.0f} tries; "
+                f"nine in ten within {times[len(times) * 9 // 10]:.0f} ms, {tries[len(tries) * 9 // 10]} tries"
+            )
+    reasons = Counter(_reason(answer) for answer in answers if not answer["ok"])
+    for reason, number in reasons.most_common(25):
+        yield f"{number:6}  {reason}"
+
+
+def _reason(answer: Answer) -> str:
+    words = " ".join(str(answer.get("reason", "")).split())[:70]
+    return f"{answer['status']}: " + "".join("#" if letter.isdigit() else letter for letter in words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

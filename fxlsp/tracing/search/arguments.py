@@ -1,0 +1,81 @@
+"""The door to the search: how to make and feed a target, as far as nothing else says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import torch
+
+from ...report.recipes import Recipe
+from ..building import Built, Loaded, Target
+from ..feeding import complete_recipe
+from ..recipes import RecipeError, default_init, find_target
+from .attempts import Under
+from .budget import Budget
+from .searching import Found, Search
+
+
+class Lacking:
+    """Finds what a target lacks."""
+
+    def __init__(self, target: Target, loaded: Loaded, under: Under, guess: Recipe | None = None) -> None:
+        """``guess`` is tried first: what was found before an edit is likely to hold after it."""
+        self._target = target
+        self._loaded = loaded
+        self._under = under
+        self._guess = guess
+
+    def making(self) -> Target | None:
+        """The target with what was found for making and feeding it; itself if nothing was.
+
+        None if nothing has to be found to make it.
+        """
+        target = self._target
+        if target.init is not None:
+            return None
+        try:
+            default_init(find_target(self._loaded.module, target.name), target.name)
+        except RecipeError as error:
+            return self._with(self.found(None)) if error.needs else None
+        except AttributeError:
+            # There is no such target: whoever makes the model says so.
+            return None
+        return None
+
+    def feed(self, built: Built) -> Target | None:
+        """The target with what was found for feeding it; itself if nothing was.
+
+        None if nothing has to be found.
+        """
+        if self._target.source == "search" or complete_recipe(self._target, built).inputs is not None:
+            return None
+        found = self.found(built.init)
+        return self._target if found.inputs is None else self._with(found)
+
+    def found(self, init: str | None) -> Found:
+        """What a search finds; ``init`` is how the model is made where that is known."""
+        with _torch_restored():
+            search = Search(self._loaded.names, self._under, Budget())
+            if self._guess is not None and init in (None, self._guess.init):
+                search.begin_with(self._guess)
+            if init is not None:
+                return search.of_model(init)
+            return search.of_target(find_target(self._loaded.module, self._target.name), self._target.name)
+
+    def _with(self, found: Found) -> Target:
+        if found.init is None:
+            return self._target
+        return replace(self._target, init=found.init, inputs=found.inputs, source="search")
+
+
+@contextmanager
+def _torch_restored() -> Iterator[None]:
+    """Leaves torch's own settings as they were."""
+    dtype, gradients = torch.get_default_dtype(), torch.is_grad_enabled()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(gradients)

@@ -1,0 +1,205 @@
+"""One try: a model made and fed by a guess on fake tensors, and how far that went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from ..building import seed
+from ..construction import Constructions, construct
+from ..devices import DevicesAreCpu
+from ..fakes import as_fake
+from ..frames import Places
+from ..recipes import evaluate
+from ..torch_private import FakeTensorMode, tree_map
+from ..values import batches_of_one
+from .chameleon import Chameleon, Use, chameleon
+from .guesses import Group, Guess, Open, Path, Tensor, Trial
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of one of torch's functions."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+@dataclass
+class Outcome:
+    """What came of a try."""
+
+    progress: tuple[int, int] = (0, 0)
+    """Stage (0 made, 1 fed) and how much of it ran: the further, the better the guess."""
+    error: BaseException | None = None
+    failing: Call | None = None
+    """The call of torch's that raised, if one did."""
+    uses: dict[Path, Use] = field(default_factory=dict)
+    model: torch.nn.Module | None = None
+    output: Any = None
+
+
+@dataclass(frozen=True)
+class Under:
+    """What models are made under, as for the trace itself."""
+
+    mode: FakeTensorMode
+    places: Places
+    really: bool = False
+    """Whether the model is made with data, since it cannot be made without."""
+
+
+PartGuesser = Callable[[Open, str], Guess]
+"""What a part of an open guess is likely to be, by its name."""
+
+
+class Attempts:
+    """Carries out tries for one target."""
+
+    def __init__(self, module: ModuleType, under: Under, part: PartGuesser) -> None:
+        self._module = module
+        self._mode = under.mode
+        self._places = under.places
+        self._really = under.really
+        self._part = part
+        self._models: dict[Guess, tuple[torch.nn.Module, dict[Path, Use]]] = {}
+
+    def made(self, trial: Trial) -> Outcome:
+        """Make the model alone."""
+        outcome = Outcome()
+        known = self._models.get(trial.made)
+        if known is not None:
+            outcome.model, outcome.uses = known[0], dict(known[1])
+            outcome.progress = (1, 0)
+            return outcome
+        constructions = Constructions(self._places)
+        realised = _Realised(self._module, self._part)
+        try:
+            seed()
+            make = lambda: realised.value(trial.made, ("made",))  # noqa: E731 - one expression, named for the reader
+            model = construct(make, constructions, self._mode, self._really)
+            if not isinstance(model, torch.nn.Module):
+                raise TypeError(f"not a module: {type(model).__name__}")
+            outcome.model = model
+            outcome.progress = (1, 0)
+            self._models[trial.made] = (model, realised.uses)
+        except BaseException as error:
+            outcome.error = _checked(error)
+            outcome.progress = (0, constructions.count)
+        outcome.uses = realised.uses
+        return outcome
+
+    def run(self, trial: Trial) -> Outcome:
+        """Make the model, and run it."""
+        outcome = self.made(trial)
+        if outcome.model is None or trial.fed is None:
+            return outcome
+        fed = trial.fed
+        realised = _Realised(self._module, self._part)
+        watch = _Watch()
+        try:
+            seed()
+            make = lambda: realised.value(fed, ("fed",))  # noqa: E731 - one expression, named for the reader
+            arguments = construct(make, Constructions(self._places), self._mode, really=False)
+            args, kwargs = self._fake(arguments)
+            with DevicesAreCpu(), watch, self._mode, batches_of_one():
+                outcome.output = outcome.model(*args, **kwargs)
+        except BaseException as error:
+            outcome.error = _checked(error)
+            outcome.failing = watch.failing
+        outcome.progress = (1, watch.count)
+        outcome.uses.update(realised.uses)
+        return outcome
+
+    def _fake(self, value: Any) -> Any:
+        return tree_map(lambda item: as_fake(self._mode, item), value)
+
+
+def _checked(error: BaseException) -> BaseException:
+    """``error``, if the user's code raised it."""
+    from .budget import OutOfTimeError
+
+    if isinstance(error, OutOfTimeError):
+        raise error
+    return error
+
+
+class _Realised:
+    """Values of guesses, with chameleons for open ones."""
+
+    def __init__(self, module: ModuleType, part: PartGuesser) -> None:
+        self.uses: dict[Path, Use] = {}
+        self._module = module
+        self._part = part
+
+    def value(self, guess: Guess, path: Path) -> Any:
+        if isinstance(guess, Open):
+            return self._chameleon(guess, path)
+        if isinstance(guess, Tensor) and guess.dtype == "float":
+            # As its text would: evaluated a hundred times, texts take longer than the model.
+            return torch.randn(guess.shape)
+        if not isinstance(guess, Group):
+            return evaluate(guess.text, self._module, "search")
+        values = {key: self.value(part, (*path, key)) for key, part in guess.items}
+        return _collected(guess, values, self._module)
+
+    def _chameleon(self, guess: Open, path: Path) -> Chameleon:
+        known = dict(guess.known)
+
+        def part(key: str, name: str) -> tuple[Guess, Any]:
+            found = known.get(key) or self._part(guess, name)
+            return found, self.value(found, (*path, key))
+
+        made = chameleon(guess, path, part)
+        self.uses[path] = made.fxlsp_use
+        return made
+
+
+def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> Any:
+    match group.kind:
+        case "list":
+            return list(values.values())
+        case "tuple":
+            return tuple(values.values())
+        case "dict":
+            return {evaluate(key, module, "search"): value for key, value in values.items()}
+        case "fed":
+            named = {key[:-1]: value for key, value in values.items() if key.endswith("=")}
+            return tuple(value for key, value in values.items() if not key.endswith("=")), named
+    return evaluate(group.maker, module, "search")(**values)
+
+
+class _Watch(TorchFunctionMode):
+    """Counts calls of torch's functions, and keeps the one that raises."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+        self.failing: Call | None = None
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.count += 1
+        try:
+            if func is torch.nn.functional.batch_norm:
+                return _normalised(*args, **(kwargs or {}))
+            return func(*args, **(kwargs or {}))
+        except BaseException:
+            self.failing = Call(getattr(func, "__name__", ""), args, kwargs or {})
+            raise
+
+
+def _normalised(given: torch.Tensor, running_mean: torch.Tensor | None, *rest: Any, **options: Any) -> torch.Tensor:
+    """What batch normalisation returns: on fake tensors it takes a dozen operators, most of the time of a run."""
+    if not given.is_floating_point():
+        raise RuntimeError(f"batch_norm not implemented for '{given.dtype}'")
+    if running_mean is not None and running_mean.shape[0] != given.shape[1]:
+        raise RuntimeError(f"running_mean should contain {given.shape[1]} elements not {running_mean.shape[0]}")
+    return torch.empty_like(given)

@@ -1,0 +1,68 @@
+"""How much a search may cost, and how it ends when it has cost that much."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+TRIES = 150
+"""Runs of one search. Of the models that are found at all, nine in ten take fewer than 20: more is for rare ones."""
+MILLISECONDS = 400.0
+"""Of processor time, for one search: an edit then still shows within half a second, and what is found is remembered
+for the next one. Not of wall time: what is found must not depend on what else the machine does."""
+
+
+class OutOfTimeError(BaseException):
+    """Ends a try that runs past the end of the budget. Not an Exception: the model's code must not catch it."""
+
+
+class Budget:
+    """Tries and time that are left."""
+
+    def __init__(self, tries: int = TRIES, milliseconds: float = MILLISECONDS) -> None:
+        self.tries = 0
+        """Those begun so far."""
+        self._most = tries
+        self._start = time.process_time()
+        self._seconds = milliseconds / 1000
+
+    @property
+    def spent_ms(self) -> float:
+        return (time.process_time() - self._start) * 1000
+
+    def begin_try(self) -> bool:
+        """Whether another try may begin; counts it."""
+        if self.tries >= self._most or self._left() <= 0:
+            return False
+        self.tries += 1
+        return True
+
+    def _left(self) -> float:
+        return self._start + self._seconds - time.process_time()
+
+    @contextmanager
+    def enforced(self) -> Iterator[None]:
+        """While this lasts, :class:`OutOfTimeError` is raised wherever the model's code is when the time is over.
+
+        What waits rather than computes is left to the limits of the process, and so is everything where there are no
+        such signals (Windows, other threads).
+        """
+        if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGPROF, _raise)
+        # Again and again: a bare ``except`` of the model's may swallow the first.
+        signal.setitimer(signal.ITIMER_PROF, max(self._left(), 0.001), 0.05)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, before)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    raise OutOfTimeError

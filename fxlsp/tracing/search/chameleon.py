@@ -1,0 +1,195 @@
+"""An argument of which nothing is known: it acts as whatever it is used as, and remembers that."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from opcode import opmap
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.nn.modules import utils as module_utils
+
+from .guesses import Guess, Open, Path
+
+_UNKNOWN_LENGTH = 3
+_LONGEST = 64
+"""A loop that reads one item after the other must come to an end."""
+_WORDS = frozenset(dir(str)) - frozenset(dir(list)) - frozenset(dir(dict)) - {"index", "count"}
+"""Methods that only strings have."""
+_MAPPING = frozenset({"get", "items", "keys", "values", "pop", "update", "setdefault"})
+
+PartMaker = Callable[[str, str], tuple[Guess, Any]]
+"""From the key and the name of a part to what it is guessed to be, and the value for that."""
+
+
+@dataclass
+class Use:
+    """What a chameleon was used as."""
+
+    open: Open
+    path: Path
+    attributes: dict[str, Guess] = field(default_factory=dict)
+    """What was handed out, by name."""
+    entries: dict[str | int, Guess] = field(default_factory=dict)
+    """The same by key."""
+    length: int | None = None
+    """As how many values it was unpacked, or iterated over."""
+    made: int = 0
+    """Calls without a tensor among the arguments."""
+    ran: int = 0
+    """Calls with one."""
+    compared: list[str | int] = field(default_factory=list)
+    """Strings and numbers it was compared with."""
+    words: bool = False
+    """Whether a method of strings was called."""
+    mapping: bool = False
+    """Whether a method of dicts was called, or it was searched for a string."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """The parts that were handed out, by key."""
+
+    def note_comparison(self, other: object) -> None:
+        if isinstance(other, (str, int)) and not isinstance(other, (bool, Chameleon)) and other not in self.compared:
+            self.compared.append(other)
+
+    def known_length(self) -> int:
+        if self.length is None:
+            read = [key + 1 for key in self.entries if isinstance(key, int)]
+            self.length = max([_UNKNOWN_LENGTH, *read])
+        return self.length
+
+
+class Chameleon(int):
+    """An int with attributes, items and a call. Each has a class of its own, whose name stands in error messages."""
+
+    fxlsp_use: Use
+    fxlsp_part: PartMaker
+
+    def __getattr__(self, name: str) -> Any:
+        use = self.fxlsp_use
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in _WORDS:
+            use.words = True
+            return _word_method(self, name)
+        if name in _MAPPING:
+            use.mapping = True
+            return _mapping_method(self, name)
+        if name not in use.attributes:
+            use.attributes[name] = _handed_out(self, f".{name}", name)
+        return use.values[f".{name}"]
+
+    def __getitem__(self, key: Any) -> Any:
+        use = self.fxlsp_use
+        if isinstance(key, slice):
+            return [self[index] for index in range(*key.indices(use.known_length()))]
+        if isinstance(key, int):
+            key = int(key)
+            key += use.known_length() if key < 0 else 0
+            if key >= _LONGEST:
+                raise IndexError(key)
+        elif not isinstance(key, str):
+            raise TypeError(f"{type(self).__name__} has no item {key!r}")
+        if key not in use.entries:
+            name = key if isinstance(key, str) else _singular(use.open.name)
+            use.entries[key] = _handed_out(self, f"[{key!r}]", name)
+        return use.values[f"[{key!r}]"]
+
+    def __iter__(self) -> Iterator[Any]:
+        frame = sys._getframe(1)
+        repeated = _repeated_by_torch(frame)
+        if repeated is not None:
+            return iter([int(self)] * repeated)
+        self.fxlsp_use.length = _unpacked_into(frame) or self.fxlsp_use.known_length()
+        return iter([self[index] for index in range(self.fxlsp_use.length)])
+
+    def __len__(self) -> int:
+        return self.fxlsp_use.known_length()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
+        if given:
+            self.fxlsp_use.ran += 1
+            return given[0]
+        self.fxlsp_use.made += 1
+        return torch.nn.Identity()
+
+    def __eq__(self, other: object) -> bool:
+        self.fxlsp_use.note_comparison(other)
+        return int(self) == other if isinstance(other, (int, float)) else False
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return int.__hash__(self)
+
+    def __contains__(self, key: object) -> bool:
+        self.fxlsp_use.mapping = self.fxlsp_use.mapping or isinstance(key, str)
+        return False
+
+    def __bool__(self) -> bool:
+        return int(self) != 0
+
+    def __deepcopy__(self, memo: object) -> Chameleon:
+        return self
+
+    def __copy__(self) -> Chameleon:
+        return self
+
+
+def chameleon(guess: Open, path: Path, part: PartMaker) -> Chameleon:
+    """A chameleon for ``guess``, which stands at ``path``."""
+    members = {"fxlsp_use": Use(guess, path), "fxlsp_part": staticmethod(part)}
+    made: Chameleon = type(class_name(path), (Chameleon,), members)(guess.size)
+    return made
+
+
+def class_name(path: Path) -> str:
+    """Of the class of the chameleon at ``path``, as error messages show it."""
+    return "fxlsp_unknown_" + re.sub(r"\W+", "_", "_".join(path))
+
+
+def _handed_out(owner: Chameleon, key: str, name: str) -> Guess:
+    guess, owner.fxlsp_use.values[key] = owner.fxlsp_part(key, name)
+    return guess
+
+
+def _word_method(self: Chameleon, name: str) -> Callable[..., Any]:
+    def method(*args: Any) -> Any:
+        if name in ("startswith", "endswith"):
+            for arg in args:
+                self.fxlsp_use.note_comparison(arg)
+            return False
+        return [self] if "split" in name else False if name.startswith("is") else self
+
+    return method
+
+
+def _mapping_method(self: Chameleon, name: str) -> Callable[..., Any]:
+    def method(*args: Any, **kwargs: Any) -> Any:
+        if name in ("get", "pop", "setdefault") and args:
+            return self[args[0]] if len(args) == 1 or args[1] is None else args[1]
+        return None if name == "update" else []
+
+    return method
+
+
+def _unpacked_into(frame: FrameType) -> int | None:
+    """How many names an unpacking assignment of ``frame`` has that is running; None if none is."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at + 1] if 0 <= at < len(code) and code[at] == opmap["UNPACK_SEQUENCE"] else None
+
+
+def _repeated_by_torch(frame: FrameType) -> int | None:
+    """How often torch repeats a number, as it would here if this could not also be iterated; None elsewhere."""
+    count = frame.f_locals.get("n") if frame.f_code.co_filename == module_utils.__file__ else None
+    return count if isinstance(count, int) else None
+
+
+def _singular(name: str) -> str:
+    """``channel`` for ``channels``: what an element of it is called."""
+    return name[:-1] if len(name) > 2 and name.endswith("s") and not name.endswith("ss") else name

@@ -1,0 +1,191 @@
+"""First guesses of what a model is fed: by the first uses, names and annotations of its inputs, and by its layers."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+
+from ..entry import entry_of
+from .first_uses import first_uses
+from .guesses import Group, Guess, Open, Size, Tensor, Text
+from .layers import BATCH, inputs_of_layers, spatial
+from .names import IMAGE, SEQUENCE
+
+FEATURES = 32
+"""Channels where no layer says how many."""
+
+_IDS = re.compile(
+    r".*(_ids?|tokens?|token_ids|idx|indices|words|captions?|sentences?|text|sents?|sequences?_id|ids|users?|items?|nodes)$|ids|index"
+)
+_MASK = re.compile(r".*mask.*|.*padding.*")
+_LENGTHS = re.compile(r".*(length|len)s?$|seqlens?|lens?")
+_TIMES = re.compile(r"t|ts|time_?steps?|timesteps?|times?|noise_level|sigmas?")
+_IMAGES = re.compile(r".*(img|image|pixel_values|frame|rgb|photo|picture)s?\d*$")
+_POINTS = re.compile(r".*(xyz\d*|points?|point_cloud|pc|coords?|pcd|new_xyz|pos)$")
+_FLAG = re.compile(
+    r"""(return|use|is|with|output|do|need|get|if)_\w+|train(ing)?|mode|verbose|eval|test|debug|inference|sample""",
+    re.VERBOSE,
+)
+_EDGE = re.compile(r"[HWhw]|height|width|.*_(height|width)")
+_NUMBER = re.compile(
+    r"""(num|n)_\w+|[TkKN]|.*_(size|num|len|idx|factor|level)|size|step|epoch|iteration|out_size|scale|layer|index
+    |stage|level""",
+    re.VERBOSE,
+)
+_EDGES = re.compile(r"edge_index|edges|edge_idx")
+_ADJACENCY = re.compile(r"adj\w*|laplacian|graph|A|L")
+_BOXES = re.compile(r"(.*_)?(boxes|rois|proposals|bbox(es)?|anchors)")
+
+
+def first_feed(model: torch.nn.Module) -> Group:
+    """The likeliest arguments of the model's call."""
+    uses = first_uses(model)
+    parameters = inspect.signature(entry_of(model)).parameters.values()
+    main = next(inputs_of_layers(model), None)
+    filled: dict[str, Guess] = {}
+    for parameter in parameters:
+        if not is_wanted(parameter):
+            continue
+        key = parameter.name + "=" * (parameter.kind is parameter.KEYWORD_ONLY)
+        filled[key] = likely_input(parameter, uses.get(parameter.name), main, filled)
+    return Group("fed", tuple(filled.items()))
+
+
+def is_wanted(parameter: inspect.Parameter) -> bool:
+    """Whether a call must give it; of ``*inputs`` one is given."""
+    return parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+
+
+def likely_input(
+    parameter: inspect.Parameter, used: Tensor | None, main: Tensor | None, before: dict[str, Guess]
+) -> Guess:
+    """What an input is, by its first use, annotation and name; ``main`` is what the model's first layer takes."""
+    annotated = of_annotation(parameter.annotation, main)
+    if annotated is not None:
+        return annotated
+    if used is not None and 0 not in used.shape:
+        return used
+    named = of_name(parameter.name, main, before)
+    if used is not None and not (isinstance(named, Tensor) and len(named.shape) == len(used.shape)):
+        channels = _channels(main, before)
+        return replace(used, shape=tuple(channels if size == 0 else size for size in used.shape))
+    return named
+
+
+def _channels(main: Tensor | None, before: dict[str, Guess]) -> int:
+    for known in (main, *(guess for guess in before.values())):
+        if isinstance(known, Tensor) and known.dtype == "float" and len(known.shape) > 1:
+            return known.shape[1] if len(known.shape) >= 4 else known.shape[-1]
+    return FEATURES
+
+
+def of_annotation(annotation: object, main: Tensor | None) -> Guess | None:
+    """What an annotation says beyond that it is a tensor."""
+    if isinstance(annotation, str):
+        plain = annotation.replace("typing.", "").replace("torch.", "")
+        scalars = {"int": Size(2), "float": Text("0.5"), "bool": Text("False"), "str": Text("''")}
+        lists = re.fullmatch(r"(?:List|list|Sequence)\[Tensor\]", plain)
+        return list_of(main) if lists else scalars.get(plain)
+    if annotation is int:
+        return Size(2)
+    if annotation in (float, bool, str):
+        return Text({float: "0.5", bool: "False", str: "''"}[annotation])
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (list, tuple) and arguments and arguments[0] is torch.Tensor:
+        count = len(arguments) if origin is tuple and Ellipsis not in arguments else 2
+        return list_of(main, count)
+    return None
+
+
+def list_of(main: Tensor | None, count: int = 2) -> Group:
+    """As many tensors in a list; images one by one, without a batch, as detectors take them."""
+    each = spatial(3, 2) if main is None else main
+    shape = each.shape[1:] if len(each.shape) == 4 and each.shape[1] in (1, 3) else each.shape
+    return Group("list", tuple((f"[{index}]", replace(each, shape=shape)) for index in range(count)))
+
+
+def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
+    """What an input of this name is likely to be; ``before`` are the guesses for those before it."""
+    first = next((guess for guess in before.values() if isinstance(guess, Tensor)), None)
+    usual = first or main or spatial(FEATURES, 2)
+    found = _apart_from_values(name, bool(before), usual)
+    if found is not None:
+        return found
+    if main is not None and main.dtype == "long" and first is None:
+        return main
+    if _POINTS.fullmatch(name) and (main is None or 3 in main.shape):
+        return Tensor((BATCH, SEQUENCE, 3))
+    if _IDS.fullmatch(name) and (main is None or main.dtype == "long"):
+        return Tensor((BATCH, SEQUENCE), "long")
+    if _IMAGES.fullmatch(name) and (main is None or len(main.shape) != 4):
+        return spatial(3, 2)
+    return replace(usual, dtype="float") if first is not None and usual.dtype != "long" else usual
+
+
+def _apart_from_values(name: str, is_later: bool, usual: Tensor) -> Guess | None:
+    """An input that only says something about others: flags, masks, lengths, sizes, edges."""
+    length = _length(usual)
+    always: tuple[tuple[re.Pattern[str], Guess], ...] = (
+        (_FLAG, Text("False")),
+        (_MASK, Tensor((BATCH, length), "bool")),
+        (_LENGTHS, Tensor((BATCH,), "long", length)),
+        (_EDGES, Tensor((2, SEQUENCE), "long")),
+        (_BOXES, Tensor((BATCH, 5 if "roi" in name else 4))),
+    )
+    later = (
+        (_TIMES, Tensor((BATCH,))),
+        (_ADJACENCY, Tensor((length, length))),
+        (_EDGE, Size(IMAGE)),
+        (_NUMBER, Size(2)),
+    )
+    rules = (*always, *later) if is_later else always
+    return next((guess for pattern, guess in rules if pattern.fullmatch(name)), None)
+
+
+def _length(tensor: Tensor) -> int:
+    is_sequence = len(tensor.shape) == (2 if tensor.dtype == "long" else 3)
+    return tensor.shape[1] if is_sequence else SEQUENCE
+
+
+def other_inputs(model: torch.nn.Module) -> Iterator[Tensor]:
+    """Tensors that some layer of the model takes, then usual ones, all of them different."""
+    seen: set[Tensor] = set()
+    for tensor in (*inputs_of_layers(model), *_usual(model)):
+        if tensor not in seen:
+            seen.add(tensor)
+            yield tensor
+
+
+def _usual(model: torch.nn.Module) -> Iterator[Tensor]:
+    width = next((tensor.shape[-1] for tensor in inputs_of_layers(model) if len(tensor.shape) == 3), FEATURES)
+    yield spatial(3, 2)
+    yield spatial(FEATURES, 2)
+    yield Tensor((BATCH, SEQUENCE, width))
+    yield Tensor((BATCH, width))
+    yield Tensor((BATCH, SEQUENCE), "long")
+    yield spatial(width, 1)
+    yield Tensor((BATCH,), "long")
+    yield spatial(3, 3)
+    yield Tensor((BATCH,))
+
+
+def part_of_input(open_: Open, name: str) -> Guess:
+    """A part of an input that is a dict or an object."""
+    return of_name(name, None, {})
+
+
+def optional_inputs(model: torch.nn.Module, fed: Group | None) -> Iterator[tuple[str, Guess]]:
+    """What may be passed for the inputs that default to None, and are not passed yet."""
+    known = dict(fed.items) if fed is not None else {}
+    main = next(inputs_of_layers(model), None)
+    before = {key: guess for key, guess in known.items() if isinstance(guess, Tensor)}
+    uses = first_uses(model)
+    for parameter in inspect.signature(entry_of(model)).parameters.values():
+        key = f"{parameter.name}="
+        if parameter.default is None and key not in known:
+            yield key, likely_input(parameter, uses.get(parameter.name), main, dict(before))

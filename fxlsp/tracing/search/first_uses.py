@@ -1,0 +1,157 @@
+"""What the first operations on each input say about it: the graph of a symbolic trace, as far as that goes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+import torch
+import torch.fx
+
+from ..building import seed
+from ..entry import entry_of
+from ..fakes import OnCpu
+from .guesses import Tensor
+from .layers import BATCH, input_of, rank_of, spatial
+from .names import SEQUENCE
+
+_DEEPEST = 12
+"""Operations between an input and the layer that says what it is."""
+_SAME = re.compile(
+    r"""relu|leaky_relu|gelu|sigmoid|tanh|silu|elu|dropout|dropout2d|dropout3d|contiguous|float|clone|to|type
+    |add|mul|sub|truediv|div|pow|iadd|abs|exp|log|clamp|neg|softmax|log_softmax|normalize|cuda|detach
+    |type_as|batch_norm|instance_norm|half|double|relu_|expand_as|square|sqrt|rsqrt|requires_grad_
+    |hardtanh|softplus|mish""",
+    re.VERBOSE,
+)
+
+
+def first_uses(model: torch.nn.Module) -> dict[str, Tensor]:
+    """A tensor for each input whose first uses tell its shape, by the name of the input."""
+    tracer = torch.fx.Tracer()
+    seed()
+    try:
+        with OnCpu():
+            tracer.trace(model)
+    except Exception:
+        # What was recorded so far is all that is asked for.
+        pass
+    graph = getattr(tracer, "graph", None)
+    if graph is None:
+        return {}
+    names = set(inspect.signature(entry_of(model)).parameters)
+    modules = dict(model.named_modules())
+    found = {}
+    for node in graph.nodes:
+        if node.op == "placeholder" and str(node.target) in names:
+            tensor = _needed_by_users(node, modules, _DEEPEST)
+            if tensor is not None:
+                found[str(node.target)] = tensor
+    return found
+
+
+Modules = dict[str, torch.nn.Module]
+
+
+def _needed_by_users(node: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
+    """What the users of ``node`` need it to be: the most telling of what they say."""
+    if depth == 0:
+        return None
+    needs = [need for user in node.users if (need := _needed_by(user, node, modules, depth)) is not None]
+    sized = [need for need in needs if 0 not in need.shape]
+    return next(iter(sized or needs), None)
+
+
+def _needed_by(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
+    name = _name(user)
+    if user.op == "call_module":
+        return _needed_by_module(user, node, modules, depth)
+    if (name == "getattr" and user.args[1:] == ("shape",)) or (name == "size" and len(user.args) == 1):
+        return _of_rank(_unpacked(user))
+    if name in ("size", "flatten", "getitem"):
+        return None
+    if name in ("permute", "transpose", "unsqueeze"):
+        return _before_moving(user, name, modules, depth)
+    if _SAME.fullmatch(name.strip("_")):
+        return _needed_by_users(user, modules, depth - 1)
+    return None
+
+
+def _needed_by_module(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
+    layer = modules.get(str(user.target))
+    if layer is None:
+        return None
+    positions = [index for index, argument in enumerate(user.args) if argument is node]
+    position = positions[0] if positions else 0
+    found = input_of(layer, position)
+    if found is not None or position:
+        return found
+    after = _needed_by_users(user, modules, depth - 1) if _keeps_shape(layer) else None
+    return after or _of_rank(rank_of(layer) or 0)
+
+
+def _keeps_shape(layer: torch.nn.Module) -> bool:
+    return type(layer).__module__ in (
+        "torch.nn.modules.activation",
+        "torch.nn.modules.dropout",
+        "torch.nn.modules.linear",
+    )
+
+
+def _name(node: torch.fx.Node) -> str:
+    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+
+
+def _unpacked(shape: torch.fx.Node) -> int:
+    """Into how many names a shape is unpacked: how many of its items are read from the first one on."""
+    indices = [user.args[1] for user in shape.users if _name(user) == "getitem"]
+    numbers = {index for index in indices if isinstance(index, int) and index >= 0}
+    return len(numbers) if len(numbers) > 2 and numbers == set(range(len(numbers))) else 0
+
+
+def _of_rank(rank: int) -> Tensor | None:
+    """A tensor of which the rank alone is known: a size of 0 stands for an unknown one."""
+    if rank < 2:
+        return None
+    if rank >= 4:
+        return spatial(0, rank - 2)
+    return Tensor((BATCH, SEQUENCE, 0) if rank == 3 else (BATCH, 0))
+
+
+def _before_moving(user: torch.fx.Node, name: str, modules: Modules, depth: int) -> Tensor | None:
+    """From what is needed after dimensions were moved to what is needed before."""
+    after = _needed_by_users(user, modules, depth - 1)
+    numbers = [item for item in _flat(user.args[1:]) if isinstance(item, int)]
+    if name == "permute" and (after is None or len(after.shape) != len(numbers)):
+        return _of_rank(len(numbers))
+    if after is None:
+        return None
+    shape = list(after.shape)
+    rank = len(shape)
+    try:
+        if name == "permute":
+            before = [0] * rank
+            for position, index in enumerate(numbers):
+                before[index] = shape[position]
+        elif name == "transpose":
+            before = shape
+            one, other = numbers
+            before[one], before[other] = before[other], before[one]
+        else:
+            before = shape
+            del before[numbers[0]]
+    except (IndexError, ValueError):
+        return None
+    if after.dtype == "float" and before and rank == 3 and name != "unsqueeze" and before[0] == SEQUENCE:
+        # A batch comes first unless a layer says otherwise.
+        return Tensor(tuple(before))
+    return Tensor(tuple(before), after.dtype)
+
+
+def _flat(values: object) -> Iterator[object]:
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            yield from _flat(value)
+    else:
+        yield values

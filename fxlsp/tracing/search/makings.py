@@ -1,0 +1,105 @@
+"""First guesses of how a model is made: by the names, annotations and defaults of the constructor's arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import types
+import typing
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from .guesses import Group, Guess, Open, Tensor, Text
+from .names import Names, called_class, called_module, sizes_of
+
+_DEEPEST = 3
+"""Of configurations in configurations."""
+
+
+def first_making(target: Any, name: str, names: Names, module: ModuleType, depth: int = 0) -> Group:
+    """The likeliest call that makes ``target``, which is ``name`` in ``module``."""
+    items = [
+        (parameter.name, likely_argument(parameter, names, module, depth))
+        for parameter in _parameters(target)
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    return Group("call", tuple(items), name)
+
+
+def _parameters(target: Any) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(target, eval_str=True).parameters.values())
+    except Exception:
+        # An annotation is any expression of the user's: where one raises they are taken as they stand.
+        return list(inspect.signature(target).parameters.values())
+
+
+def likely_argument(parameter: inspect.Parameter, names: Names, module: ModuleType, depth: int) -> Guess:
+    """What an argument is, by its annotation, else by its name."""
+    annotated = _of_annotation(parameter.annotation, parameter.name, names, module, depth)
+    return names.of(parameter.name) if annotated is None else annotated
+
+
+def _of_annotation(annotation: Any, name: str, names: Names, module: ModuleType, depth: int) -> Guess | None:
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        inner = [each for each in arguments if each is not type(None)]
+        return _of_annotation(inner[0], name, names, module, depth) if inner else None
+    if origin is typing.Literal:
+        return Text(repr(arguments[0]))
+    if origin in (list, tuple, Sequence):
+        return _of_sequence(origin, arguments, name, names)
+    if origin is type or annotation is type:
+        return Text(called_class(name))
+    if origin is dict or annotation is dict:
+        return Open(name, 2)
+    if origin is not None or not isinstance(annotation, type):
+        return None
+    return _of_class(annotation, name, names, module, depth)
+
+
+def _of_sequence(origin: Any, arguments: tuple[Any, ...], name: str, names: Names) -> Guess | None:
+    if not arguments or arguments[0] not in (int, float):
+        return None
+    count = len(arguments) if origin is tuple and Ellipsis not in arguments else 3
+    found = sizes_of(count, names.size(name))
+    return dataclasses.replace(found, kind="tuple") if origin is tuple else found
+
+
+def _of_class(annotation: type, name: str, names: Names, module: ModuleType, depth: int) -> Guess | None:
+    if annotation is bool:
+        return Text("False")
+    if annotation is int:
+        guess = names.of(name)
+        return guess if isinstance(guess, Open) else Open(name, 2)
+    if annotation is float:
+        guess = names.of(name)
+        return guess if isinstance(guess, Text) and guess.code[:1].isdigit() else Text("0.5")
+    if annotation is str:
+        return None if names.of(name) is None else Open(name, 2)
+    if annotation is torch.Tensor:
+        return Tensor((names.size(name),))
+    if annotation is torch.device:
+        return Text("'cpu'")
+    if issubclass(annotation, torch.nn.Module) and annotation.__module__.startswith("torch."):
+        return Text(called_module(name))
+    return _of_own_class(annotation, names, module, depth)
+
+
+def _of_own_class(annotation: type, names: Names, module: ModuleType, depth: int) -> Guess | None:
+    """An instance of a class that the file can name: a configuration, or a part that is handed in."""
+    name = annotation.__name__
+    if vars(module).get(name) is not annotation or depth >= _DEEPEST or inspect.isabstract(annotation):
+        return None
+    if issubclass(annotation, enum.Enum):
+        members = list(annotation)
+        return Text(f"{name}.{members[0].name}") if members else None
+    try:
+        return first_making(annotation, name, names, module, depth + 1)
+    except (TypeError, ValueError):
+        return None

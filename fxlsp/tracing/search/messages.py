@@ -1,0 +1,256 @@
+"""What the text of an error says: ranks, types, sizes, and which kind of value was expected.
+
+The wording of Python and torch is no contract. What is not recognised costs tries, not truth: a guess counts only if
+the model runs with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from math import prod
+
+from .guesses import Group, Open, Size, Tensor, Text, Trial, changed, leaves
+from .layers import BATCH
+from .operators import reranked
+from .sizes import equalised, resized, tensors
+
+_Reader = Callable[[Trial, re.Match[str]], Iterator[Trial]]
+
+
+def read(trial: Trial, text: str) -> Iterator[Trial]:
+    """Trials that the text suggests."""
+    for pattern, reader in _COMPILED:
+        match = pattern.search(text)
+        if match is not None:
+            yield from reader(trial, match)
+
+
+def _ranks(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    wanted, got = (int(number) for number in match.groups()[-2:])
+    yield from reranked(trial, got, wanted)
+
+
+def _got_and_wanted_ranks(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    got, wanted = (int(number) for number in match.groups())
+    yield from reranked(trial, got, wanted)
+
+
+def _unpacked(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    wanted = int(match.group(1))
+    for _, tensor in tensors(trial):
+        if len(tensor.shape) != wanted:
+            yield from reranked(trial, len(tensor.shape), wanted)
+    for path, tensor in tensors(trial):
+        yield changed(trial, path, several(tensor, wanted))
+
+
+def several(tensor: Tensor, count: int) -> Group:
+    """As many tensors in a list."""
+    return Group("list", tuple((f"[{index}]", tensor) for index in range(count)))
+
+
+def _out_of_range(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    last, index = int(match.group(1)), int(match.group(2))
+    yield from reranked(trial, last + 1, index + 1 if index >= 0 else -index)
+
+
+def _too_many_indices(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    rank = int(match.group(1))
+    yield from reranked(trial, rank, rank + 1)
+    yield from reranked(trial, rank, rank + 2)
+
+
+def _index(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    index, dimension, size = (int(number) for number in match.groups())
+    wanted = index + 1 if index >= 0 else -index
+    for path, tensor in tensors(trial):
+        if len(tensor.shape) > dimension and tensor.shape[dimension] == size:
+            shape = (*tensor.shape[:dimension], wanted, *tensor.shape[dimension + 1 :])
+            yield changed(trial, path, replace(tensor, shape=shape))
+    yield from equalised(trial, size, wanted)
+
+
+def _sizes(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    one, other = (int(number) for number in match.groups())
+    yield from equalised(trial, other, one)
+
+
+def _sizes_got_first(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    one, other = (int(number) for number in match.groups())
+    yield from equalised(trial, one, other)
+
+
+def _shape(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    sizes = [int(number) for number in re.findall(r"-?\d+", match.group(1))]
+    got = int(match.group(2))
+    wanted = prod(size for size in sizes if size > 0)
+    if got and wanted:
+        if -1 in sizes:
+            wanted = max(got // wanted, 1) * wanted or wanted
+        yield from equalised(trial, got, wanted)
+        yield from resized(trial, wanted / got)
+    for path, tensor in tensors(trial):
+        for size in sizes:
+            for index, present in enumerate(tensor.shape):
+                if index and size > 1 and size != present:
+                    shape = (*tensor.shape[:index], size, *tensor.shape[index + 1 :])
+                    yield changed(trial, path, replace(tensor, shape=shape))
+
+
+def _larger(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    yield from resized(trial, 4.0)
+    yield from resized(trial, 16.0)
+
+
+def _longs(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    for path, tensor in tensors(trial):
+        if tensor.dtype != "long":
+            yield changed(trial, path, replace(tensor, dtype="long"))
+
+
+def _floats(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    for path, tensor in tensors(trial):
+        if tensor.dtype != "float":
+            yield changed(trial, path, replace(tensor, dtype="float"))
+
+
+def _bools(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    for path, tensor in tensors(trial):
+        if tensor.dtype != "bool":
+            yield changed(trial, path, replace(tensor, dtype="bool"))
+
+
+def _types(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    yield from _floats(trial, match)
+    yield from _longs(trial, match)
+
+
+def _scalars(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    """A number, or a tensor that holds one, in the place of a tensor; the likeliest is one of the last inputs."""
+    for path, _ in reversed(tensors(trial)):
+        if path[0] == "fed":
+            yield changed(trial, path, Size(2))
+            yield changed(trial, path, Tensor(()))
+            yield changed(trial, path, Text("False"))
+
+
+def _lists(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    for path, tensor in tensors(trial):
+        if path[0] == "fed":
+            yield changed(trial, path, several(tensor, 2))
+            if tensor.shape[:1] == (BATCH,):
+                yield changed(trial, path, several(replace(tensor, shape=tensor.shape[1:]), 2))
+
+
+def _objects(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    for path, _ in tensors(trial):
+        if path[0] == "fed":
+            yield changed(trial, path, Open(path[-1].rstrip("="), 2, fed=True))
+
+
+def _tensor_wanted(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    known = next((tensor for _, tensor in tensors(trial)), Tensor((BATCH, 32)))
+    for path, part in leaves(trial):
+        if path[0] == "fed" and not isinstance(part, Tensor):
+            yield changed(trial, path, known)
+    for key, part in trial.fed.parts if trial.fed is not None else ():
+        if isinstance(part, Group):
+            yield changed(trial, ("fed", key), next((inner for _, inner in part.items), known))
+
+
+def _divisible(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    one, other = (int(number) for number in match.groups())
+    if other:
+        yield from equalised(trial, one, max(one // other, 1) * other)
+        yield from equalised(trial, other, 1)
+
+
+_N = r"\[?(\d+)\]?"
+_READERS: tuple[tuple[str, _Reader], ...] = (
+    (r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)", _unpacked),
+    (r"[Ee]xpected.*?(\d)-?D(?: \(unbatched\) or 4D)?.*?got[^\d]*?(\d)-?[Dd]", _ranks),
+    (r"[Ee]xpected (\d) dims.*?Received (\d)-dim", _ranks),
+    (r"(\d)D (?:tensor|input) expected.*?got.*?(\d)D", _ranks),
+    (r"input\.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)", _got_and_wanted_ranks),
+    (r"must be (\d)-?[Dd].*?(?:got|but).*?(\d)-?[Dd]", _ranks),
+    (r"Dimension out of range \(expected to be in range of \[-?\d+, (-?\d+)\], but got (-?\d+)", _out_of_range),
+    (r"too many indices for tensor of dimension (\d+)", _too_many_indices),
+    (r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)", _index),
+    (r"[Ss]ize of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _sizes),
+    (rf"must be equal to input_size\. Expected {_N}, got {_N}", _sizes),
+    (rf"embedding dimension of {_N}, but got {_N}", _sizes),
+    (rf"[Ee]xpected size {_N} but got size {_N}", _sizes),
+    (rf"[Ee]xpected(?:[^\d\[]*){_N}[^\d\[]*got[^\d\[]*{_N}", _sizes),
+    (r"should contain (\d+) elements not (\d+)", _sizes_got_first),
+    (r"to have (\d+) channels, but got (\d+) channels", _sizes),
+    (r"\(\d+x(\d+) and (\d+)x\d+\)", _sizes_got_first),
+    (r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)", _sizes),
+    (r"[Aa]ttempting to broadcast.*?(\d+).*?(\d+)\]?\D*$", _sizes),
+    (r"shape '?\[([^\]]*)\]'? is invalid for input of size (\d+)", _shape),
+    (r"can't divide axis of length (\d+) in chunks of (\d+)", _divisible),
+    (r"\(?(\d+)\)? (?:must|should|has to|needs to) be (?:divisible by|a multiple of)[^\d]*(\d+)", _divisible),
+    (
+        (
+            r"Kernel size can't be greater|[Oo]utput size is too small|Padding size should be less"
+            r"|non-?positive|smaller than kernel|too small|output size"
+        ),
+        _larger,
+    ),
+    (
+        (
+            r"scalar types?:? (?:to be )?Long|must be long|Long, Int|int64|used as indices|type Long"
+            r"|must be (?:an )?int(?:eger)? tensor"
+        ),
+        _longs,
+    ),
+    (
+        (
+            r"[Ff]loating|not implemented for '(?:Long|Bool)'|type Float|must have the same dtype|same dtype"
+            r"|must be float|Bool|data types?"
+        ),
+        _floats,
+    ),
+    (r"boolean|type Bool|bool tensor|BoolTensor|operator on a bool", _bools),
+    (
+        (
+            r"converted to an? (?:index|Scalar|Python)|converted to Scalar|interpreted as an integer"
+            r"|Boolean value of Tensor|must be (?:an? )?(?:int|integer|float|number|Number|SymInt"
+            r"|tuple of ints|bool|real number)\b[^\n]*not (?:\w*Tensor|Parameter)"
+            r"|unhashable type: '(?:Fake)?Tensor'|'(?:Fake)?Tensor' object (?:is not callable|cannot be)"
+            r"|failed to unpack"
+        ),
+        _scalars,
+    ),
+    (
+        (
+            r"must be tuple of Tensors|list of tensors|[Ll]ist\[Tensor\]|must be a list|a list of"
+            r"|iteration over a 0-d|concatenate list|object has no attribute 'append'|index out of range"
+        ),
+        _lists,
+    ),
+    (
+        (
+            r"'(?:Fake)?Tensor' object has no attribute|indices must be integers|[Ii]ndexing"
+            r"|argument after \*\*|not a mapping"
+        ),
+        _objects,
+    ),
+    (
+        (
+            r"must be (?:a )?Tensor,? not|must be Tensor, not|has no attribute '(?:size|shape|dim|view|ndim"
+            r"|device|dtype|permute|unsqueeze)'|not (?:list|tuple|int|NoneType|bool)\b|unsupported operand"
+        ),
+        _tensor_wanted,
+    ),
+    (r"index out of range|out of bounds", lambda trial, match: _more_dimensions(trial)),
+)
+
+
+def _more_dimensions(trial: Trial) -> Iterator[Trial]:
+    for _, tensor in tensors(trial):
+        yield from reranked(trial, len(tensor.shape), len(tensor.shape) + 1)
+
+
+_COMPILED = tuple((re.compile(pattern, re.DOTALL), reader) for pattern, reader in _READERS)

@@ -1,0 +1,191 @@
+"""What the name of a constructor argument says about its value."""
+
+from __future__ import annotations
+
+import re
+
+from .guesses import Group, Guess, Open, Size, Text
+
+POOL = (32, 96, 160, 224, 288, 352, 416, 480)
+"""Sizes of features: distinct, so that a shown dimension can be recognised, none of them a size of an example image,
+and multiples of 32, since heads, groups and reductions must divide them."""
+CLASSES = 10
+IMAGE = 64
+SEQUENCE = 16
+VOCABULARY = 100
+COLOURS = 3
+
+_TEXTS: tuple[tuple[str, str], ...] = (
+    (r"drop(out|path)?(_?(rate|prob|p|ratio))?$|.*_drop(out)?(_.*)?$|dropout.*|p_drop|drop_.*(rate|prob)", "0.1"),
+    (r"eps|epsilon|.*_eps|layer_norm_epsilon", "1e-05"),
+    (r"momentum|.*_momentum|lr|learning_rate|weight_decay|.*_std|std|init_values?|initializer_range", "0.1"),
+    (
+        r"""(alpha|beta|gamma|lambda|tau|temp|temperature|sigma|margin|threshold|thresh|negative_slope|slope
+        |theta)\d?_?|.*_(alpha|beta|gamma|lambda|tau|temp|temperature|sigma|margin|threshold|thresh|prob
+        |weight|coef|coeff|loss_weight)|smoothing|label_smoothing""",
+        "0.5",
+    ),
+    (r"bias|affine|.*_bias|qkv_bias|batch_first", "True"),
+    (r"(use|with|is|has|if|no|do|add|enable|return|output|share|tie|freeze|fix|apply)_.*", "False"),
+    (
+        r"""bidirectional|training|debug|verbose|inplace|pretrained|causal|residual|shortcut|last|transposed?
+        |train|.*_(only|first|last|pretrained)|cuda|gpu""",
+        "False",
+    ),
+    (r"devices?|.*_device", "'cpu'"),
+    (r"dtype", "torch.float32"),
+    (r".*(_path|_dir|_file|filename|_root)|path|ckpt|checkpoint", "''"),
+    (r"device_ids|gpu_ids", "[]"),
+    (r"logger|writer|tokenizer|scaler", "None"),
+)
+_SIZES: tuple[tuple[str, int], ...] = (
+    (r"kernel(_?size)?|k_?size|kernels?|ks|.*_kernel_size|filter_size|conv_kernel(_size)?|k", 3),
+    (
+        r"""strides?|s|dilations?|padding|pad|groups?|rate|.*_(stride|dilation|padding|groups)|p|d|n_?context
+        |order""",
+        1,
+    ),
+    (r"(num|n|nb)?_?(attention_|attn_|q_|kv_|key_value_)?heads?(_num|_count)?|.*_heads?|nhead|num_head\w*", 4),
+    (r"(num|n)_?groups|.*num_groups", 4),
+    (
+        r"""(num|n|nb)_?(\w+_)?(layers?|blocks?|stages?|stacks?|levels?|units_per\w*|repeats?|branch(es)?
+        |resblocks?|res\w*|modules|steps|iters?|iterations|scales?|experts|hidden_layers|convs?
+        |downs?(ampl\w+)?|ups?|cells?|anchors?|nodes|flows|mix\w*)|depth|.*_(depth|layers)|n|repeats?
+        |nlayers|reps""",
+        2,
+    ),
+    (
+        r"""(num|n|nb)?_?(of_)?(class|classes|labels|cls|categories|actions|tags|relations|joints|keypoints
+        |landmarks|speakers|topics|outputs?|domains|entities|parts|types)|class_num|classes_num|nclass(es)?
+        |ncls|action_(size|dim|space|num)|out_?classes|(tag|label|output)(set)?_?size|num_out(put)?s?""",
+        CLASSES,
+    ),
+    (
+        r""".*vocab.*|num_embeddings|n_?tokens?|.*_tokens|num_words|n_words|.*(word|char|item|user|node)s?_(num
+        |count)|num_(chars|users|items|nodes)|dict_size|voc_size|n_src_vocab|n_trg_vocab|n_vocab
+        |alphabet_size|input_vocab""",
+        VOCABULARY,
+    ),
+    (
+        r""".*max.*(len|length|pos|position|seq|positions|embeddings)\w*|n_position(s)?|n_ctx|n_positions
+        |context_length|num_positions""",
+        512,
+    ),
+    (
+        r"""seq_?len(gth)?|sequence_length|block_size|num_patches|length|window|.*_len(gth)?|time_?steps?
+        |n_?points|num_points|num_frames|frames|n_frames|clip_len|T|pred_len|horizon""",
+        SEQUENCE,
+    ),
+    (
+        r"""(image|img|input|in|crop|output|out|feature|feat|fmap|sample|test|full)?_?(resolution|res
+        |spatial_size|height|width|image_size|img_size|imsize|h|w)|image_?size|img_?(size|dim|height|width)
+        |im_?size|H|W|input_(h|w)|isize|.*_resolution|image_dim""",
+        IMAGE,
+    ),
+    (r"patch_?(size|dim)?|.*_patch_size", 8),
+    (
+        r"""window_?size|win_size|pool_size|output_stride|num_bins|bins|pooled_\w+|aligned_\w+|out_size|roi_size
+        |pool\w*_size""",
+        4,
+    ),
+    (
+        r"""(up|down|sr|sub)?_?(scale|sampl\w+|ratio|factor|sample)(_factor)?|upscale\w*|scale_\w+|expansion
+        |expand(_ratio)?|.*_(factor|ratio|multiplier|mult|expansion)|ratio|t|scaling|r|cardinality|se_ratio
+        |expansion_factor""",
+        2,
+    ),
+    (r"reduction(_ratio)?|squeeze_factor|reduction_factor|.*_reduction", 4),
+    (
+        r"""input_nc|output_nc|in_chans|(in_)?img_(channels?|ch)|image_(channels?|nc)|n_?channels|nc|n_?colors?
+        |num_in_ch|num_out_ch|colou?rs?|rgb_\w+|num_channels|channels_img|channels_in_img|in_nc|out_nc
+        |x_channels|conditional_channels|input_channels""",
+        COLOURS,
+    ),
+    (r"batch(_size)?|bs|bsz|.*batch_size|B", 2),
+    (
+        r"""num_(stages|scales|inputs|views|modalities)|top_?k|.*_k|n_?(way|shot)|world_size|memory_size|len_.*
+        |count|idx|index|.*_(id|idx|index)|level|i|j""",
+        2,
+    ),
+    (r"growth(_?rate)?|growthRate", 32),
+)
+_COMPILED_TEXTS = tuple((re.compile(pattern, re.VERBOSE), code) for pattern, code in _TEXTS)
+_COMPILED_SIZES = tuple((re.compile(pattern, re.VERBOSE), size) for pattern, size in _SIZES)
+_FEATURE = re.compile(
+    r".*(channel|chan|feat|dim|plane|hidden|filter|width|units|embed|emb|size|model|state|nf|ch$|in$|out$|inp|oup|features|c\d|ngf|ndf)"
+)
+_COUNT = re.compile(r"(num|n|nb)_.*|.*_(num|n|count|nums)|num\w+")
+
+
+class Names:
+    """Guesses by name, the same size for the same name, and another for another one."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[str, int] = {}
+
+    def of(self, name: str) -> Guess:
+        """What ``name`` is likely to be: exactly known for flags and rates, else open."""
+        plain = name.strip("_")
+        for pattern, code in _COMPILED_TEXTS:
+            if pattern.fullmatch(plain):
+                return Text(code)
+        return Open(name, self.size(plain))
+
+    def size(self, name: str) -> int:
+        """What ``name`` is if it is a number."""
+        for pattern, size in _COMPILED_SIZES:
+            if pattern.fullmatch(name):
+                return size
+        if not _FEATURE.fullmatch(name.lower()) and _COUNT.fullmatch(name):
+            return 2
+        if name not in self._sizes:
+            self._sizes[name] = POOL[min(len(self._sizes), len(POOL) - 1)]
+        return self._sizes[name]
+
+
+_ACTIVATION = re.compile(r".*(act|nonlin|relu)", re.IGNORECASE)
+_NORM = re.compile(r".*(norm|bn)", re.IGNORECASE)
+_CONV = re.compile(r".*conv", re.IGNORECASE)
+_LOSS = re.compile(r".*(loss|criterion|crit)", re.IGNORECASE)
+
+
+def called_class(name: str) -> str:
+    """The class of torch's that an argument of this name is likely to be when it is called to make a module."""
+    if _ACTIVATION.match(name):
+        return "torch.nn.ReLU"
+    if _NORM.match(name):
+        return "torch.nn.BatchNorm2d"
+    if _CONV.match(name):
+        return "torch.nn.Conv2d"
+    return "torch.nn.Identity"
+
+
+def called_module(name: str) -> str:
+    """A module that an argument of this name is likely to be when it is called with tensors."""
+    if _ACTIVATION.match(name):
+        return "torch.nn.ReLU()"
+    if _LOSS.match(name):
+        return "torch.nn.MSELoss()"
+    return "torch.nn.Identity()"
+
+
+def likely_words(name: str) -> tuple[str, ...]:
+    """What a string of this name often is, where the code does not compare it with anything."""
+    if _ACTIVATION.match(name):
+        return "'relu'", "'ReLU'", "'gelu'"
+    if _NORM.match(name):
+        return "'batch'", "'bn'", "'BatchNorm2d'", "'none'"
+    if "pad" in name:
+        return "'zero'", "'reflect'", "'same'"
+    if "rnn" in name or "cell" in name:
+        return "'LSTM'", "'GRU'"
+    if "mode" in name:
+        return "'bilinear'", "'nearest'"
+    if "block" in name or "layer" in name:
+        return ("'basic'",)
+    return ("'resnet18'", "'resnet50'") if re.match(r".*(arch|backbone|base|encoder|model|net|name)", name) else ()
+
+
+def sizes_of(count: int, size: int) -> Group:
+    """As many sizes in a list."""
+    return Group("list", tuple((f"[{index}]", Size(size)) for index in range(count)))

@@ -1,0 +1,221 @@
+"""What a call of torch's that raised says about its operands: their ranks, types and sizes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+import torch
+
+from .attempts import Call
+from .guesses import Tensor, Trial, changed
+from .layers import BATCH, spatial
+from .names import SEQUENCE
+from .sizes import equalised, resized, tensors
+
+_BROADCASTING = re.compile(
+    r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
+    |minimum|pow|eq|ne|lt|gt|le|ge|bitwise_and|bitwise_or|logical_and|logical_or|and|or|masked_fill
+    |addcmul|addcdiv|binary_cross_entropy_with_logits|binary_cross_entropy|mse_loss|l1_loss
+    |smooth_l1_loss|kl_div|huber_loss|expand_as|copy|fmod|remainder|atan2|max|min|dist""",
+    re.VERBOSE,
+)
+
+
+def read(trial: Trial, call: Call) -> Iterator[Trial]:
+    """Trials that the operands of ``call`` suggest."""
+    operands = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, torch.Tensor)]
+    name = call.name.strip("_")
+    if name.startswith("conv") and len(operands) > 1:
+        yield from _convolution(trial, name, call, operands)
+    elif name == "linear" and len(operands) > 1:
+        yield from _floats(trial, operands[0])
+        yield from _features(trial, operands[0], operands[1].shape[-1])
+    elif name in ("batch_norm", "instance_norm", "group_norm") and len(operands) > 1:
+        yield from _floats(trial, operands[0])
+        yield from _channels(trial, operands[0], operands[-1].shape[0])
+    elif name == "layer_norm":
+        yield from _floats(trial, operands[0])
+        size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
+        if size:
+            yield from _features(trial, operands[0], size[-1])
+    elif name in ("embedding", "embedding_bag", "one_hot", "gather", "index_select", "scatter"):
+        for operand in operands if name != "embedding" else operands[:1]:
+            yield from retyped(trial, operand, "long")
+    elif name in ("matmul", "mm", "bmm", "rmatmul", "baddbmm", "addmm", "matmul_"):
+        yield from _product(trial, operands[-2:])
+    elif name in ("cat", "stack", "concat", "concatenate", "hstack", "vstack"):
+        yield from _joined(trial, [item for arg in call.args[:1] if isinstance(arg, (list, tuple)) for item in arg])
+    elif name in ("cross_entropy", "nll_loss") and len(operands) > 1:
+        yield from _classes(trial, operands[0], operands[1])
+    elif _BROADCASTING.fullmatch(name) and len(operands) > 1:
+        yield from _broadcast(trial, operands[0], operands[1])
+
+
+def _same(trial: Trial, operand: torch.Tensor) -> Iterator[tuple[Any, Tensor]]:
+    """The inputs that ``operand`` may be: those of its shape."""
+    shape = tuple(operand.shape)
+    for path, tensor in tensors(trial):
+        if tensor.shape == shape:
+            yield path, tensor
+
+
+def _floats(trial: Trial, operand: torch.Tensor) -> Iterator[Trial]:
+    if not operand.is_floating_point():
+        yield from retyped(trial, operand, "float")
+
+
+def retyped(trial: Trial, operand: torch.Tensor, dtype: Any) -> Iterator[Trial]:
+    """Trials with inputs of another type: first those of the operand's shape."""
+    found = [path for path, tensor in _same(trial, operand) if tensor.dtype != dtype]
+    others = [path for path, tensor in tensors(trial) if tensor.dtype != dtype and path not in found]
+    for path in (*found, *others):
+        tensor = dict(tensors(trial))[path]
+        yield changed(trial, path, replace(tensor, dtype=dtype))
+
+
+def _convolution(trial: Trial, name: str, call: Call, operands: list[torch.Tensor]) -> Iterator[Trial]:
+    operand, weight = operands[0], operands[1]
+    dimensions = weight.dim() - 2
+    transposed = "transpose" in name
+    groups = call.kwargs.get("groups", call.args[6] if len(call.args) > 6 else 1)
+    if transposed or not isinstance(groups, int):
+        groups = 1
+    channels = weight.shape[0] if transposed else weight.shape[1] * groups
+    yield from _floats(trial, operand)
+    if operand.dim() != dimensions + 2:
+        for path, _ in _same(trial, operand):
+            yield changed(trial, path, replace(spatial(channels, dimensions), dtype="float"))
+        yield from reranked(trial, operand.dim(), dimensions + 2)
+        return
+    if operand.shape[1] != channels:
+        yield from equalised(trial, operand.shape[1], channels)
+        if operand.shape[-1] == channels:
+            yield from _moved(trial, operand)
+        return
+    smallest = min(operand.shape[2:])
+    yield from resized(trial, (max(weight.shape[2:]) / max(smallest, 1) * 2) ** dimensions)
+
+
+def _moved(trial: Trial, operand: torch.Tensor) -> Iterator[Trial]:
+    """Channels last instead of first, or the other way round."""
+    for path, tensor in _same(trial, operand):
+        yield changed(trial, path, replace(tensor, shape=(tensor.shape[0], tensor.shape[-1], *tensor.shape[1:-1])))
+
+
+def _features(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]:
+    if operand.dim() == 0:
+        yield from reranked(trial, 0, 2)
+        return
+    got = operand.shape[-1]
+    if got == want:
+        return
+    for path, tensor in _same(trial, operand):
+        yield changed(trial, path, replace(tensor, shape=(*tensor.shape[:-1], want)))
+    yield from equalised(trial, got, want)
+    yield from resized(trial, want / max(got, 1))
+    for path, tensor in _same(trial, operand):
+        if len(tensor.shape) == 4:
+            yield changed(trial, path, replace(tensor, shape=(BATCH, SEQUENCE, want)))
+            yield changed(trial, path, replace(tensor, shape=(BATCH, want)))
+
+
+def _channels(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]:
+    if operand.dim() > 1 and operand.shape[1] != want:
+        for path, tensor in _same(trial, operand):
+            yield changed(trial, path, replace(tensor, shape=(tensor.shape[0], want, *tensor.shape[2:])))
+        yield from equalised(trial, operand.shape[1], want)
+
+
+def _product(trial: Trial, operands: list[torch.Tensor]) -> Iterator[Trial]:
+    if len(operands) < 2:
+        return
+    one, other = operands
+    if one.dtype != other.dtype:
+        yield from _floats(trial, one)
+        yield from _floats(trial, other)
+    if not one.dim() or not other.dim():
+        yield from reranked(trial, 0, 2)
+        return
+    got, want = one.shape[-1], other.shape[-2 if other.dim() > 1 else -1]
+    yield from equalised(trial, got, want)
+    yield from resized(trial, want / max(got, 1))
+    for left, right in zip(reversed(one.shape[:-2]), reversed(other.shape[:-2]), strict=False):
+        if left != right and 1 not in (left, right):
+            yield from equalised(trial, left, right)
+    if one.dim() != other.dim():
+        yield from reranked(trial, other.dim(), one.dim())
+        yield from reranked(trial, one.dim(), other.dim())
+
+
+def _joined(trial: Trial, operands: list[Any]) -> Iterator[Trial]:
+    shapes = [tuple(item.shape) for item in operands if isinstance(item, torch.Tensor)]
+    for other in shapes[1:]:
+        first = shapes[0]
+        if len(first) != len(other):
+            yield from reranked(trial, len(other), len(first))
+            yield from reranked(trial, len(first), len(other))
+            continue
+        for left, right in zip(first, other, strict=True):
+            if left != right:
+                yield from equalised(trial, right, left)
+        for left, right in zip(first[2:], other[2:], strict=True):
+            if left != right:
+                # A way down and up again by halves: the edge must be divisible.
+                yield from resized(trial, 1.0)
+                return
+
+
+def _broadcast(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator[Trial]:
+    mismatched = False
+    for left, right in zip_longest(reversed(one.shape), reversed(other.shape), fillvalue=1):
+        if left != right and 1 not in (left, right):
+            mismatched = True
+            yield from equalised(trial, right, left)
+    for operand in (other, one):
+        if mismatched:
+            for path, tensor in _same(trial, operand):
+                twin = one if operand is other else other
+                yield changed(trial, path, replace(tensor, shape=tuple(twin.shape)))
+    if mismatched and one.dim() == other.dim() >= 4:
+        yield from resized(trial, 1.0)
+
+
+def _classes(trial: Trial, scores: torch.Tensor, classes: torch.Tensor) -> Iterator[Trial]:
+    shape = (scores.shape[0], *scores.shape[2:])
+    for path, _ in _same(trial, classes):
+        yield changed(trial, path, Tensor(shape, "long"))
+    for path, _ in reversed(tensors(trial)):
+        yield changed(trial, path, Tensor(shape, "long"))
+
+
+def reranked(trial: Trial, old: int, new: int) -> Iterator[Trial]:
+    """Trials in which an input has another rank, or is shorter or longer by as much; its channels stay."""
+    exact = [item for item in tensors(trial) if len(item[1].shape) == old]
+    others = [item for item in tensors(trial) if len(item[1].shape) != old]
+    for path, tensor in exact:
+        yield changed(trial, path, of_rank(tensor, new))
+    for path, tensor in others:
+        rank = len(tensor.shape) + new - old
+        if 0 <= rank <= 6:
+            yield changed(trial, path, of_rank(tensor, rank))
+
+
+def of_rank(tensor: Tensor, rank: int) -> Tensor:
+    """The tensor with another rank, as one would expect it to be then."""
+    shape = tensor.shape
+    if len(shape) == rank:
+        return tensor
+    if tensor.dtype != "float":
+        return replace(tensor, shape=(shape + (SEQUENCE,) * rank)[:rank])
+    channels = shape[1] if len(shape) >= 4 else (shape[-1] if shape else 1)
+    if rank >= 4:
+        return (
+            spatial(channels, rank - 2)
+            if rank <= 5
+            else Tensor((BATCH, SEQUENCE, *spatial(channels, rank - 3).shape[1:]))
+        )
+    return Tensor(((), (channels,), (BATCH, channels), (BATCH, SEQUENCE, channels))[rank])

@@ -1,0 +1,109 @@
+"""From what a chameleon was used as to a value that can be used like that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+
+import torch
+
+from .chameleon import Use
+from .guesses import Group, Guess, Open, Path, Size, Tensor, Text
+from .names import called_class, called_module, likely_words, sizes_of
+
+_OF_MODULES = frozenset(dir(torch.nn.Module)) | {"weight", "in_features", "out_features", "in_channels", "out_channels"}
+_OF_TENSORS = frozenset(dir(torch.Tensor)) - {"name", "names"}
+
+
+class Settling:
+    """Replaces the open parts of a guess by what their chameleons were used as."""
+
+    def __init__(self, uses: Mapping[Path, Use], module: ModuleType) -> None:
+        self._uses = uses
+        self._module = module
+
+    def of(self, guess: Guess, path: Path) -> Guess:
+        """``guess``, which stands at ``path``, without open parts."""
+        if isinstance(guess, Group):
+            made = guess
+            for key, part in guess.items:
+                made = made.with_part(key, self.of(part, (*path, key)))
+            return made
+        if not isinstance(guess, Open):
+            return guess
+        use = self._uses.get(path)
+        return Size(guess.size) if use is None else self._of(use, path)
+
+    def _of(self, use: Use, path: Path) -> Guess:
+        if use.made or use.ran:
+            return self._callable(use, path)
+        if use.attributes and not use.entries:
+            return self._with_attributes(use, path)
+        if use.attributes or any(isinstance(key, str) for key in use.entries):
+            return self._mapping(use, path)
+        if use.entries or use.length is not None:
+            return self._sequence(use, path)
+        if use.mapping:
+            return Group("dict", ())
+        return _plain(use)
+
+    def _callable(self, use: Use, path: Path) -> Guess:
+        own = self._own_class(use.attributes) if use.attributes or "block" in use.open.name else None
+        if own is not None and use.made:
+            return Text(own)
+        if use.attributes.keys() - _OF_MODULES:
+            inside = ", ".join(f"{name!r}: {self._attribute(use, name, path).text}" for name in use.attributes)
+            made = f"type('Block', (torch.nn.Identity,), {{{inside}}})"
+            return Text(made if use.made else f"{made}()")
+        return Text(called_class(use.open.name) if use.made else called_module(use.open.name))
+
+    def _own_class(self, attributes: Iterable[str]) -> str | None:
+        """A class of the file that looks like a building block, and has these attributes."""
+        for name, value in vars(self._module).items():
+            if (
+                isinstance(value, type)
+                and issubclass(value, torch.nn.Module)
+                and value.__module__ == self._module.__name__
+                and ("block" in name.lower() or "bottleneck" in name.lower())
+                and all(hasattr(value, attribute) for attribute in attributes)
+            ):
+                return name
+        return None
+
+    def _attribute(self, use: Use, name: str, path: Path) -> Guess:
+        return self.of(use.attributes[name], (*path, f".{name}"))
+
+    def _entry(self, use: Use, key: str | int, path: Path) -> Guess:
+        return self.of(use.entries[key], (*path, f"[{key!r}]"))
+
+    def _with_attributes(self, use: Use, path: Path) -> Guess:
+        names = use.attributes.keys()
+        if names <= _OF_TENSORS and use.open.fed:
+            return Tensor((2, use.open.size))
+        if names <= _OF_MODULES:
+            return Text("torch.nn.Linear(32, 32)" if "weight" in names else "torch.nn.Identity()")
+        items = tuple((name, self._attribute(use, name, path)) for name in use.attributes)
+        return Group("record" if use.mapping else "namespace", items)
+
+    def _mapping(self, use: Use, path: Path) -> Guess:
+        if use.attributes:
+            keys = {str(key): self._entry(use, key, path) for key in use.entries}
+            names = {name: self._attribute(use, name, path) for name in use.attributes}
+            return Group("record", tuple({**keys, **names}.items()))
+        return Group("dict", tuple((repr(key), self._entry(use, key, path)) for key in use.entries))
+
+    def _sequence(self, use: Use, path: Path) -> Guess:
+        indices = [key for key in use.entries if isinstance(key, int)]
+        parts = sizes_of(max([use.length or 0, *(index + 1 for index in indices)]), use.open.size)
+        for index in indices:
+            parts = parts.with_part(f"[{index}]", self._entry(use, index, path))
+        return parts
+
+
+def _plain(use: Use) -> Guess:
+    words = [each for each in use.compared if isinstance(each, str)]
+    if words:
+        return Text(repr(words[0]))
+    if use.words:
+        return Text((*likely_words(use.open.name), "''")[0])
+    return Size(use.open.size)

@@ -1,0 +1,118 @@
+"""Corrections of sizes: what does not fit is recognised by its number, since different things have different sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .guesses import Guess, Open, Path, Size, Tensor, Trial, changed, leaves
+from .layers import BATCH
+
+_LARGEST = 4096
+"""No guessed size is larger."""
+_EDGES = (8, 16, 24, 28, 32, 48, 56, 64, 84, 96, 112, 128, 160, 192, 224, 227, 256, 299, 320, 384, 512)
+"""Usual sizes of images."""
+
+
+def tensors(trial: Trial) -> list[tuple[Path, Tensor]]:
+    return [(path, part) for path, part in leaves(trial) if isinstance(part, Tensor)]
+
+
+def numbers(trial: Trial) -> list[tuple[Path, Size | Open]]:
+    return [(path, part) for path, part in leaves(trial) if isinstance(part, (Size, Open))]
+
+
+def with_number(part: Size | Open, value: int) -> Guess:
+    return replace(part, size=value) if isinstance(part, Open) else Size(value)
+
+
+def number_of(part: Size | Open) -> int:
+    return part.size if isinstance(part, Open) else part.value
+
+
+def with_dimension(tensor: Tensor, index: int, size: int) -> Tensor:
+    shape = list(tensor.shape)
+    shape[index] = size
+    return replace(tensor, shape=tuple(shape))
+
+
+def equalised(trial: Trial, got: int, want: int) -> Iterator[Trial]:
+    """Trials in which what is ``got`` now may become what is wanted: inputs first, then what the model is made with."""
+    if got == want:
+        return
+    yield from _of_tensors(trial, got, want)
+    yield from _of_numbers(trial, got, want)
+    yield from _of_numbers(trial, want, got)
+    yield from _of_tensors(trial, want, got)
+    yield from _scaled(trial, got, want)
+    yield from _scaled(trial, want, got)
+
+
+def _of_tensors(trial: Trial, old: int, new: int) -> Iterator[Trial]:
+    if not 0 < new <= _LARGEST:
+        return
+    everywhere = trial
+    for path, tensor in tensors(trial):
+        indices = [index for index, size in enumerate(tensor.shape) if size == old and (index or old != BATCH)]
+        shape = tensor
+        for index in indices:
+            yield changed(trial, path, with_dimension(tensor, index, new))
+            shape = with_dimension(shape, index, new)
+        if len(indices) > 1:
+            yield changed(trial, path, shape)
+        everywhere = changed(everywhere, path, shape)
+    if everywhere != trial:
+        # Several inputs of one size may have to stay equal.
+        yield everywhere
+
+
+def _of_numbers(trial: Trial, old: int, new: int) -> Iterator[Trial]:
+    if 0 < new <= _LARGEST:
+        for path, part in numbers(trial):
+            if number_of(part) == old:
+                yield changed(trial, path, with_number(part, new))
+
+
+def _scaled(trial: Trial, old: int, new: int) -> Iterator[Trial]:
+    """``old`` may be a multiple of a size, or a part of one, or a sum with one."""
+    if not (old > 0 and new > 0):
+        return
+    for path, tensor in tensors(trial):
+        for index, size in enumerate(tensor.shape):
+            if index and size > 1 and (scaled := _in_proportion(size, old, new)) is not None:
+                yield changed(trial, path, with_dimension(tensor, index, scaled))
+    for path, part in numbers(trial):
+        number = number_of(part)
+        if number > 2 and (scaled := _in_proportion(number, old, new)) is not None:
+            yield changed(trial, path, with_number(part, scaled))
+    for path, tensor in tensors(trial):
+        for index, size in enumerate(tensor.shape):
+            if index and size < old and 0 < size + new - old <= _LARGEST and size > 1:
+                yield changed(trial, path, with_dimension(tensor, index, size + new - old))
+
+
+def _in_proportion(size: int, old: int, new: int) -> int | None:
+    if size == old or (old % size and size % old) or (size * new) % old:
+        return None
+    scaled = size * new // old
+    return scaled if 0 < scaled <= _LARGEST and scaled != size else None
+
+
+def resized(trial: Trial, ratio: float) -> Iterator[Trial]:
+    """Trials with other spatial sizes; ``ratio`` is how many times as many positions are wanted."""
+    for path, tensor in tensors(trial):
+        dimensions = len(tensor.shape) - 2
+        if tensor.dtype != "float" or dimensions < 1:
+            continue
+        first = 2 if dimensions > 1 else (1 if tensor.shape[2] > tensor.shape[1] else 2)
+        edge = tensor.shape[-1] if dimensions > 1 else tensor.shape[first]
+        estimate = edge * ratio ** (1 / max(dimensions, 1))
+        for new in _edges_near(estimate, edge):
+            shape = tensor.shape[:2] + (new,) * dimensions if dimensions > 1 else None
+            yield changed(trial, path, replace(tensor, shape=shape) if shape else with_dimension(tensor, first, new))
+
+
+def _edges_near(estimate: float, edge: int) -> list[int]:
+    exact = [round(estimate)] if estimate >= 1 else []
+    usual = sorted(_EDGES, key=lambda size: abs(size - estimate))[:8]
+    return [size for size in dict.fromkeys([*exact, *usual]) if size != edge and size <= _LARGEST]
