@@ -165,7 +165,7 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
         module = loaded.module
     except (NoModelError, FakesFailedError) as error:
         return {"status": "not loaded", "reason": str(error)[:300]}
-    loaded = (time.perf_counter() - start) * 1000
+    load_ms = (time.perf_counter() - start) * 1000
     if not issubclass(find_target(module, each.name), torch.nn.Module):
         return {"status": "no module"}
     try:
@@ -180,7 +180,7 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
         "inputs": found.inputs,
         "tries": found.tries,
         "ms": round(found.milliseconds, 1),
-        "load_ms": round(loaded, 1),
+        "load_ms": round(load_ms, 1),
     }
     if found.inputs is None and found.error is not None:
         answer["reason"] = f"{type(found.error).__name__}: {found.error}"[:300]

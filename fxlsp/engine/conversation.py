@@ -171,4 +171,6 @@ def _recipe(request: TraceRequest) -> Message:
         recipe["file"] = request.names_in
     if request.alternatives:
         recipe["alternatives"] = [each.to_json() for each in request.alternatives]
+    if request.guess is not None:
+        recipe["guess"] = {"init": request.guess.init, "inputs": request.guess.inputs}
     return recipe

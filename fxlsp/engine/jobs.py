@@ -142,11 +142,18 @@ class TracingJobs:
             source=key.recipe.source if key.recipe is not None else None,
             names_in=key.recipe.file if key.recipe is not None else None,
             alternatives=self._alternatives(key),
+            guess=self._guess(key),
             overlays={path: document.text for path, document in sent.documents.items()},
             roots=self._roots(key.file),
             seconds=settings.seconds,
             megabytes=settings.megabytes,
         )
+
+    def _guess(self, key: ModelKey) -> Recipe | None:
+        """What the last trace of the model found by search, so that an edit does not cost another one."""
+        state = self._session.states.get(key)
+        recipe = None if state is None or state.report is None else state.report.recipe
+        return recipe if recipe is not None and recipe.source == "search" else None
 
     def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:
         """What else to try; nothing once the recipe has worked, so that both passes start on it at once."""
