@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import dis
 import inspect
 import operator
@@ -142,17 +143,18 @@ class RecoveringTracer(ModulePathTracer):
     def proxy(self, node: torch.fx.Node) -> torch.fx.Proxy:
         return ValueProxy(node, self)
 
-    def create_proxy(
-        self,
-        kind: str,
-        target: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        name: str | None = None,
-        type_expr: Any | None = None,
-        proxy_factory_fn: Callable[[torch.fx.Node], torch.fx.Proxy] | None = None,
+    def create_proxy(self, kind: str, target: Any, *args: Any, **kwargs: Any) -> Any:
+        proxy = self._valued_proxy(kind, target, *args, **kwargs)
+        known = self.evaluator.values[proxy.node]
+        is_none = known.output is None and known.error is None
+        # No proxy can answer ``is None``. Whoever reads an attribute wants its node.
+        is_answer = kind.startswith("call_") and target is not builtins.getattr
+        return None if is_none and is_answer else proxy
+
+    def _valued_proxy(
+        self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *options: Any, **named_options: Any
     ) -> torch.fx.Proxy:
-        proxy = super().create_proxy(kind, target, args, kwargs, name, type_expr, proxy_factory_fn)
+        proxy = super().create_proxy(kind, target, args, kwargs, *options, **named_options)
         values, named = self.values_in((args, kwargs))
         with self.evaluation():
             self.evaluator.evaluate(proxy.node, values, named)
@@ -312,7 +314,7 @@ class RecoveringTracer(ModulePathTracer):
 
     def passed(self, refusal: BaseException, code: str, call: Call) -> Any:
         """The node of a call that plain torch.fx refuses; noted unless it fails by itself as well."""
-        proxy = self.create_proxy(*call)
+        proxy = self._valued_proxy(*call)
         value = self.evaluator.values.get(proxy.node)
         if value is None or value.error is None:
             self.note(code, refusal)

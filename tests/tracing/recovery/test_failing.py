@@ -66,6 +66,23 @@ def test_what_only_the_graph_fails_at_is_told_where_the_ways_part(followed: Foll
     )
 
 
+def test_what_is_none_to_the_model_is_none_behind_it(followed: Followed) -> None:
+    report = followed(
+        """
+        class Net(nn.Module):
+            def forward(self, x, **kwargs):
+                mask = kwargs.get("mask")
+                if mask is not None:
+                    x = x.masked_fill(⟦mask[0]⟧, 0)
+                return x + 1
+        """,
+        "FX402",
+        also=frozenset({"FX318"}),
+    )
+    assert report.complete
+    assert [node.target for node in report.nodes] == ["x", "**kwargs", "get", "operator.add", "output"]
+
+
 TRACES = {
     "a matrix product": Case("return x @ x.T"),
     "an error that is never raised": Case("if self.n:\n    return x @ x\nreturn x + 1", "self.n = 0"),
