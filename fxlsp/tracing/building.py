@@ -7,7 +7,7 @@ import os
 import random
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -103,26 +103,30 @@ class Builder:
 
     def _load(self) -> Loaded:
         target = self._target
+        own = target.name.partition(".")[0]
         if target.file is None:
             module = self._loader.load_module(target.module or "")
+            # Of a file of the workspace, this is what makes it run what the target needs.
+            getattr(module, own, None)
             return Loaded(module, module)
-        needed, own = _names_in(text for text in (target.init, target.inputs) if text), target.name.partition(".")[0]
+        needed = _names_in(text for text in (target.init, target.inputs) if text)
         if target.names_in is None:
             module = self._load_file(target.file, [own, *needed])
             return Loaded(module, module)
-        # First, since it may import more of the target's file than the target needs.
         names = self._load_file(target.names_in, needed)
-        return Loaded(self._loader.loaded(target.file) or self._load_file(target.file, [own]), names)
+        return Loaded(self._load_file(target.file, [own]), names)
 
     def _load_file(self, path: str, names: list[str]) -> ModuleType:
         try:
             return self._loader.load_file(path, names)
-        except NameError:
+        except NameError as error:
             # A name made by a statement that does not look as if it made it: the whole file, then.
-            self._loader.forget()
-            return self._loader.load_file(path, None)
+            if not self._loader.run_whole_file_of(error):
+                raise
+            return self._loader.load_file(path, names)
 
     def _no_model(self, error: BaseException, code: str, what: str) -> Exception:
+        error = self._loader.cause_of(error)
         if not self._really and comes_from_fakes(error):
             return FakesFailedError()
         return NoModelError(load_failure(error, str(self._target), code, self._places, what))
@@ -143,7 +147,7 @@ class Builder:
         seed()
         try:
             init = target.init or default_init(found, target.name)
-            model = construct(lambda: _made(init, loaded.names), self.constructions, self._fake_mode, self._really)
+            model = construct(lambda: self._made(init, loaded.names), self.constructions, self._fake_mode, self._really)
         except RecipeError as error:
             raise NoModelError(
                 Failure(str(target), NOT_BUILT, str(error), self._definition(), needs=error.needs)
@@ -151,6 +155,15 @@ class Builder:
         except BaseException as error:
             raise self._no_model(error, NOT_BUILT, f"build {target.init or target.name}") from error
         return Built(model, found, loaded.names, init)
+
+    def _made(self, init: str, module: ModuleType) -> torch.nn.Module:
+        try:
+            return _made(init, module)
+        except NameError as error:
+            if not self._loader.run_whole_file_of(error):
+                raise
+            seed()
+            return _made(init, module)
 
     def _definition(self) -> Any:
         return None if self._target.file is None else self._places.of_name(self._target.file, self._target.name)
@@ -172,6 +185,16 @@ def _names_in(texts: Iterable[str]) -> list[str]:
             continue
         names += [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     return names
+
+
+def unwrapped(built: Built) -> Built:
+    """What the model wraps that ``torch.compile`` or ``DataParallel`` made; any other as it is."""
+    model = built.model
+    if isinstance(model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):
+        return unwrapped(replace(built, model=model.module))
+    if type(model).__name__ == "OptimizedModule":
+        return unwrapped(replace(built, model=model._orig_mod))  # type: ignore[arg-type]
+    return built
 
 
 def seed() -> None:

@@ -64,6 +64,12 @@ def _is_ours_or_torch(filename: str) -> bool:
     return filename.startswith(_STANDARD_LIBRARY) and not in_packages
 
 
+@cache
+def is_workspace_code(filename: str) -> bool:
+    """Whether code of this file is the user's own, and neither fxlsp's nor generated."""
+    return not _is_ours_or_torch(filename) and not is_installed(filename)
+
+
 class Places:
     """Turns running instructions into locations."""
 

@@ -25,7 +25,7 @@ from ..report.recipes import Recipe
 from ..report.report import Environment, Report
 from ..report.wire import Message
 from .assembly import Assembly
-from .building import Builder, Built, FakesFailedError, NoModelError, Target, seed
+from .building import Builder, Built, FakesFailedError, NoModelError, Target, seed, unwrapped
 from .checks.checking import Checking
 from .checks.mode import ModeDifference, may_depend_on_mode, mode_differences
 from .checks.traced import Traced
@@ -221,6 +221,8 @@ class Job:
     def _recovered_once(self, built_really: bool, with_data: bool) -> Recovered:
         fake_mode = new_fake_mode()
         builder, built = self._build(fake_mode, built_really)
+        # The view is of the model itself; what torch.fx does with a wrapper is the verdict.
+        built = unwrapped(built)
         feed = prepared(self._target, built, fake_mode, self._places, with_data)
         subject = Subject(str(self._target), built, builder.constructions, feed, fake_mode, real=with_data)
         return recover(subject, self._places)

@@ -10,12 +10,13 @@ import importlib.util
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from types import CodeType, ModuleType
+from types import ModuleType
 
 from ..report.wire import text_digest
+from .execution import Execution, WorkspaceModule, ask, execution_of, start
 from .expressions import Expressions
 from .frames import is_installed
-from .needed import needed_part
+from .naming import Place, placed
 from .sources import Sources
 
 
@@ -29,38 +30,33 @@ class Loader:
         self._sources = sources
         self._expressions = expressions
         self._roots = tuple(roots)
-        self._modules: list[str] = []
+        self._modules: list[WorkspaceModule] = []
+        self._executions: list[Execution] = []
+        self._wanted: dict[str, list[str]] = {}
+        """Names that are wanted of a file that is about to be loaded, by its real path."""
 
-    def load_file(self, path: str, names: Sequence[str] | None) -> ModuleType:
-        """Execute what ``names`` need of the file, or all of it if they are None.
+    def load_file(self, path: str, names: Sequence[str]) -> ModuleType:
+        """Execute what ``names`` need of the file.
 
-        Raises whatever the file raises; SyntaxError if it does not parse; FileNotFoundError.
+        Raises:
+            FileNotFoundError: there is no such file.
+            SyntaxError: it does not parse.
+            BaseException: what the statement raised that should have bound one of the names.
         """
-        if self._sources.text(path) is None:
+        text = self._sources.text(path)
+        if text is None:
             raise FileNotFoundError(f"there is no file {path}, or it is not Python text")
-        name, folder = _module_name(path)
-        self._prepare(folder)
-        if "." in name:
-            importlib.import_module(name.rpartition(".")[0])
-            if name in sys.modules:
-                # Its package imports it: what registers itself must do so once.
-                return sys.modules[name]
-        module = ModuleType(name if not _is_taken(name) else f"_fxlsp_target_{name}")
-        module.__file__ = path
-        is_package = os.path.basename(path) == "__init__.py" and name != "__init__"
-        module.__spec__ = importlib.util.spec_from_file_location(name, path)
-        module.__package__ = name if is_package else name.rpartition(".")[0]
-        if is_package:
-            # All of it runs: its submodules import from it what they like.
-            names, module.__path__ = None, [os.path.dirname(path)]
-        self._execute(module, path, self.compile(path, names))
+        loaded = self._loaded(path)
+        if loaded is not None:
+            ask(loaded, names)
+            return loaded
+        place = placed(path, _relative_level(ast.parse(text.removeprefix("\ufeff"), path)))
+        self._prepare(place.folder)
+        self._wanted[path] = list(names)
+        module = self._imported(place, path) or self._executed(place, path)
+        if isinstance(module, WorkspaceModule):
+            ask(module, names)
         return module
-
-    def loaded(self, path: str) -> ModuleType | None:
-        """The module of a workspace file that has been executed already."""
-        modules = (sys.modules.get(name) for name in self._modules)
-        files = ((module, getattr(module, "__file__", None)) for module in modules if module is not None)
-        return next((module for module, file in files if file and os.path.realpath(file) == path), None)
 
     def load_module(self, name: str) -> ModuleType:
         """Import ``package.module``; raises what the import raises."""
@@ -69,38 +65,72 @@ class Loader:
 
     def forget(self) -> None:
         """Drop every workspace module, so that the next load executes them anew."""
-        for name in self._modules:
-            sys.modules.pop(name, None)
+        for module in self._modules:
+            sys.modules.pop(module.__name__, None)
         self._modules.clear()
+        self._executions.clear()
 
-    def compile(self, path: str, names: Sequence[str] | None) -> CodeType:
-        """The code of a workspace file, reduced to what ``names`` need; all of it if they are None.
+    def cause_of(self, error: BaseException) -> BaseException:
+        """``error``, or the failure of a statement that should have bound the name that is not defined."""
+        return next((cause for each in self._executions if (cause := each.cause_of(error)) is not None), error)
 
-        Raises:
-            SyntaxError: it does not parse.
-        """
-        text = (self._sources.text(path) or "").removeprefix("\ufeff")
-        tree = ast.parse(text, path)
-        self.read[path] = text_digest(self._sources.text(path) or "")
-        self._expressions.add_tree(path, tree)
-        # ``torch.fx.wrap`` requires that top-level code is named ``<module>``, as compile() names it.
-        return compile(tree if names is None else needed_part(tree, names), path, "exec", dont_inherit=True)
+    def run_whole_file_of(self, error: BaseException) -> bool:
+        """After a NameError without a cause, run all of the file that raised it; False if that is of no use."""
+        if not isinstance(error, NameError) or self.cause_of(error) is not error:
+            return False
+        return any(each.run_whole() for each in self._executions if each.raised(error))
 
     def is_workspace(self, path: str) -> bool:
         """Whether a file is the workspace's: not installed, or open in the editor (editable installs are workspace)."""
         return self._sources.is_overlay(path) or not is_installed(path)
 
-    def _execute(self, module: ModuleType, path: str, code: CodeType) -> None:
-        self.note_module(module.__name__)
-        sys.modules[module.__name__] = module
-        exec(code, module.__dict__)
+    def execute(self, module: WorkspaceModule, path: str) -> None:
+        """Start the execution of a workspace file.
 
-    def note_module(self, name: str) -> None:
-        """Remember that ``name`` in ``sys.modules`` comes from the workspace."""
-        self._modules.append(name)
+        Raises:
+            SyntaxError: it does not parse.
+        """
+        text = self._sources.text(path) or ""
+        tree = ast.parse(text.removeprefix("\ufeff"), path)
+        self.read[path] = text_digest(text)
+        self._expressions.add_tree(path, tree)
+        self._modules.append(module)
+        start(module, path, tree, self._wanted.pop(path, ()))
+        self._executions.append(execution_of(module))
+
+    def _loaded(self, path: str) -> WorkspaceModule | None:
+        """The module of a workspace file that has been executed already, as what another one imports."""
+        return next((module for module in self._modules if os.path.realpath(module.__file__ or "") == path), None)
+
+    def _imported(self, place: Place, path: str) -> ModuleType | None:
+        """The file as a module of its package; None if an import of its name would not lead to it."""
+        if "." not in place.name and not place.is_package:
+            return None
+        try:
+            module = importlib.import_module(place.name)
+        except ImportError:
+            return None
+        return module if os.path.realpath(getattr(module, "__file__", None) or "") == path else None
+
+    def _executed(self, place: Place, path: str) -> WorkspaceModule:
+        """The file as a script, whatever else has its name."""
+        module = WorkspaceModule(place.name if not _is_taken(place.name) else f"_fxlsp_target_{place.name}")
+        module.__file__ = path
+        module.__spec__ = importlib.util.spec_from_file_location(place.name, path)
+        module.__package__ = place.package
+        if place.is_package:
+            module.__path__ = [os.path.dirname(path)]
+        sys.modules[module.__name__] = module
+        self.execute(module, path)
+        return module
 
     def _prepare(self, folder: str | None) -> None:
-        for place in reversed([folder, *self._roots] if folder is not None else [*self._roots]):
+        sources = [os.path.join(root, "src") for root in self._roots]
+        places = [*([folder] if folder else []), *self._roots, *filter(os.path.isdir, sources)]
+        if folder:
+            # Where whoever runs a script most likely stands: relative paths of its own count from there.
+            os.chdir(folder)
+        for place in reversed(places):
             if place in sys.path:
                 sys.path.remove(place)
             sys.path.insert(0, place)
@@ -110,7 +140,7 @@ class Loader:
 
 
 class _WorkspaceFinder(importlib.abc.MetaPathFinder):
-    """Lets modules of the workspace be loaded from their unsaved texts."""
+    """Lets modules of the workspace be loaded from their unsaved texts, as far as they are needed."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -129,28 +159,24 @@ class _WorkspaceFinder(importlib.abc.MetaPathFinder):
 
 
 class _WorkspaceLoader(importlib.machinery.SourceFileLoader):
-    """Compiles a workspace module from the text that the editor shows; never writes bytecode."""
+    """Executes a workspace module from the text that the editor shows; never writes bytecode."""
 
     def __init__(self, fullname: str, path: str, real: str, loader: Loader) -> None:
         super().__init__(fullname, path)
         self._real = real
         self._loader = loader
 
-    def get_code(self, fullname: str) -> CodeType | None:
-        self._loader.note_module(fullname)
-        return self._loader.compile(self._real, None)
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return WorkspaceModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert isinstance(module, WorkspaceModule)
+        self._loader.execute(module, self._real)
 
 
-def _module_name(path: str) -> tuple[str, str]:
-    """The dotted name by which a file would be imported, and the folder that must be on ``sys.path`` for it."""
-    folder, file = os.path.split(path)
-    parts = [os.path.splitext(file)[0]]
-    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
-        folder, package = os.path.split(folder)
-        parts.insert(0, package)
-    if parts[-1] == "__init__" and len(parts) > 1:
-        parts.pop()
-    return ".".join(parts), folder
+def _relative_level(tree: ast.Module) -> int:
+    """The most dots of an import in the file: of how many packages it must be a part."""
+    return max((node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)), default=0)
 
 
 def _is_taken(name: str) -> bool:

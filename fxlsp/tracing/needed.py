@@ -24,73 +24,197 @@ _TRAINING = ("train", "eval", "zero_grad", "requires_grad_", "to", "cuda", "cpu"
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+_COMPOUND = (ast.If, ast.Try, ast.With, ast.For)
+"""Statements that run in part."""
+
+_LOOKED_UP = frozenset({"globals", "vars", "locals", "exec", "eval"})
+"""Functions that find names of the module which no analysis can know."""
 
 
-def needed_part(tree: ast.Module, names: Iterable[str]) -> ast.Module:
-    """``tree`` without the top-level statements that ``names`` do not depend on; positions are kept.
+class Part(NamedTuple):
+    """A top-level statement that is to run."""
 
-    Imports that nothing needed uses are kept, but may fail: a missing package costs only the models that use it.
+    place: int
+    """Its place among the top-level statements."""
+    statement: ast.stmt
+    """Reduced to what is needed, if it is a compound one."""
+    names: frozenset[str]
+    """What it binds or changes: names of the module."""
+
+    @property
+    def is_import(self) -> bool:
+        return isinstance(self.statement, _IMPORTS)
+
+    @property
+    def is_definition(self) -> bool:
+        return isinstance(self.statement, _DEFINITIONS)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it may be one of several that stand for the same statement."""
+        return isinstance(self.statement, _COMPOUND)
+
+
+class Needs:
+    """What the top-level statements of one file need of each other.
+
+    Kept in any case are imports and definitions: those may register something. Whoever runs them must let those fail
+    that nothing needs: a missing package costs only the models that use it.
     """
-    imported = {name: full for node in tree.body if isinstance(node, _IMPORTS) for name, full in _imports(node)}
-    needed = _closure(tree, _Needed(set(names), imported, _names_of_itself(tree, imported)))
-    return ast.Module(body=_kept(tree.body, needed), type_ignores=[])
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._body = [part for statement in tree.body for part in _split(statement)]
+        self._imported = {
+            name: full for node in self._body if isinstance(node, _IMPORTS) for name, full in _imports(node)
+        }
+        self._changed: dict[ast.stmt, frozenset[str]] = {}
+        self._read: dict[ast.stmt, set[str]] = {}
+        outside = [self._changes(statement) for statement in self._body if not _is_main_guard(statement)]
+        self._bound_outside: frozenset[str] = frozenset().union(*outside)
+        self.bound: frozenset[str] = frozenset().union(*map(self._changes, self._body))
+        """Every name that some statement binds or changes."""
+
+    def closure(self, names: Iterable[str]) -> set[str]:
+        """``names`` with every top-level name that they, or definitions as they are made, depend on."""
+        needed = set(names)
+        while True:
+            before = len(needed)
+            for statement in self._body:
+                needed |= self._read_by(statement, needed)
+            if not needed.isdisjoint(_LOOKED_UP):
+                needed |= self.exported()
+            if len(needed) == before:
+                return needed
+
+    def parts(self, needed: set[str]) -> Iterator[Part]:
+        """The statements that make the names of a closure, and those that always run, in order."""
+        for index, statement in enumerate(self._body):
+            for kept in self._kept([statement], needed):
+                yield Part(index, kept, self._names(statement))
+
+    def all_parts(self) -> Iterator[Part]:
+        """Every statement but for the ``__main__`` block."""
+        for index, statement in enumerate(self._body):
+            if not _is_main_guard(statement):
+                yield Part(index, statement, self._names(statement))
+
+    def exported(self) -> set[str]:
+        """The names that the module may be asked for by whoever does not say which: loops bind what they train with."""
+        return {
+            name
+            for statement in self._body
+            if not isinstance(statement, _LOOPS) and not _is_main_guard(statement)
+            for name in self._names(statement)
+        }
+
+    def _names(self, statement: ast.stmt) -> frozenset[str]:
+        """What a statement binds or changes, without modules: a call on one changes nothing here."""
+        changed = {name for name in self._changes(statement) if "." not in name}
+        return frozenset(changed if isinstance(statement, _IMPORTS) else changed.difference(self._modules()))
+
+    def _modules(self) -> set[str]:
+        return {name for name, full in self._imported.items() if not _may_have_state(full)}
+
+    def _read_by(self, statement: ast.stmt, needed: set[str]) -> set[str]:
+        """Names that what is kept of ``statement`` reads."""
+        if isinstance(statement, _IMPORTS):
+            return set()
+        if isinstance(statement, _DEFINITIONS) and statement.name not in needed:
+            return _used_to_define(statement)
+        if not isinstance(statement, _DEFINITIONS) and not self._matters(statement, needed):
+            return free_names(statement) if isinstance(statement, ast.Raise) else set()
+        if isinstance(statement, _COMPOUND):
+            return set().union(*(self._read_by_child(child, needed) for child in ast.iter_child_nodes(statement)))
+        if statement not in self._read:
+            self._read[statement] = free_names(statement) | _wrapped_names(statement, self._imported)
+        return self._read[statement]
+
+    def _read_by_child(self, child: ast.AST, needed: set[str]) -> set[str]:
+        if isinstance(child, ast.stmt):
+            return self._read_by(child, needed)
+        if isinstance(child, ast.ExceptHandler):
+            return set().union(*(self._read_by_child(inner, needed) for inner in ast.iter_child_nodes(child)))
+        return free_names(child)
+
+    def _matters(self, statement: ast.stmt, needed: set[str]) -> bool:
+        """Whether running ``statement`` binds or changes a needed name, or a default that every model depends on."""
+        changed = self._changes(statement)
+        if _is_main_guard(statement):
+            # Only for what there is nowhere else: an import would skip it.
+            return not needed.isdisjoint(changed - self._bound_outside)
+        return not needed.isdisjoint(changed) or any(name.startswith(_ALWAYS_CHANGED) for name in changed)
+
+    def _changes(self, statement: ast.stmt) -> frozenset[str]:
+        if statement not in self._changed:
+            self._changed[statement] = frozenset(
+                name for node in _relevant(statement) for name in _changed_by(node, self._imported)
+            )
+        return self._changed[statement]
+
+    def _kept(self, body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
+        kept: list[ast.stmt] = []
+        for statement in body:
+            if isinstance(statement, (*_DEFINITIONS, *_IMPORTS)):
+                kept.append(statement)
+            elif self._matters(statement, needed):
+                kept.append(self._filtered(statement, needed))
+        return kept
+
+    def _filtered(self, statement: ast.stmt, needed: set[str]) -> ast.stmt:
+        """A compound statement with its bodies filtered; any other as it is."""
+        if not isinstance(statement, _COMPOUND):
+            return statement
+        filtered = copy.copy(statement)
+        filtered.body = self._filtered_body(statement.body, needed, statement)
+        if isinstance(statement, (ast.If, ast.For, ast.Try)):
+            filtered.orelse = self._nested(statement.orelse, needed)  # type: ignore[union-attr]
+        if isinstance(statement, ast.Try):
+            filtered.finalbody = self._nested(statement.finalbody, needed)  # type: ignore[union-attr]
+            filtered.handlers = [self._handler(handler, needed) for handler in statement.handlers]  # type: ignore[union-attr]
+        if _is_main_guard(statement):
+            filtered.test = ast.copy_location(ast.Constant(True), statement)  # type: ignore[union-attr]
+        return filtered
+
+    def _handler(self, handler: ast.ExceptHandler, needed: set[str]) -> ast.ExceptHandler:
+        filtered = copy.copy(handler)
+        filtered.body = self._filtered_body(handler.body, needed, handler)
+        return filtered
+
+    def _filtered_body(
+        self, body: list[ast.stmt], needed: set[str], place: ast.stmt | ast.ExceptHandler
+    ) -> list[ast.stmt]:
+        """A filtered body that is never empty. ``raise`` and ``pass`` stay: they say which way a branch goes."""
+        kept = [
+            statement
+            for original in body
+            for statement in (
+                [original] if isinstance(original, (ast.Raise, ast.Pass)) else self._nested([original], needed)
+            )
+        ]
+        return kept or [ast.copy_location(ast.Pass(), place)]
+
+    def _nested(self, body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
+        """Imports inside a compound statement that nothing needs must not fail all of it."""
+        return [
+            _allowed_to_fail(statement)
+            if isinstance(statement, _IMPORTS) and needed.isdisjoint(_imported_names(statement))
+            else statement
+            for statement in self._kept(body, needed)
+        ]
 
 
-class _Needed(NamedTuple):
-    names: set[str]
-    imported: dict[str, str]
-    """Top-level names of modules and of what comes from them, with what each stands for: a call on a module changes
-    nothing here."""
-    itself: set[str]
-    """Top-level names of the module itself: what is read from them is read from this file."""
-
-
-def _names_of_itself(tree: ast.Module, imported: dict[str, str]) -> set[str]:
-    """``here`` and ``there`` for ``here = sys.modules[__name__]`` and ``there = here``."""
-    names: set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign) and _is_itself(statement.value, names, imported):
-            names.update(target.id for target in statement.targets if isinstance(target, ast.Name))
-    return names
-
-
-def _is_itself(node: ast.expr, known: set[str], imported: dict[str, str]) -> bool:
-    if isinstance(node, ast.Name):
-        return node.id in known
-    is_module = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and node.slice.id == "__name__"
-    return is_module and _full_name(node, imported) == "sys.modules"
-
-
-def _closure(tree: ast.Module, needed: _Needed) -> _Needed:
-    """``needed`` with every top-level name that its names, or definitions as they are made, depend on."""
-    names = set(needed.names)
-    while True:
-        before = len(names)
-        for statement in tree.body:
-            names |= _names_needed_by(statement, needed._replace(names=names))
-        if len(names) == before:
-            return needed._replace(names=names)
-
-
-def _names_needed_by(statement: ast.stmt, needed: _Needed) -> set[str]:
-    if isinstance(statement, _DEFINITIONS):
-        made = statement.name in needed.names
-        return _read(statement, needed) if made else _used_to_define(statement, needed)
-    if isinstance(statement, _IMPORTS) or not _matters(statement, needed):
-        return set()
-    return _read(statement, needed) | _wrapped_names(statement, needed.imported)
-
-
-def _read(node: ast.AST, needed: _Needed) -> set[str]:
-    """Names that ``node`` takes from the module, by themselves or as attributes of a name of the module itself."""
-    names = free_names(node)
-    if needed.itself.isdisjoint(names):
-        return names
-    return names | {
-        attribute.attr
-        for attribute in ast.walk(node)
-        if isinstance(attribute, ast.Attribute) and _root(attribute) in needed.itself
-    }
+def _split(statement: ast.stmt) -> list[ast.stmt]:
+    """An import of several names as several imports, each of which may fail for itself."""
+    if not isinstance(statement, _IMPORTS) or len(statement.names) == 1:
+        return [statement]
+    parts: list[ast.stmt] = []
+    for alias in statement.names:
+        part = copy.copy(statement)
+        part.names = [alias]
+        parts.append(part)
+    return parts
 
 
 def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
@@ -104,24 +228,15 @@ def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
     }
 
 
-def _used_to_define(statement: ast.stmt, needed: _Needed) -> set[str]:
+def _used_to_define(statement: ast.stmt) -> set[str]:
     """Names read when a ``def`` or ``class`` statement runs, before anything calls what it made."""
     used: set[str] = set()
     for child in ast.iter_child_nodes(statement):
         if isinstance(statement, ast.ClassDef) and isinstance(child, _DEFINITIONS):
-            used |= _used_to_define(child, needed)
+            used |= _used_to_define(child)
         elif isinstance(statement, ast.ClassDef) or not isinstance(child, ast.stmt):
-            used |= _read(child, needed)
+            used |= free_names(child)
     return used
-
-
-def _matters(statement: ast.stmt, needed: _Needed) -> bool:
-    """Whether running ``statement`` binds or changes a needed name, or a default that every model depends on."""
-    return any(
-        name in needed.names or name.startswith(_ALWAYS_CHANGED)
-        for node in _relevant(statement)
-        for name in _changed_by(node, needed.imported)
-    )
 
 
 def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
@@ -130,7 +245,7 @@ def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
         return
     yield node
     for child in ast.iter_child_nodes(node):
-        yield from _relevant(child, in_loop or isinstance(node, (ast.For, ast.AsyncFor, ast.While)))
+        yield from _relevant(child, in_loop or isinstance(node, _LOOPS))
 
 
 def _method(node: ast.expr) -> str:
@@ -206,29 +321,9 @@ def _dotted(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _kept(body: list[ast.stmt], needed: _Needed) -> list[ast.stmt]:
-    kept: list[ast.stmt] = []
-    for statement in body:
-        if isinstance(statement, _DEFINITIONS):
-            kept.append(statement)
-        elif isinstance(statement, _IMPORTS):
-            kept.append(_import(statement, needed))
-        elif _matters(statement, needed) and not _is_main_guard(statement):
-            kept.append(_filtered(statement, needed))
-    return kept
-
-
 def _is_main_guard(statement: ast.stmt) -> bool:
     """``if __name__ == "__main__":``, which an import would skip as well."""
     return isinstance(statement, ast.If) and "__name__" in free_names(statement.test) and not statement.orelse
-
-
-def _import(statement: ast.Import | ast.ImportFrom, needed: _Needed) -> ast.stmt:
-    if isinstance(statement, ast.ImportFrom) and (statement.module == "__future__" or statement.names[0].name == "*"):
-        return statement
-    if needed.names.intersection(_imported_names(statement)):
-        return statement
-    return _allowed_to_fail(statement)
 
 
 def _allowed_to_fail(statement: ast.stmt) -> ast.Try:
@@ -237,33 +332,3 @@ def _allowed_to_fail(statement: ast.stmt) -> ast.Try:
     passing = ast.copy_location(ast.Pass(), statement)
     handler = ast.copy_location(ast.ExceptHandler(error, None, [passing]), statement)
     return ast.copy_location(ast.Try([statement], [handler], [], []), statement)
-
-
-def _filtered(statement: ast.stmt, needed: _Needed) -> ast.stmt:
-    """A compound statement with its bodies filtered; any other as it is."""
-    if not isinstance(statement, (ast.If, ast.Try, ast.With, ast.For)):
-        return statement
-    filtered = copy.copy(statement)
-    filtered.body = _body(statement.body, needed, statement)
-    if isinstance(statement, (ast.If, ast.For, ast.Try)):
-        filtered.orelse = _kept(statement.orelse, needed)  # type: ignore[union-attr]
-    if isinstance(statement, ast.Try):
-        filtered.finalbody = _kept(statement.finalbody, needed)  # type: ignore[union-attr]
-        filtered.handlers = [_handler(handler, needed) for handler in statement.handlers]  # type: ignore[union-attr]
-    return filtered
-
-
-def _handler(handler: ast.ExceptHandler, needed: _Needed) -> ast.ExceptHandler:
-    filtered = copy.copy(handler)
-    filtered.body = _body(handler.body, needed, handler)
-    return filtered
-
-
-def _body(body: list[ast.stmt], needed: _Needed, place: ast.stmt | ast.ExceptHandler) -> list[ast.stmt]:
-    """A filtered body that is never empty. ``raise`` and ``pass`` stay: they say which way a branch goes."""
-    kept = [
-        statement
-        for original in body
-        for statement in ([original] if isinstance(original, (ast.Raise, ast.Pass)) else _kept([original], needed))
-    ]
-    return kept or [ast.copy_location(ast.Pass(), place)]

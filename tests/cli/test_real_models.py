@@ -62,7 +62,7 @@ def test_the_examples_are_traced_but_for_the_one_that_shows_a_problem() -> None:
 BAD = {
     "does_not_parse": "class Net(:\n",
     "does_not_import": (
-        "import nothing_of_this_name\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    n = nothing_of_this_name\n"
+        "import nothing_of_this_name\nfrom torch import nn\n\n\nclass Net(nothing_of_this_name.Net): ...\n"
     ),
     "is_not_there": "from torch import nn\n\n\nclass Other(nn.Module):\n    def forward(self, x): ...\n",
     "is_not_built": (

@@ -167,3 +167,131 @@ def test_what_torchscript_compiles_may_initialise(worker: Any, write: Callable[.
     compiled = "@torch.jit.script\ndef made(width: int):\n    return torch.nn.init.ones_(torch.empty(width))\n"
     path = write("import torch\n" + compiled + NET.replace("return self.lin(x)", "return self.lin(x) + made(2)"))
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_a_package_that_is_missing_costs_only_what_uses_it(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        "import missing_package\nfrom missing_package.parts import Base, helper as h\n"
+        + NET
+        + "class Derived(Base, nn.Module):\n    def forward(self, x):\n        return x\n"
+        + "class Made(Net):\n    def __init__(self):\n        super().__init__()\n        h(3)\n"
+        + "class Run(Net):\n    def forward(self, x):\n        return missing_package.run(x)\n"
+        + "@missing_package.decorated\ndef train(): ...\n"
+        + "class Told(Net):\n    def forward(self, x: missing_package.Array[3]):\n        return x\n"
+    )
+    for name in ("Net", "Told"):
+        assert worker.report(f"{path}:{name}", f"{name}()", "torch.randn(1, 4)").complete
+    for name, code in (("Derived", "FX901"), ("Made", "FX903")):
+        failure = worker.answer(f"{path}:{name}", f"{name}()", "torch.randn(1, 4)")["failure"]["failure"]
+        assert failure["code"] == code
+        assert "No module named 'missing_package'" in failure["message"]
+    run = worker.report(f"{path}:Run", "Run()", "torch.randn(1, 4)")
+    assert "No module named 'missing_package'" in run.verdict.error.message
+    assert run.verdict.error.location.line == len(Path(path).read_text().splitlines()) - 5
+
+
+def test_of_other_files_only_what_is_imported_runs(worker: Any, write: Callable[..., str]) -> None:
+    write(
+        "import missing_package\nWIDTH = 4\nTABLE = missing_package.read()\nSIZES = {'out': 2}\n"
+        "def out():\n    return SIZES['out']\nSIZES.update(out=3)\ndef table():\n    return TABLE\n"
+        "for step in range(3):\n    open(__file__ + '.ran', 'w')\n    print(TABLE, 1 / 0)\n",
+        "utils.py",
+    )
+    path = write(
+        "from utils import WIDTH, out, table\nimport utils\n"
+        + NET.replace("nn.Linear(4, 2)", "nn.Linear(WIDTH, out() + utils.SIZES['out'])")
+        + "class Bad(Net):\n    def __init__(self):\n        super().__init__()\n        table()\n"
+    )
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)")
+    assert report.nodes[-1].output == {"shape": [1, 6], "dtype": "float32"}
+    failure = worker.answer(f"{path}:Bad", "Bad()", "torch.randn(1, 4)")["failure"]["failure"]
+    assert "No module named 'missing_package'" in failure["message"]
+
+
+def test_a_star_import_brings_what_does_not_fail(worker: Any, write: Callable[..., str]) -> None:
+    write("from .parts import *\nfrom .rest import *\n", "pack/__init__.py")
+    write("import missing_package\n__all__ = ['WIDTH', 'Lost']\nWIDTH = 4\nLost = missing_package.x\n", "pack/parts.py")
+    write("OUT = 2\nfor OTHER in (1, 2):\n    open(__file__ + '.ran', 'w')\n", "pack/rest.py")
+    path = write("from pack import *\n" + NET.replace("nn.Linear(4, 2)", "nn.Linear(WIDTH, OUT)"))
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_a_name_that_only_running_makes_is_there(worker: Any, write: Callable[..., str]) -> None:
+    path = write("exec('WIDTH = 4')\n" + NET.replace("nn.Linear(4,", "nn.Linear(WIDTH,"))
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+    looked_up = write("WIDTH = 4\n" + NET.replace("nn.Linear(4,", "nn.Linear(globals()['WIDTH'],"), "other.py")
+    assert worker.report(f"{looked_up}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+def test_a_statement_that_fails_half_way_leaves_nothing_half_made(worker: Any, write: Callable[..., str]) -> None:
+    path = write("cfg = {'width': 4}\ncfg.update(open('missing.yaml'))\n" + NET.replace("(4, 2)", "(cfg['width'], 2)"))
+    failure = worker.answer(f"{path}:Net", "Net()", "torch.randn(1, 4)")["failure"]["failure"]
+    assert "missing.yaml" in failure["message"]
+    assert failure["location"]["line"] == 2
+
+
+def test_a_class_of_the_main_block_is_loaded_without_the_rest_of_it(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        "from torch import nn\nif __name__ == '__main__':\n    data = 1 / 0\n    WIDTH = 4\n"
+        "    class Net(nn.Module):\n        def forward(self, x):\n            return x + WIDTH\n"
+    )
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+SIZED = """
+import torch
+from torch import nn
+{}
+
+class Net(nn.Linear):
+    def __init__(self):
+        super().__init__(WIDTH, 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "text"),
+    [
+        ({"net/sizes.py": "WIDTH = 4\n"}, "net/model.py", "from .sizes import WIDTH"),
+        ({"a/sizes.py": "WIDTH = 4\n"}, "a/b/model.py", "from ..sizes import WIDTH"),
+        ({"src/pack/__init__.py": "WIDTH = 4\n"}, "tools/model.py", "from pack import WIDTH"),
+        ({"space/inner/sizes.py": "WIDTH = 4\n"}, "model.py", "from space.inner.sizes import WIDTH"),
+        ({"utils.py": "WIDTH = 9\n", "one/utils.py": "WIDTH = 4\n"}, "one/model.py", "from utils import WIDTH"),
+        ({"sizes.py": "WIDTH = 4\n"}, "a/b/model.py", "import sys\nsys.path.append('../..')\nfrom sizes import WIDTH"),
+        ({"v1.0/sizes.py": "WIDTH = 4\n", "v1.0/__init__.py": ""}, "v1.0/model-2.py", "from sizes import WIDTH"),
+        ({"sizes.py": "WIDTH = 4\n", "__init__.py": ""}, "model.py", "from .sizes import WIDTH"),
+    ],
+    ids=["relative", "two-dots", "src", "namespace", "same-name", "sys-path", "no-name", "root-is-package"],
+)  # fmt: skip
+def test_a_file_finds_its_neighbours(
+    files: dict[str, str], name: str, text: str, worker: Any, write: Callable[..., str], tmp_path: Path
+) -> None:
+    for other, content in files.items():
+        write(content, other)
+    path = write(SIZED.format(text), name)
+    # The folder of the workspace helps nobody who has to find his way from his own.
+    roots = () if "sys.path" in text else (str(tmp_path),)
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)", roots=roots).complete
+
+
+def test_an_unsaved_text_counts_in_a_package(worker: Any, write: Callable[..., str]) -> None:
+    write("", "pack/__init__.py")
+    sizes = write("WIDTH = 3\n", "pack/sizes.py")
+    path = write(SIZED.format("from .sizes import WIDTH"), "pack/model.py")
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)", overlays={sizes: "WIDTH = 4\n"}).complete
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "nn.DataParallel(Net())",
+        "nn.parallel.DistributedDataParallel(Net().cuda(), device_ids=[0])",
+        "torch.compile(Net())",
+    ],
+)
+def test_a_wrapped_instance_shows_what_it_wraps(wrapped: str, worker: Any, write: Callable[..., str]) -> None:
+    path = write(NET + f"torch.distributed.init_process_group('nccl')\nnet = {wrapped}\n")
+    report = worker.report(f"{path}:net", "net", "torch.randn(1, 4)")
+    assert not report.verdict.traceable
+    assert [node.module_path for node in report.nodes] == ["", "lin", None]
+    assert report.complete
