@@ -14,12 +14,13 @@ from typing import NamedTuple, NoReturn
 import torch
 
 from ..report.wire import Decoder, Message, encode
+from .command_line import let_arguments_be_missing
 from .death import die_with_parent
 from .guard import refuse_side_effects
 from .job import Job
 from .last_words import speak_before_dying
 from .sibling import Partner, write_all
-from .torch_private import compile_without_processes, never_start_accelerators
+from .torch_private import compile_without_processes
 from .warmup import warm_up_first_pass, warm_up_second_pass
 
 FAULT = 70
@@ -49,7 +50,6 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     gc.disable()
     exit_really = os._exit
     try:
-        never_start_accelerators()
         compile_without_processes()
         with _second(pipes, scratch) as second:
             # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
@@ -104,6 +104,7 @@ def _carry_out(request: Message, second: Partner, report_pipe: int, scratch: str
 
 def _begin(request: Message, say_stage: Callable[[str], None], scratch: str) -> Job:
     sys.argv = [request["target"].get("file") or request["target"].get("module") or ""]
+    let_arguments_be_missing()
     job = Job(request, say_stage)
     refuse_side_effects(scratch)
     return job

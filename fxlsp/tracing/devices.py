@@ -35,6 +35,21 @@ def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs if device is None else {**kwargs, "device": _cpu_for(device)}
 
 
+def let_defaults_be_cpu() -> None:
+    """From now on ``torch.set_default_device`` and the older call for tensor types choose the CPU."""
+    set_device, set_type = torch.set_default_device, torch.set_default_tensor_type
+
+    def set_default_device(device: Any) -> None:
+        set_device(_cpu_for(device))
+
+    def set_default_tensor_type(t: Any) -> None:
+        name = t if isinstance(t, str) else f"{getattr(t, '__module__', '')}.{getattr(t, '__name__', '')}"
+        set_type(name.replace("torch.cuda.", "torch.") if name.startswith("torch.cuda.") else t)
+
+    torch.set_default_device = set_default_device
+    torch.set_default_tensor_type = set_default_tensor_type
+
+
 def _cpu_for(value: Any) -> Any:
     """The CPU for a device or the name of one, other values (dtypes, tensors, flags) as they are; ``meta`` stays."""
     if isinstance(value, bool) or not isinstance(value, (str, int, torch.device)):

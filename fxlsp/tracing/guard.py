@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _posixsubprocess
 import os
 import sys
 import tempfile
@@ -9,10 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 _REFUSED = {
     "socket.connect": "open a connection",
     "socket.bind": "open a port",
+    "socket.sendto": "send to another machine",
+    "socket.sendmsg": "send to another machine",
     "socket.getaddrinfo": "look up a host",
+    "socket.gethostbyname": "look up a host",
+    "socket.gethostbyaddr": "look up a host",
     "subprocess.Popen": "start a process",
     "os.system": "start a process",
     "os.exec": "start a process",
@@ -22,7 +29,20 @@ _REFUSED = {
     "os.spawn": "start a process",
     "pty.spawn": "start a process",
 }
-_WRITES = {"os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod"}
+_WRITES = {
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+    "os.chown",
+    "os.utime",
+    "os.setxattr",
+    "sqlite3.connect",
+}
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -40,7 +60,7 @@ def refuse_side_effects(scratch: str) -> None:
     scratch = os.path.join(os.path.realpath(scratch), "")
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
-        if event in _REFUSED and not _Own.forks:
+        if event in _REFUSED and not _Own.acts:
             raise RefusedError(f"fxlsp does not let a file {_REFUSED[event]} while it traces a model ({event})")
         if event == "open":
             path, _, flags = args
@@ -50,22 +70,42 @@ def refuse_side_effects(scratch: str) -> None:
             raise RefusedError(
                 f"fxlsp does not let a file change the disk while it traces a model ({event}: {args[0]!r})"
             )
+        elif event in ("os.kill", "os.killpg") and not _Own.acts and args[0] not in (0, os.getpid(), os.getpgid(0)):
+            raise RefusedError(f"fxlsp does not let a file signal other processes while it traces a model ({event})")
 
     sys.addaudithook(audit)
+    _refuse_what_is_not_audited(scratch)
+
+
+def _refuse_what_is_not_audited(scratch: str) -> None:
+    """What C code does of itself: processes of ``multiprocessing``, files that torch writes."""
+
+    def start(*args: Any) -> int:
+        raise RefusedError("fxlsp does not let a file start a process while it traces a model")
+
+    _posixsubprocess.fork_exec = start
+    save = torch.save
+
+    def save_in_scratch(obj: object, f: Any, *args: Any, **kwargs: Any) -> None:
+        if isinstance(f, (str, os.PathLike)) and not _may_write(f, scratch):
+            raise RefusedError(f"fxlsp does not let a file write while it traces a model: {_shown(os.fspath(f))}")
+        save(obj, f, *args, **kwargs)
+
+    torch.save = save_in_scratch
 
 
 class _Own:
-    forks = False
+    acts = False
 
 
 @contextmanager
-def own_fork() -> Iterator[None]:
-    """While this lasts, this process may fork: it is not a traced file that wants to."""
-    _Own.forks = True
+def own_action() -> Iterator[None]:
+    """While this lasts, this process may fork and end others: it is not a traced file that wants to."""
+    _Own.acts = True
     try:
         yield
     finally:
-        _Own.forks = False
+        _Own.acts = False
 
 
 def _may_write(path: object, scratch: str) -> bool:

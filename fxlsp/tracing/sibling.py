@@ -15,7 +15,7 @@ import torch
 
 from ..report.wire import Decoder, Message, encode
 from .death import die_with_parent
-from .guard import own_fork
+from .guard import own_action
 from .last_words import die_silently
 
 Kind = TypeVar("Kind", bound="Sibling")
@@ -35,7 +35,7 @@ class Sibling:
     def __init__(self, work: Callable[[], Message]) -> None:
         self._pipe, theirs = os.pipe()
         parent = os.getpid()
-        with own_fork():
+        with own_action():
             self._pid = os.fork()
         if self._pid == 0:
             os.close(self._pipe)
@@ -79,7 +79,7 @@ class Sibling:
             return
         os.close(self._pipe)
         self._pipe = -1
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError), own_action():
             os.kill(self._pid, signal.SIGKILL)
         with suppress(ChildProcessError):
             os.waitpid(self._pid, 0)

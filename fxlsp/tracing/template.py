@@ -20,8 +20,11 @@ import torch
 
 from ..report.wire import Decoder, Message, WireError, encode
 from .death import adopt_orphans, end_group, end_orphans
+from .devices import let_defaults_be_cpu
+from .distribution import stay_alone
 from .fakes import let_init_be_skipped
 from .offspring import Offspring
+from .torch_private import never_start_accelerators
 from .warmup import warm_up
 from .weights import leave_weights_unread
 
@@ -49,6 +52,10 @@ class Template:
 
     def serve(self) -> None:
         """Prepare, greet, and work until the server says ``bye`` or its end of the connection closes."""
+        # Before any package is imported that could keep the originals.
+        never_start_accelerators()
+        let_defaults_be_cpu()
+        stay_alone()
         leave_weights_unread()
         let_init_be_skipped()
         warm_up()

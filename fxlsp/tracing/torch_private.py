@@ -66,14 +66,42 @@ def flop_formula(operator: Operator) -> Callable[..., Any] | None:
 def never_start_accelerators() -> None:
     """Let tensors be asked for on ``cuda`` without CUDA being started: a dispatch mode puts them on the CPU.
 
-    For the life of this process, which has been forked and so could not start CUDA anyway.
+    For the life of this process and of those forked from it, which could not start CUDA anyway. There is no
+    accelerator, as torch says where none is; what would choose one or wait for it does nothing. Fake tensors, too, ask
+    for one again and again.
     """
     for device in ("cuda", "xpu", "mtia"):
         module = getattr(torch, device, None)
-        if hasattr(module, "_lazy_init"):
-            module._lazy_init = lambda: None  # type: ignore[union-attr]
+        for name, result in _WITHOUT_ACCELERATOR.items():
+            if hasattr(module, name):
+                setattr(module, name, _answering(result))
     # Else ``torch.tensor(data, device=...)`` moves its tensor below every dispatch mode.
     torch._C._set_only_lift_cpu_tensors(True)
+
+
+def _answering(result: Any) -> Callable[..., Any]:
+    """A function of its own: Dynamo wants no two names for one."""
+
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        if result is _NONE_THERE:
+            raise RuntimeError("No accelerator is available")
+        return result
+
+    return answer
+
+
+_NONE_THERE = object()
+_WITHOUT_ACCELERATOR: dict[str, Any] = {
+    **dict.fromkeys(("_lazy_init", "init", "set_device", "synchronize", "empty_cache", "reset_peak_memory_stats")),
+    **dict.fromkeys(("get_device_name", "get_device_properties", "get_device_capability", "mem_get_info"), _NONE_THERE),
+    "is_available": False,
+    "device_count": 0,
+    "current_device": 0,
+    # What ``with torch.cuda.device(0):`` calls.
+    "_exchange_device": -1,
+    "_maybe_exchange_device": -1,
+}
+"""What the functions of ``torch.cuda`` and its like answer."""
 
 
 def compile_without_processes() -> None:

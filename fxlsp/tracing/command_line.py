@@ -1,0 +1,26 @@
+"""The command line of a traced script: empty, and no reason to stop."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+
+def let_arguments_be_missing() -> None:
+    """From now on a script that parses its command line gets the defaults; what it requires is None."""
+    original = argparse.ArgumentParser.parse_known_args
+
+    def parse_known_args(self: argparse.ArgumentParser, args: Any = None, namespace: Any = None) -> Any:
+        if args is not None:
+            return original(self, args, namespace)
+        for requirement in _required(self):
+            requirement.required = False
+        return original(self, [], namespace)
+
+    argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]
+
+
+def _required(parser: argparse.ArgumentParser) -> Iterable[Any]:
+    yield from (action for action in parser._actions if action.required)
+    yield from (group for group in parser._mutually_exclusive_groups if group.required)
