@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from fxlsp.cli.targets import index_folders
 from fxlsp.engine.elsewhere import Elsewhere
 from fxlsp.engine.indexing import read_index
-from fxlsp.source.documents import Document, read_document
+from fxlsp.source.documents import Document
+from fxlsp.source.fenced import read_source
 
 
 class WorkspaceFiles:
@@ -21,11 +22,11 @@ class WorkspaceFiles:
     def document(self, path: str) -> Document:
         """
         Raises:
-            OSError, UnicodeDecodeError, SyntaxError: as :func:`read_document`.
+            OSError, UnicodeDecodeError, SyntaxError: as :func:`~fxlsp.source.fenced.read_source`.
         """
         document = self._documents.get(path)
         if document is None:
-            document = self._documents[path] = read_document(path).with_bases(self._index.bases_elsewhere(path))
+            document = self._documents[path] = read_source(path).with_bases(self._index.bases_elsewhere(path))
         return document
 
     def elsewhere(self) -> Elsewhere:

@@ -7,7 +7,8 @@ import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
-from fxlsp.source.documents import Document, read_document
+from fxlsp.source.documents import Document
+from fxlsp.source.fenced import file_of, read_source
 
 _MOST_TEXTS = 64
 """Each is kept with its tree."""
@@ -29,7 +30,7 @@ class DiskTexts:
     def read(self, path: str) -> Document | None:
         """The file as it stands on disk; None if it cannot be read."""
         try:
-            status = os.stat(path)
+            status = os.stat(file_of(path))
         except OSError:
             return None
         with self._lock:
@@ -46,6 +47,6 @@ class DiskTexts:
 
 def _read(path: str) -> Document | None:
     try:
-        return read_document(path)
+        return read_source(path)
     except (OSError, UnicodeDecodeError, SyntaxError):
         return None

@@ -9,6 +9,7 @@ from fxlsp.engine.index import Index, Place
 from fxlsp.source.ancestry import Kind
 from fxlsp.source.call_sites import Subject, call_sites, makers_in
 from fxlsp.source.documents import Document
+from fxlsp.source.fenced import is_block
 from fxlsp.source.models import model_classes
 from fxlsp.source.offers import offers_of
 from fxlsp.source.recipes import FoundRecipe, best_first, recipes_for
@@ -72,7 +73,7 @@ class Elsewhere:
         waiting, seen = [place], {place}
         while waiting:
             for path, _, around in self._index.mentions(waiting.pop()):
-                user = None if around is None else Place(path, around)
+                user = None if around is None or is_block(path) else Place(path, around)
                 if user is None or user in seen:
                     continue
                 seen.add(user)
@@ -112,15 +113,17 @@ class Elsewhere:
         subject = Subject(frozenset(names), is_instance=False, own=None)
         models = tuple(each.extent for each in model_classes(document))
         at_home = {name: place.name for name, place in names.items() if place.path == home.path}
-        return [translated(site, document, at_home) for site in call_sites(document, subject, models)]
+        found = (translated(site, document, at_home) for site in call_sites(document, subject, models))
+        return [each for each in found if each is not None]
 
     def _document(self, path: str) -> Document | None:
         self.asked.add(path)
         return self._read(path)
 
     def _nearest(self, known: dict[str, dict[str, Place]], home: str) -> list[str]:
-        def distance(path: str) -> tuple[int, str]:
-            return -len(os.path.commonpath([os.path.dirname(home), path])), path
+        def distance(path: str) -> tuple[bool, int, str]:
+            # Code that runs is more up to date than what is told about it.
+            return is_block(path), -len(os.path.commonpath([os.path.dirname(home), path])), path
 
         return sorted(known, key=distance)[:_MOST_FILES]
 

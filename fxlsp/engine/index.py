@@ -42,7 +42,7 @@ class Index:
             return self
         files = dict(self.files)
         if offers is None:
-            files.pop(path)
+            files.pop(path, None)
         else:
             files[path] = offers
         return Index(files, self._modules if files.keys() == self.files.keys() else None)

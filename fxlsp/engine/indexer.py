@@ -10,6 +10,7 @@ from typing import Any
 from fxlsp.engine.indexing import file_offers, read_index
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document
+from fxlsp.source.fenced import SUFFIX, file_of, is_block
 from fxlsp.source.offers import Offers, offers_of
 
 
@@ -41,7 +42,7 @@ class Indexer:
 
     def written(self, paths: Iterable[str]) -> None:
         """Files that are not open were written or deleted."""
-        changed = [path for path in paths if path.endswith(".py")]
+        changed = [path for path in paths if path.endswith((".py", SUFFIX))]
         if changed:
             self._run(self._read_files(changed))
 
@@ -61,11 +62,12 @@ class Indexer:
 
     async def _read_files(self, paths: list[str]) -> None:
         offers = await self._on_thread(_offers_of_files, paths)
-        changed = {
-            path for path, each in offers.items() if path not in self._session.documents and self._put(path, each)
-        }
+        gone = {name: None for name in self._session.index.files if is_block(name) and file_of(name) in paths}
+        for name, each in {**gone, **offers}.items():
+            if name not in self._session.documents:
+                self._put(name, each)
         # Their texts count too, where somebody has read them for what they say.
-        self._on_known(frozenset({*changed, *paths}))
+        self._on_known(frozenset({*gone, *offers, *paths}))
 
     def _put(self, path: str, offers: Offers | None) -> bool:
         before = self._session.index
@@ -82,4 +84,4 @@ class Indexer:
 
 
 def _offers_of_files(paths: list[str]) -> dict[str, Offers | None]:
-    return {path: file_offers(path) for path in paths}
+    return {name: offers for path in paths for name, offers in file_offers(path).items()}

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from fxlsp.engine.index import Index
 from fxlsp.engine.index_cache import IndexCache, content_digest
-from fxlsp.engine.python_files import python_files_below
+from fxlsp.engine.python_files import files_below
 from fxlsp.source.documents import Document
+from fxlsp.source.fenced import SUFFIX, block_name, code_blocks
 from fxlsp.source.offers import Offers, imported_modules, may_offer, offers_of
 
 _MOST_FILES = 20_000
@@ -33,14 +34,25 @@ def _folder_offers(folder: str) -> dict[str, Offers]:
     digests: dict[str, str] = {}
     new = False
     for path, data in _wanted_files(folder):
-        digest = digests[path] = content_digest(data)
-        if digest not in known:
-            known[digest] = _offers(path, data)
-            new = True
+        digest = content_digest(data)
+        for name, key, text in _programs(path, digest, data):
+            digests[name] = key
+            if key not in known:
+                known[key] = _offers(path, data) if text is None else offers_of(Document("", path, None, text))
+                new = True
     if new or len(known) > 2 * len(digests):
         cache.write(known, digests.values())
     found = ((path, known[digest]) for path, digest in digests.items())
     return {path: offers for path, offers in found if offers is not None}
+
+
+def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, str | None]]:
+    """The name in the index, the name in the cache and the text of each program in a file; None for the file itself."""
+    if not path.endswith(SUFFIX):
+        yield path, digest, None
+        return
+    for line, text in code_blocks(data.decode("utf-8", "replace")):
+        yield block_name(path, line), f"{digest}#{line}", text
 
 
 def _wanted_files(folder: str) -> Iterator[tuple[str, bytes]]:
@@ -52,7 +64,7 @@ def _wanted_files(folder: str) -> Iterator[tuple[str, bytes]]:
         if data is not None and _is_wanted(path, data):
             wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
             yield path, data
-        elif data is not None:
+        elif data is not None and path.endswith(".py"):
             imports[path] = imported_modules(data)
     for path, names in imports.items():
         data = None if names.isdisjoint(wanted) else _content(path)
@@ -60,14 +72,18 @@ def _wanted_files(folder: str) -> Iterator[tuple[str, bytes]]:
             yield path, data
 
 
-def file_offers(path: str) -> Offers | None:
-    """What one file offers as it stands on disk; None if that is nothing."""
+def file_offers(path: str) -> dict[str, Offers | None]:
+    """What one file offers as it stands on disk, by the names of the programs in it; None for what is nothing."""
     data = _content(path)
-    return None if data is None else _offers(path, data)
+    if data is None:
+        return {path: None}
+    if path.endswith(SUFFIX):
+        return {name: offers_of(Document("", path, None, text or "")) for name, _, text in _programs(path, "", data)}
+    return {path: _offers(path, data)}
 
 
 def _files(folder: str) -> Iterable[str]:
-    for number, path in enumerate(python_files_below(folder)):
+    for number, path in enumerate(files_below(folder, (".py", SUFFIX))):
         if number >= _MOST_FILES:
             return
         yield os.path.realpath(path)

@@ -7,7 +7,7 @@ from lsprotocol import types
 from fxlsp.server.server import Server
 from fxlsp.source.documents import path_of_uri
 
-_PATTERNS = ("**/*.py", "**/pyproject.toml")
+_PATTERNS = ("**/*.py", "**/pyproject.toml", "**/*.md")
 
 
 def register(server: Server) -> None:

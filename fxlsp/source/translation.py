@@ -12,6 +12,7 @@ from fxlsp.source.bindings import Binding, How
 from fxlsp.source.call_sites import CallSite
 from fxlsp.source.documents import Document
 from fxlsp.source.expressions import dotted, free_names, parse_expression
+from fxlsp.source.fenced import SUFFIX
 from fxlsp.source.folding import folded
 from fxlsp.source.imports import ImportedNames
 from fxlsp.source.offers import offers_of
@@ -22,11 +23,11 @@ _MOST_STEPS = 8
 """Names that stand for names; a longer chain is a circle."""
 
 
-def translated(site: CallSite, document: Document, names: Mapping[str, str]) -> FoundRecipe:
+def translated(site: CallSite, document: Document, names: Mapping[str, str]) -> FoundRecipe | None:
     """The recipe of a call site in ``document`` for a model of another file.
 
     Where it is made of literals, torch and what the model's file itself defines, it is written in the words of that
-    file. Else it stays in those of ``document``, and names it.
+    file. Else it stays in those of ``document``, and names it; None if that is no file that Python could run.
 
     Args:
         names: what ``document`` calls the things that the model's file defines, with their names in there.
@@ -44,7 +45,9 @@ def translated(site: CallSite, document: Document, names: Mapping[str, str]) -> 
     return replace(recipe_of_site(CallSite(site.span, made, fed)), file=document.path)
 
 
-def _in_own_words(site: CallSite, document: Document) -> FoundRecipe:
+def _in_own_words(site: CallSite, document: Document) -> FoundRecipe | None:
+    if document.path.endswith(SUFFIX):
+        return None
     found = recipe_of_site(site)
     return replace(found, recipe=replace(found.recipe, file=document.path), file=document.path)
 
