@@ -13,7 +13,7 @@ from fxlsp.source.documents import Document
 from fxlsp.source.expressions import CHAINED_METHODS, LONGEST_EXPRESSION, dotted
 from fxlsp.source.positions import Span
 from fxlsp.source.scopes import Scope, ScopeKind, scopes_of
-from fxlsp.source.substitution import Chain, Use, at_module_level, uses_locals
+from fxlsp.source.substitution import Chain, Use, at_module_level, is_local, uses_locals
 from fxlsp.source.syntax import field, text_of
 
 _MOST_MAKERS = 3
@@ -74,8 +74,10 @@ class _Search:
 
     def constructions(self) -> Iterator[CallSite]:
         """The calls that make what the subject makes."""
-        for call in [call for name in self._makers for call in self._calls.by_name.get(name, [])]:
-            site = None if self._in_subject(call) else self._construction(call)
+        named = [(maker, call) for maker in self._makers for call in self._calls.by_name.get(maker, [])]
+        for maker, call in named:
+            hidden = is_local(maker.partition(".")[0], self._use(ast.Constant(None), call))
+            site = None if hidden or self._in_subject(call) else self._construction(call)
             if site is not None:
                 yield site
 

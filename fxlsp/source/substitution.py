@@ -135,6 +135,16 @@ def _holds_options(value: Use, scopes: Scopes) -> bool:
     return parses_arguments(start)
 
 
+def is_local(name: str, use: Use) -> bool:
+    """Whether a name is a variable of a function there, whatever the module calls so."""
+    owner = _owner(name, use)
+    return owner is not None and owner.kind is ScopeKind.FUNCTION and _binds_a_value(owner, name)
+
+
+def _binds_a_value(scope: Scope, name: str) -> bool:
+    return any(each.how is not How.IMPORTED for each in scope.bindings.get(name, []))
+
+
 def _owner(name: str, use: Use) -> Scope | None:
     """The scope whose name it is. A class's names are seen by the code right in its body alone."""
     scope: Scope | None = use.scope

@@ -32,7 +32,8 @@ def translated(site: CallSite, document: Document, names: Mapping[str, str]) -> 
     Args:
         names: what ``document`` calls the things that the model's file defines, with their names in there.
     """
-    translation = _Translation(scopes_of(document), offers_of(document).imports, names)
+    runnable = not document.path.endswith(SUFFIX)
+    translation = _Translation(scopes_of(document), offers_of(document).imports, names, runnable)
     try:
         made = None if site.made is None else translation.of(site.made)
         fed = None if site.fed is None else translation.of(site.fed)
@@ -57,10 +58,12 @@ class _OtherNamesError(Exception):
 
 
 class _Translation:
-    def __init__(self, scopes: Scopes, imports: ImportedNames, names: Mapping[str, str]) -> None:
+    def __init__(self, scopes: Scopes, imports: ImportedNames, names: Mapping[str, str], runnable: bool) -> None:
+        """``runnable`` says that what the file imports can be had from the file itself."""
         self._scopes = scopes
         self._imports = imports
         self._names = names
+        self._runnable = runnable
 
     def of(self, expression: ast.expr, steps: int = _MOST_STEPS) -> ast.expr:
         """
@@ -85,6 +88,8 @@ class _Translation:
         full = self._imports.resolve(node.id)
         if full is not None and (full == "torch" or full.startswith("torch.")):
             return _name(full)
+        if full is not None and not full.startswith(".") and not self._runnable:
+            return _imported(full)
         bindings = self._scopes.module.bindings.get(node.id)
         if not bindings and full is None and hasattr(builtins, node.id) and not self._scopes.imports_everything:
             return node
@@ -100,6 +105,13 @@ def _constant(bindings: list[Binding]) -> ast.expr | None:
     if len(lasting) != 1 or lasting[0].how is not How.ASSIGNED or lasting[0].value is None:
         return None
     return parse_expression(lasting[0].value)
+
+
+def _imported(full: str) -> ast.expr:
+    """``package.Net`` without an import statement."""
+    module, _, name = full.rpartition(".")
+    text = f"__import__({module!r}, fromlist=[{name!r}]).{name}" if module else f"__import__({name!r})"
+    return ast.parse(text, mode="eval").body
 
 
 def _name(name: str) -> ast.expr:

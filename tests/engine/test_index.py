@@ -13,6 +13,7 @@ from fxlsp.engine.index_cache import IndexCache, content_digest
 from fxlsp.engine.indexing import read_index
 from fxlsp.source.ancestry import Kind
 from fxlsp.source.documents import Document, read_document
+from fxlsp.source.fenced import read_source
 from fxlsp.source.models import model_classes
 from fxlsp.source.offers import offers_of
 
@@ -57,7 +58,7 @@ class Files:
 
     def recipes(self, name: str = "Net", home: str = "models") -> list[tuple[str, str | None, str | None]]:
         """Init, inputs and the name of the file whose names they use, if it is another than the model's."""
-        elsewhere = Elsewhere(self.index, read_document)
+        elsewhere = Elsewhere(self.index, read_source)
         found = elsewhere.recipes_for(read_document(self.path(home)), name)
         return [
             (each.recipe.init, each.recipe.inputs, Path(each.recipe.file).stem if each.recipe.file else None)
@@ -240,3 +241,29 @@ def test_a_cache_that_holds_nonsense_holds_nothing(tmp_path: Path, content: str)
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     IndexCache("/project", tmp_path / "file").write({}, [])
+
+
+def test_a_readme_shows_how_a_model_is_made_and_fed(tmp_path: Path) -> None:
+    files = Files(tmp_path, models=NET, other="import torch\n\ndef encoder():\n    return torch.nn.Identity()\n")
+    (tmp_path / "README.md").write_text(
+        "# Nets\n```python\nimport torch\nfrom models import Net\nnet = Net(3)\nnet(torch.ones(2))\n```\n"
+        "```python\nfrom models import Net\nfrom other import encoder\nNet(encoder())\n```\n"
+        "```python\nfrom models import Net\nNet(something_of_before)\n```\n"
+    )
+    assert files.recipes() == [
+        ("Net(3)", None, None),
+        ("Net(3)", "torch.ones(2)", None),
+        ("Net(__import__('other', fromlist=['encoder']).encoder())", None, None),
+    ]
+    (site, *_) = Elsewhere(files.index, read_source).recipes_for(read_document(files.path("models")), "Net")
+    assert (site.file, site.span.line) == (str(tmp_path / "README.md"), 5)
+
+
+def test_a_module_that_only_hands_on_what_another_defines_is_known(tmp_path: Path) -> None:
+    files = Files(
+        tmp_path,
+        models=NET,
+        handing="from models import Net\n",
+        train="import torch\nfrom handing import Net\nNet(3)\n",
+    )
+    assert files.recipes() == [("Net(3)", None, None)]

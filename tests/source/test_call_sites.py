@@ -1,0 +1,208 @@
+"""What scripts, tests and trainers say about how a model is made and fed, in the ways that people write them."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from fxlsp.source.documents import Document
+from fxlsp.source.fenced import block_name, code_blocks, file_of, is_block
+from fxlsp.source.models import model_classes
+from fxlsp.source.recipes import recipes_for
+
+HEAD = """\
+import argparse
+import torch
+import pytest
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, width=32, depth=2):
+        super().__init__()
+
+    def forward(self, x):
+        return x
+
+"""
+
+
+def sites(text: str) -> list[tuple[str, str | None]]:
+    document = Document("untitled:a", "/untitled/a.py", 1, HEAD + dedent(text))
+    (net,) = (model for model in model_classes(document) if model.qualname == "Net")
+    return [(each.recipe.init, each.recipe.inputs) for each in recipes_for(document, net)]
+
+
+@pytest.mark.parametrize(
+    ("declared", "used", "init"),
+    [
+        ('"--width", type=int, default=64', "width", "Net(64)"),
+        ('"-w", "--net-width", type=int, default="64"', "net_width", "Net(64)"),
+        ('"--w", dest="width", default=64', "width", "Net(64)"),
+        ('"--deep", action="store_true"', "deep", "Net(False)"),
+        ('"--shallow", action="store_false"', "shallow", "Net(True)"),
+        ('"--width", type=int', "width", "Net(None)"),
+        ('"--width", type=int, required=True, choices=[8, 16]', "width", "Net(8)"),
+        ('"width", nargs="?", default=3', "width", "Net(3)"),
+    ],
+)
+@pytest.mark.parametrize("inside", [True, False])
+def test_an_option_has_the_value_that_it_has_without_arguments(
+    declared: str, used: str, init: str, inside: bool
+) -> None:
+    lines = [
+        "parser = argparse.ArgumentParser()",
+        f"parser.add_argument({declared})",
+        "args = parser.parse_args()",
+        f"net = Net(args.{used})",
+    ]
+    text = "\n".join(["def main():", *(f"    {line}" for line in lines)] if inside else lines)
+    assert sites(text) == [(init, None)]
+
+
+@pytest.mark.parametrize("declared", ['"--width", type=int, required=True', '"width"'])
+def test_an_option_that_must_be_given_is_not_known(declared: str) -> None:
+    text = f"""
+        def main():
+            parser = argparse.ArgumentParser()
+            parser.add_argument({declared})
+            args = parser.parse_args()
+            Net(args.width)(torch.ones(2))
+    """
+    assert sites(text) == [("", "torch.ones(2)")]
+
+
+def test_options_are_followed_into_functions_and_dictionaries() -> None:
+    text = """
+        def options():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--width", default=64)
+            return parser
+
+        def build(args, depth):
+            config = vars(args)
+            return Net(config["width"], depth)
+
+        def main():
+            args = options().parse_args()
+            args.extra = 3
+            net = build(args, depth=4)
+            net(torch.ones(args.width))
+    """
+    assert sites(text) == [
+        ("Net(64, 4)", "torch.ones(64)"),
+    ] or ("Net(64, 4)", None) in sites(text)
+
+
+@pytest.mark.parametrize(
+    ("config", "call", "init"),
+    [
+        ("{'width': 3, 'depth': 4}", "Net(**config)", "Net(width=3, depth=4)"),
+        ("dict(width=3)", "Net(config['width'])", "Net(3)"),
+        ("{'net': {'width': 3}}", "Net(**config['net'])", "Net(width=3)"),
+        ("[3, 4]", "Net(*config)", "Net(3, 4)"),
+        ("(3, 4)", "Net(config[1])", "Net(4)"),
+        ("{'width': 3}", "Net(config.get('width'))", "Net({'width': 3}.get('width'))"),
+    ],
+)
+def test_what_is_read_from_a_literal_is_told_as_what_it_is(config: str, call: str, init: str) -> None:
+    assert sites(f"def main():\n    config = {config}\n    {call}\n") == [(init, None)]
+
+
+def test_an_attribute_of_self_stands_for_the_one_thing_it_is_given() -> None:
+    text = """
+        class Tester:
+            def setUp(self):
+                self.width = 3
+                self.net = Net(self.width)
+                self.net.eval()
+
+            def test(self):
+                y = self.net(torch.ones(self.width))
+    """
+    assert sites(text) == [("Net(3)", "torch.ones(3)")]
+
+
+def test_an_attribute_of_self_that_is_given_several_things_stands_for_none() -> None:
+    text = """
+        class Tester:
+            def one(self):
+                self.width = 3
+            def two(self):
+                self.width = 4
+            def test(self):
+                Net(self.width)
+    """
+    assert sites(text) == []
+
+
+def test_a_fixture_and_parameters_are_what_pytest_passes() -> None:
+    text = """
+        @pytest.fixture
+        def net():
+            return Net(3)
+
+        @pytest.mark.parametrize(("size", "name"), [(5, "a"), (6, "b")])
+        @pytest.mark.parametrize("batch", [pytest.param(2, id="two"), 3])
+        def test(net, size, name, batch):
+            net(torch.ones(batch, size))
+    """
+    assert sites(text) == [("Net(3)", "torch.ones(2, 5)")]
+
+
+def test_a_function_is_run_with_what_its_first_call_passes() -> None:
+    text = """
+        def run(net, x, *, times):
+            return net(x.repeat(times))
+
+        def main():
+            run(Net(3), torch.ones(4), times=2)
+    """
+    assert ("Net(3)", "torch.ones(4).repeat(2)") in sites(text)
+
+
+def test_what_a_function_passes_to_itself_says_nothing() -> None:
+    assert sites("def grow(width):\n    Net(width)\n    grow(width + 1)\n") == []
+
+
+def test_a_part_that_is_set_later_is_not_forgotten() -> None:
+    text = """
+        def main():
+            config = Config()
+            config.width = 3
+            Net(config.width)
+    """
+    assert sites(text) == []
+
+
+def test_a_maker_may_return_something_else_if_it_is_asked_to() -> None:
+    text = """
+        def make(log=False):
+            net = Net(3)
+            if log:
+                return net, print
+            return net
+
+        def main():
+            make()(torch.ones(2))
+    """
+    assert sites(text) == [("make()", "torch.ones(2)")]
+
+
+def test_the_blocks_of_a_readme_keep_their_lines() -> None:
+    text = (
+        "# Title\n\n```python\nimport a\n\nb()\n```\ntext\n```sh\nls\n```\n~~~py\nc\n~~~\n```\nno\n```\n```python\nopen"
+    )
+    blocks = dict(code_blocks(text))
+    assert list(blocks) == [4, 13, 19]
+    lines = text.split("\n")
+    for block in blocks.values():
+        for number, line in enumerate(block.split("\n")):
+            assert line in ("", lines[number])
+    assert blocks[4].split("\n")[3:] == ["import a", "", "b()"]
+
+
+def test_a_block_is_named_by_its_file_and_line() -> None:
+    name = block_name("/a#b/README.md", 3)
+    assert (is_block(name), file_of(name)) == (True, "/a#b/README.md")
+    assert (is_block("/a.md#b/c.py"), file_of("/a#b/c.py")) == (False, "/a#b/c.py")
