@@ -14,6 +14,9 @@ from fxlsp.source.offers import Definition, Offers
 _MOST_STEPS = 12
 """Files through which a name is handed on, or classes between one and ``nn.Module``; a longer chain is a circle."""
 
+_MOST_CHANGED = 24
+"""Files that may change before the words of all are counted anew."""
+
 
 class Place(NamedTuple):
     """A class, function or name at the top of a file."""
@@ -23,17 +26,47 @@ class Place(NamedTuple):
     """Qualified."""
 
 
+class _Words(NamedTuple):
+    """Which files may mention a name, so that not each of them has to be asked."""
+
+    by_word: dict[str, list[str]]
+    changed: tuple[str, ...]
+    """Paths of files of which ``by_word`` does not know the present words."""
+
+    def paths(self, word: str) -> tuple[str, ...]:
+        known = self.by_word.get(word, ())
+        return (*(path for path in known if path not in self.changed), *self.changed)
+
+    def after(self, path: str) -> _Words | None:
+        """After a file has changed; None if it is time to count anew."""
+        if path in self.changed:
+            return self
+        return _Words(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
+
+
+def _words_of(files: Mapping[str, Offers]) -> _Words:
+    by_word: dict[str, list[str]] = {}
+    for path, offers in files.items():
+        for word in offers.mentions_of:
+            by_word.setdefault(word, []).append(path)
+    return _Words(by_word, ())
+
+
 class Index:
     """Immutable: what is learnt makes another index. Looking something up takes no file and no tree."""
 
-    def __init__(self, files: Mapping[str, Offers], modules: ModuleFiles | None = None) -> None:
+    def __init__(
+        self, files: Mapping[str, Offers], modules: ModuleFiles | None = None, words: _Words | None = None
+    ) -> None:
         """
         Args:
             files: what each file that may matter offers, by real path.
             modules: of exactly these files, if somebody knows them.
+            words: of these files, likewise.
         """
         self.files = files
         self._modules = modules or ModuleFiles(files)
+        self._words = words or _words_of(files)
         self._kinds: dict[Place, Kind] = {}
 
     def with_file(self, path: str, offers: Offers | None) -> Index:
@@ -45,7 +78,8 @@ class Index:
             files.pop(path, None)
         else:
             files[path] = offers
-        return Index(files, self._modules if files.keys() == self.files.keys() else None)
+        words = self._words.after(path)
+        return Index(files, self._modules if files.keys() == self.files.keys() else None, words)
 
     def resolve(self, path: str, name: str) -> Place | None:
         """Where that is defined which the file ``path`` calls by a dotted name; None for what is not defined here."""
@@ -147,7 +181,8 @@ class Index:
         Names in the file that defines it count too.
         """
         word = place.name.rpartition(".")[2]
-        for path, offers in self.files.items():
-            for name, around in offers.mentions_of.get(word, ()):
+        for path in self._words.paths(word):
+            offers = self.files.get(path)
+            for name, around in () if offers is None else offers.mentions_of.get(word, ()):
                 if self.resolve(path, name) == place:
                     yield path, name, around

