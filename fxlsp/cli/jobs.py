@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fxlsp.cli.options import OptionError, check_init, check_inputs
 from fxlsp.cli.pool import Pool
 from fxlsp.cli.project import Project, Projects
-from fxlsp.cli.recipes import RecipeError, written_recipe
+from fxlsp.cli.recipes import RecipeError, written_recipes
 from fxlsp.cli.targets import Target, TargetError, parse_target
 from fxlsp.engine.interpreters import InterpreterError
 from fxlsp.engine.requests import TraceRequest
@@ -31,10 +31,10 @@ async def trace_job(job: Job, projects: Projects, traces: Pool) -> Report | Fail
         _check_options(job)
         target = parse_target(job.target)
         project = projects.at(target.folder)
-        recipe = job_recipe(job, target, project)
+        recipes = job_recipes(job, target, project)
     except (OptionError, TargetError, InterpreterError, RecipeError) as error:
         return replace(error.failure, target=job.target)
-    return await trace_target(target, recipe, project, traces)
+    return await trace_target(target, recipes[0] if recipes else None, project, traces, recipes[1:])
 
 
 def _check_options(job: Job) -> None:
@@ -78,22 +78,23 @@ def trace_request(target: Target, recipe: Recipe | None, project: Project) -> Tr
     )
 
 
-def job_recipe(job: Job, target: Target, project: Project) -> Recipe | None:
-    """The job's own recipe; what it leaves open is taken from the one that is written down for the model.
+def job_recipes(job: Job, target: Target, project: Project) -> tuple[Recipe, ...]:
+    """The job's own recipe; what it leaves open is taken from those that are written down for the model.
 
     Raises:
         RecipeError: it would be taken from a comment or setting that is no recipe.
     """
     if job.init is not None and job.inputs is not None:
-        return Recipe(job.init, job.inputs, "option")
+        return (Recipe(job.init, job.inputs, "option"),)
     if job.init is not None:
         # Inputs written for another way to make the model need not fit this one.
-        return Recipe(job.init, None, "option")
+        return (Recipe(job.init, None, "option"),)
     path = target.file or module_file(target)
-    written = written_recipe(path, target.name, project.settings) if path is not None else None
+    written = written_recipes(path, target.name, project) if path is not None else ()
     if job.inputs is None:
         return written
-    return Recipe(written.init if written is not None else "", job.inputs, "option")
+    here = next((recipe for recipe in written if recipe.file is None), None)
+    return (Recipe(here.init if here is not None else "", job.inputs, "option"),)
 
 
 def module_file(target: Target) -> str | None:

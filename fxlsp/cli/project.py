@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
+from functools import cached_property
 
 from fxlsp.cli.excerpts import place
+from fxlsp.cli.workspace_files import WorkspaceFiles
 from fxlsp.engine.interpreters import choose_interpreter
 from fxlsp.engine.policy import Policy
 from fxlsp.engine.settings import COMMAND_LINE_SECONDS, Settings, read_settings
@@ -14,12 +16,18 @@ from fxlsp.engine.settings import COMMAND_LINE_SECONDS, Settings, read_settings
 _log = logging.getLogger("fxlsp")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Project:
     settings: Settings
     python: str
     """Path of the interpreter that traces."""
     policy: Policy
+    folder: str
+
+    @cached_property
+    def files(self) -> WorkspaceFiles:
+        """The files around, read when somebody asks."""
+        return WorkspaceFiles([self.folder])
 
 
 class Projects:
@@ -57,7 +65,7 @@ class Projects:
         _log.info("%s is traced by %s", folder, interpreter.describe())
         # Who asks torch.fx for a graph wants to hear what it makes of the model, unless they say otherwise.
         profile = "fx" if settings.profile == "auto" else settings.profile
-        return Project(settings, interpreter.path, Policy.of(settings, profile))
+        return Project(settings, interpreter.path, Policy.of(settings, profile), folder)
 
     def _tell(self, message: str) -> None:
         if message not in self._told:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fxlsp.engine.analysis import analyse
-from fxlsp.engine.settings import Settings
+from fxlsp.cli.project import Project
+from fxlsp.engine.analysis import Analysis, Candidate, analyse
 from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Failure
@@ -22,9 +22,10 @@ class RecipeError(Exception):
         self.failure = Failure("", BAD_RECIPE, message, place)
 
 
-def written_recipe(path: str, name: str, settings: Settings) -> Recipe | None:
-    """The first recipe of the model ``name`` of a file; None where there is none, and where only the tracing process
-    can say what is wrong: a file that cannot be read or does not parse, a name that it does not hold.
+def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...]:
+    """The recipes of the model ``name`` of a file, the one to try first first; other files are asked if its own says
+    nothing. None where only the tracing process can say what is wrong: a file that cannot be read or does not parse, a
+    name that it does not hold.
 
     Raises:
         RecipeError: a comment that should hold it does not.
@@ -32,14 +33,20 @@ def written_recipe(path: str, name: str, settings: Settings) -> Recipe | None:
     try:
         document = read_document(path)
     except (OSError, UnicodeDecodeError, SyntaxError):
-        return None
-    analysis = analyse(document, settings)
-    candidates = analysis.candidates if analysis is not None else ()
-    candidate = next((candidate for candidate in candidates if candidate.name == name), None)
+        return ()
+    candidate = _candidate(analyse(document, project.settings), name)
     if candidate is None:
-        configured = settings.recipes_of(path, name)
-        return recipe_of(configured[0], name, "config") if configured else None
+        configured = project.settings.recipes_of(path, name)
+        return (recipe_of(configured[0], name, "config"),) if configured else ()
     for found in candidate.found:
         if found.error is not None:
             raise RecipeError(path, found, found.error)
-    return candidate.recipes[0]
+    if not candidate.is_fed:
+        candidate = _candidate(analyse(document, project.settings, project.files.elsewhere()), name) or candidate
+    first = candidate.recipes[0]
+    return () if first is None else (first, *candidate.alternatives)
+
+
+def _candidate(analysis: Analysis | None, name: str) -> Candidate | None:
+    candidates = analysis.candidates if analysis is not None else ()
+    return next((candidate for candidate in candidates if candidate.name == name), None)
