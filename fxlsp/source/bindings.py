@@ -121,7 +121,27 @@ def _altered(attribute: Node, statement: Node) -> Iterator[Binding]:
 
 
 def _left(node: Node) -> Iterator[Binding]:
-    yield from _targets(field(node, "left"), node)
+    left, body = field(node, "left"), field(node, "body")
+    rounds = dict(_first_round(left, field(node, "right"))) if node.type == "for_statement" and body is not None else {}
+    for target in _targets(left, node):
+        value = rounds.get(target.name)
+        if value is None or body is None:
+            yield target
+        else:
+            yield Binding(target.name, How.ASSIGNED, node.start_byte, body.byte_range, value)
+
+
+def _first_round(target: Node | None, values: Node | None) -> Iterator[tuple[str, str]]:
+    """What a loop over a literal gives its variables at first."""
+    first = None if values is None or values.type not in ("list", "tuple") else first_part(values)
+    if target is None or values is None:
+        return
+    if target.type == "identifier" and first is not None:
+        yield text_of(target), text_of(first)
+    elif first is not None and first.type in ("tuple", "list") and _same_length(target, first):
+        for part, value in zip(target.named_children, first.named_children, strict=True):
+            if part.type == "identifier":
+                yield text_of(part), text_of(value)
 
 
 def _name(node: Node) -> Iterator[Binding]:

@@ -19,8 +19,11 @@ from fxlsp.source.expressions import (
     write,
     write_arguments,
 )
+from fxlsp.source.importing import with_imports
 from fxlsp.source.models import Factory, Instance, ModelClass, header_of, model_classes
+from fxlsp.source.offers import offers_of
 from fxlsp.source.positions import Span
+from fxlsp.source.scopes import scopes_of
 
 _MOST_CALL_SITES = 16
 """A file of tests may hold hundreds, which would be tried one after the other."""
@@ -90,11 +93,21 @@ def _of_call_sites(document: Document, model: ModelClass | Factory | Instance) -
     name = _name(model)
     subject = Subject(frozenset({name}), isinstance(model, Instance), model.extent)
     models = tuple(each.extent for each in model_classes(document))
-    recipes = [recipe_of_site(site) for site in call_sites(document, subject, models)]
-    found = best_first(recipes)
+    found = best_first(map(recipe_of_site, _with_imports(call_sites(document, subject, models), document)))
     yield from found
     if isinstance(model, Instance) and name not in map(_origin, found):
         yield FoundRecipe(Recipe(name, None, "call-site"), model.name_span)
+
+
+def _with_imports(sites: Iterable[CallSite], document: Document) -> Iterator[CallSite]:
+    """The call sites in words that the top of the file knows; what cannot be told so is not known."""
+    scopes, imports = scopes_of(document), offers_of(document).imports
+    for site in sites:
+        made = None if site.made is None else with_imports(site.made, scopes, imports)
+        fed = None if site.fed is None else with_imports(site.fed, scopes, imports)
+        if made is not None or fed is not None or site.maker is not None:
+            assert fed is None or isinstance(fed, ast.Call)
+            yield CallSite(site.span, made, fed, site.maker)
 
 
 def recipe_of_site(site: CallSite) -> FoundRecipe:

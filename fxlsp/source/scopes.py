@@ -94,9 +94,13 @@ class Scopes:
             name = definition.child_by_field_name("name") if kind is ScopeKind.FUNCTION else None
             if name is not None:
                 self.functions.setdefault(text_of(name), []).append(scope)
+        self.imported_inside: set[str] = set()
+        """Names that other scopes than the module import."""
         for binding in bindings_of(root):
             scope = self.at(max(binding.start, binding.block[0]))
             scope.bindings.setdefault(binding.name, []).append(binding)
+            if binding.how is How.IMPORTED and scope is not self.module:
+                self.imported_inside.add(binding.name)
         loops = captures(root, _LOOPS).get("loop", [])
         self._loops = [loop.byte_range for loop in loops if self.at(loop.start_byte) is self.module]
 

@@ -119,7 +119,7 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
         value = None if binding is None else value_of(binding, owner, scopes)
         # Run in another process it would parse that one's arguments.
         return value if value is not None and parses_arguments(value.expression) else None
-    if binding is not None and binding.how is How.IMPORTED and (name == "torch" or name in scopes.module.bindings):
+    if binding is not None and binding.how is How.IMPORTED:
         return None
     value = None if binding is None else value_of(binding, owner, scopes)
     if binding is None or value is None:

@@ -14,6 +14,7 @@ from fxlsp.source.documents import Document
 from fxlsp.source.expressions import dotted, free_names, parse_expression
 from fxlsp.source.fenced import SUFFIX
 from fxlsp.source.folding import folded
+from fxlsp.source.importing import import_expression, is_imported_inside
 from fxlsp.source.imports import ImportedNames
 from fxlsp.source.offers import offers_of
 from fxlsp.source.recipes import FoundRecipe, recipe_of_site
@@ -88,8 +89,11 @@ class _Translation:
         full = self._imports.resolve(node.id)
         if full is not None and (full == "torch" or full.startswith("torch.")):
             return _name(full)
-        if full is not None and not full.startswith(".") and not self._runnable:
-            return _imported(full)
+        if full is not None and (not self._runnable or is_imported_inside(node.id, self._scopes)):
+            imported = import_expression(full)
+            if imported is None:
+                raise _OtherNamesError(node.id)
+            return imported
         bindings = self._scopes.module.bindings.get(node.id)
         if not bindings and full is None and hasattr(builtins, node.id) and not self._scopes.imports_everything:
             return node
@@ -105,13 +109,6 @@ def _constant(bindings: list[Binding]) -> ast.expr | None:
     if len(lasting) != 1 or lasting[0].how is not How.ASSIGNED or lasting[0].value is None:
         return None
     return parse_expression(lasting[0].value)
-
-
-def _imported(full: str) -> ast.expr:
-    """``package.Net`` without an import statement."""
-    module, _, name = full.rpartition(".")
-    text = f"__import__({module!r}, fromlist=[{name!r}]).{name}" if module else f"__import__({name!r})"
-    return ast.parse(text, mode="eval").body
 
 
 def _name(name: str) -> ast.expr:

@@ -150,6 +150,28 @@ def test_a_fixture_and_parameters_are_what_pytest_passes() -> None:
     assert sites(text) == [("Net(3)", "torch.ones(2, 5)")]
 
 
+def test_a_loop_over_literals_is_in_its_first_round() -> None:
+    text = """
+        def main():
+            for width, deep in [(3, True), (4, False)]:
+                for size in (5, 6):
+                    net = Net(width, deep)
+                    net(torch.ones(size))
+    """
+    assert sites(text) == [("Net(3, True)", "torch.ones(5)")]
+
+
+def test_what_only_a_script_imports_is_imported_for_the_recipe() -> None:
+    text = """
+        if __name__ == "__main__":
+            from package.parts import Part
+            import numpy as np
+            Net(Part(3))(np.ones(2))
+    """
+    init = "Net(__import__('package.parts', fromlist=['Part']).Part(3))"
+    assert sites(text) == [(init, "__import__('numpy').ones(2)")]
+
+
 def test_a_function_is_run_with_what_its_first_call_passes() -> None:
     text = """
         def run(net, x, *, times):
