@@ -89,7 +89,7 @@ class Index:
         offers = self.files.get(path)
         if offers is None or not steps:
             return None
-        if name in offers.by_name:
+        if name in offers.by_name or _is_class(offers, name.rpartition(".")[0]):
             return Place(path, name)
         full = offers.imports.resolve(name)
         if full is not None:
@@ -186,3 +186,9 @@ class Index:
             for name, around in () if offers is None else offers.mentions_of.get(word, ()):
                 if self.resolve(path, name) == place:
                     yield path, name, around
+
+
+def _is_class(offers: Offers, name: str) -> bool:
+    """Whether a file defines a class of that name, whose methods may be asked for."""
+    definition = offers.by_name.get(name)
+    return definition is not None and definition.bases is not None

@@ -83,6 +83,8 @@ class Texts:
         for path, analysis in tuple(self._session.analyses.items()):
             derived = self._rebase(path)
             if derived or paths is None or (paths - {path} and self._is_concerned(analysis, paths - {path})):
+                # Whoever edits that file wants to see what becomes of these models, as after an edit of their own.
+                self._session.spent_ms.pop(path, None)
                 if path in self._analysing:
                     self._again.add(path)
                 else:

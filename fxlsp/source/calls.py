@@ -15,9 +15,11 @@ from fxlsp.source.expressions import LONGEST_EXPRESSION, dotted, parse_expressio
 from fxlsp.source.imports import imported_names
 from fxlsp.source.positions import Span
 from fxlsp.source.runners import given_module, runs_modules
-from fxlsp.source.scopes import ScopeKind, Scopes, scopes_of
+from fxlsp.source.scopes import Scope, ScopeKind, Scopes, scopes_of
 from fxlsp.source.substitution import Chain, Use, chain_of
 from fxlsp.source.syntax import ancestors, captures, dotted_name, field, first_part, span_of, text_of
+
+_OF_THE_CLASS = ("@classmethod", "@staticmethod")
 
 
 class Call(NamedTuple):
@@ -125,21 +127,35 @@ def _attribute(node: Node) -> str | None:
 
 
 def _returning_functions(root: Node, scopes: Scopes) -> Iterator[Returning]:
-    """The functions at the top of the module that return something."""
+    """The functions at the top of the module that return something, and the methods that a class itself is asked."""
     found: dict[str, tuple[Node, set[str | None]]] = {}
     for node in captures(root, "(return_statement) @return").get("return", []):
         scope, value = scopes.at(node.start_byte), first_part(node)
-        name = field(scope.definition, "name")
-        if name is None or value is None or scope.kind is not ScopeKind.FUNCTION or scope.parent is not scopes.module:
-            continue
-        if _is_left_out(node, scope.definition):
+        name = _called_as(scope, scopes)
+        if name is None or value is None or _is_left_out(node, scope.definition):
             continue
         expression = expression_of(value)
         start = None if expression is None else chain_of(Use(expression, scope, node.start_byte), scopes).start
         called = dotted(start.func) if isinstance(start, ast.Call) else None
-        found.setdefault(text_of(name), (scope.definition, set()))[1].add(called)
+        owner, _, method = name.rpartition(".")
+        found.setdefault(name, (scope.definition, set()))[1].add(owner if method and called == "cls" else called)
     for function, (definition, names) in found.items():
         yield Returning(function, frozenset(names), _can_be_called_alone(definition))
+
+
+def _called_as(scope: Scope, scopes: Scopes) -> str | None:
+    """``make`` for a function at the top of the module, ``Net.small`` for a class method of a class there."""
+    name, owner = field(scope.definition, "name"), scope.parent
+    if scope.kind is not ScopeKind.FUNCTION or name is None or owner is None:
+        return None
+    if owner is scopes.module:
+        return text_of(name)
+    class_name = field(owner.definition, "name")
+    if owner.kind is not ScopeKind.CLASS or owner.parent is not scopes.module or class_name is None:
+        return None
+    decorators = with_decorators(scope.definition).children
+    asked = any(each.type == "decorator" and text_of(each) in _OF_THE_CLASS for each in decorators)
+    return f"{text_of(class_name)}.{text_of(name)}" if asked else None
 
 
 def _is_left_out(statement: Node, function: Node) -> bool:

@@ -267,3 +267,22 @@ def test_a_module_that_only_hands_on_what_another_defines_is_known(tmp_path: Pat
         train="import torch\nfrom handing import Net\nNet(3)\n",
     )
     assert files.recipes() == [("Net(3)", None, None)]
+
+
+def test_a_class_method_makes_its_class(tmp_path: Path) -> None:
+    text = (
+        NET
+        + """
+    @classmethod
+    def small(cls, depth):
+        return cls(1, depth)
+
+    @classmethod
+    def count(cls):
+        return 3
+"""
+    )
+    files = Files(
+        tmp_path, models=text, train="import torch\nfrom models import Net\nnet = Net.small(2)\nnet(torch.ones(2))\n"
+    )
+    assert ("Net.small(2)", "torch.ones(2)", None) in files.recipes()
