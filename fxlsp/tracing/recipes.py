@@ -14,6 +14,7 @@ import torch
 from ..report.recipes import RecipeSource
 from .conventions import input_text
 from .entry import entry_of
+from .execution import WorkspaceModule, ask
 
 
 class RecipeError(Exception):
@@ -79,7 +80,8 @@ def evaluate(text: str, module: ModuleType, label: str) -> Any:
 
     Raises whatever it raises; SyntaxError if it is not one expression.
     """
-    return eval(compile(text.strip(), f"<fxlsp {label}>", "eval"), _names(module))
+    tree = ast.parse(text.strip(), f"<fxlsp {label}>", "eval")
+    return eval(compile(tree, f"<fxlsp {label}>", "eval"), _names(module, tree))
 
 
 def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
@@ -91,14 +93,17 @@ def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
     tree = ast.parse(f"_({text.strip()}\n)", "<fxlsp inputs>", "eval")
     if not isinstance(tree.body, ast.Call) or not isinstance(tree.body.func, ast.Name):
         raise SyntaxError(f"not the arguments of one call: {text}")
-    names = _names(module)
+    names = _names(module, tree)
     names["_"] = lambda *args, **kwargs: Arguments(args, kwargs)
     code = compile(tree, "<fxlsp inputs>", "eval")
     arguments: Arguments = eval(code, names)
     return arguments
 
 
-def _names(module: ModuleType) -> dict[str, Any]:
+def _names(module: ModuleType, tree: ast.AST) -> dict[str, Any]:
+    """The names of the module; what the names in ``tree`` need of its file has run."""
+    if isinstance(module, WorkspaceModule):
+        ask(module, (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)))
     return {"torch": torch, "nn": torch.nn, **module.__dict__}
 
 

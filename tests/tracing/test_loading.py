@@ -295,3 +295,8 @@ def test_a_wrapped_instance_shows_what_it_wraps(wrapped: str, worker: Any, write
     assert not report.verdict.traceable
     assert [node.module_path for node in report.nodes] == ["", "lin", None]
     assert report.complete
+
+
+def test_what_a_recipe_names_has_run(worker: Any, write: Callable[..., str], tmp_path: Path) -> None:
+    write("WIDTH = 4\n" + NET, "of_a_recipe.py")
+    assert worker.report("of_a_recipe:Net", "Net()", "torch.ones(1, WIDTH)", roots=(str(tmp_path),)).complete
