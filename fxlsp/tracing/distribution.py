@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import torch
@@ -13,8 +14,11 @@ def stay_alone() -> None:
     """From now on this process joins no group, and ``DistributedDataParallel`` can be made without one."""
     if not torch.distributed.is_available():
         return
-    for module in (torch.distributed, torch.distributed.distributed_c10d):
-        setattr(module, "init_process_group", _refuse)  # noqa: B010  # mypy: two modules, one of which re-exports it.
+    for name in ("torch.distributed", "torch.distributed.distributed_c10d", "torch.distributed.rendezvous"):
+        # The store of a group, and of RPC, opens its ports in C++.
+        for function in ("init_process_group", "TCPStore"):
+            if hasattr(sys.modules[name], function):
+                setattr(sys.modules[name], function, _refuse)
     wrapper: Any = torch.nn.parallel.DistributedDataParallel
     wrapper.__init__, wrapper.forward = _initialise, _forward
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -74,9 +75,8 @@ def test_weights_of_timm_are_not_downloaded(worker: Any, write: Callable[..., st
 
 @pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="transformers is not installed")
 def test_a_pretrained_model_is_made_of_its_configuration(worker: Any, write: Callable[..., str]) -> None:
-    write(
-        '{"model_type": "bert", "hidden_size": 24, "num_attention_heads": 2, "num_hidden_layers": 1}', "b/config.json"
-    )
+    config = {"model_type": "bert", "hidden_size": 24, "num_attention_heads": 2, "num_hidden_layers": 1}
+    write(json.dumps(config), "b/config.json")
     path = write(
         "import os\nfrom transformers import AutoModel, BertModel\nhere = os.path.dirname(__file__)\n"
         "auto = AutoModel.from_pretrained(os.path.join(here, 'b'))\n"
@@ -86,6 +86,7 @@ def test_a_pretrained_model_is_made_of_its_configuration(worker: Any, write: Cal
     for name in ("auto", "bert"):
         report = worker.report(f"{path}:{name}", name, "torch.zeros((1, 5), dtype=torch.long)")
         assert report.mode == "eval"
-        assert {"shape": [1, 5, 24], "dtype": "float32"} in [node.output for node in report.nodes]
+        arguments = {module.path: module.arguments for module in report.modules}
+        assert arguments["pooler.dense"] == "in_features=24, out_features=24, bias=True"
     failure = worker.answer(f"{path}:other", "other", "torch.zeros((1, 5), dtype=torch.long)")["failure"]["failure"]
     assert "the configuration of 'nobody/has-this-one' is not in the cache" in failure["message"]
