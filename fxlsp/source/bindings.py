@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -24,6 +25,8 @@ _BINDINGS = """
 (expression_statement (call function: (attribute object: (identifier)))) @update
 """
 
+_OPENED = re.compile(r"open\(\s*[rb]?[\"']")
+"""The start of a call that opens a file whose name the code knows: configurations are read so."""
 _MUTATORS = frozenset({"append", "extend", "insert", "update", "setdefault", "add", "pop", "remove", "clear"})
 """Methods after which a list, set or dictionary is no longer what was assigned."""
 
@@ -149,7 +152,13 @@ def _name(node: Node) -> Iterator[Binding]:
 
 
 def _target(node: Node) -> Iterator[Binding]:
-    yield from _targets(node, node)
+    """``with ... as f`` and ``except ... as e``; a file that is opened by its name is what the call returns."""
+    pattern, name = node.parent, first_part(node)
+    opened = None if pattern is None else first_part(pattern)
+    if opened is None or name is None or name.type != "identifier" or not _OPENED.match(text_of(opened)):
+        yield from _targets(node, node)
+    else:
+        yield Binding(text_of(name), How.ASSIGNED, node.end_byte - 1, _block(node), text_of(opened))
 
 
 def _import(node: Node) -> Iterator[Binding]:
@@ -223,9 +232,10 @@ def _confined(pattern: Node, expression: Node) -> Iterator[Binding]:
 
 
 def _block(node: Node) -> tuple[int, int]:
-    """The bytes of the block that a statement stands in."""
+    """The bytes of the block that a statement stands in. What follows a ``with`` runs after its body."""
     for parent in ancestors(node):
-        if parent.type in ("block", "module"):
+        of_with = parent.parent is not None and parent.parent.type == "with_statement"
+        if parent.type in ("block", "module") and not of_with:
             return parent.byte_range
     return node.byte_range
 

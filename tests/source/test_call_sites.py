@@ -172,6 +172,23 @@ def test_what_only_a_script_imports_is_imported_for_the_recipe() -> None:
     assert sites(text) == [(init, "__import__('numpy').ones(2)")]
 
 
+def test_a_configuration_is_read_from_the_file_that_the_code_names() -> None:
+    text = """
+        def main():
+            import json
+            with open("config.json") as file:
+                config = json.load(file)
+            Net(config["width"])
+            with open("other.json") as file:
+                config = json.load(file)
+            Net(**config)
+    """
+    assert sites(text) == [
+        ("Net(__import__('json').load(open('config.json'))['width'])", None),
+        ("Net(**__import__('json').load(open('other.json')))", None),
+    ]
+
+
 def test_a_function_is_run_with_what_its_first_call_passes() -> None:
     text = """
         def run(net, x, *, times):
