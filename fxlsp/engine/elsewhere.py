@@ -112,9 +112,16 @@ class Elsewhere:
             return []
         subject = Subject(frozenset(names), is_instance=False, own=None)
         models = tuple(each.extent for each in model_classes(document))
-        at_home = {name: place.name for name, place in names.items() if place.path == home.path}
+        at_home = self._names_at_home(path, names, home.path)
         found = (translated(site, document, at_home) for site in call_sites(document, subject, models))
         return [each for each in found if each is not None]
+
+    def _names_at_home(self, path: str, names: dict[str, Place], home: str) -> dict[str, str]:
+        """What a file calls the things that the model's file defines, with their names in there."""
+        offers = self._index.files.get(path)
+        imported = () if offers is None else offers.imports.names
+        places = {**{name: self._index.resolve(path, name) for name in imported}, **names}
+        return {name: place.name for name, place in places.items() if place is not None and place.path == home}
 
     def _document(self, path: str) -> Document | None:
         self.asked.add(path)

@@ -156,3 +156,44 @@ def test_a_class_that_a_model_of_another_file_covers_needs_nothing(tmp_path: Pat
     found = json.loads(fxlsp("check", str(tmp_path), "--format", "json").stdout)
     assert [model["status"] for model in found["models"]] == ["covered", "traced"]
     assert found["problems"] == []
+
+
+def test_what_another_file_reads_and_parses_makes_the_models(tmp_path: Path) -> None:
+    net = """
+class {name}(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = nn.Linear(8, width)
+
+    def forward(self, x):
+        return self.linear(x)
+"""
+    (tmp_path / "models.py").write_text("from torch import nn\n" + net.format(name="Read") + net.format(name="Parsed"))
+    (tmp_path / "config.json").write_text('{"net": {"width": 24}}')
+    (tmp_path / "options.py").write_text(
+        "import argparse\n\ndef get_args():\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--width', type=int, default=56)\n    return parser.parse_args()\n"
+    )
+    (tmp_path / "train.py").write_text(
+        "import json\nimport torch\nfrom models import Parsed, Read\nfrom options import get_args\n\n"
+        "def main():\n    with open('config.json') as file:\n        config = json.load(file)\n"
+        "    Read(**config['net'])(torch.randn(4, 8))\n"
+        "    args = get_args()\n    Parsed(args.width)(torch.randn(5, 8))\n"
+    )
+    models = json.loads(fxlsp("check", str(tmp_path), "--format", "json").stdout)["models"]
+    train = str((tmp_path / "train.py").resolve())
+    assert [(model["status"], model["recipe"]) for model in models] == [
+        (
+            "traced",
+            {
+                "init": "Read(**json.load(open('config.json'))['net'])",
+                "inputs": "torch.randn(4, 8)",
+                "source": "call-site",
+                "file": train,
+            },
+        ),
+        (
+            "traced",
+            {"init": "Parsed(get_args().width)", "inputs": "torch.randn(5, 8)", "source": "call-site", "file": train},
+        ),
+    ]

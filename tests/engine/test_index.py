@@ -286,3 +286,12 @@ def test_a_class_method_makes_its_class(tmp_path: Path) -> None:
         tmp_path, models=text, train="import torch\nfrom models import Net\nnet = Net.small(2)\nnet(torch.ones(2))\n"
     )
     assert ("Net.small(2)", "torch.ones(2)", None) in files.recipes()
+
+
+def test_what_stands_beside_the_model_is_called_as_there(tmp_path: Path) -> None:
+    files = Files(
+        tmp_path,
+        models=NET + "\nclass Config:\n    width = 3\n",
+        train="import torch\nfrom models import Net, Config as C\nNet(C().width)\n",
+    )
+    assert files.recipes() == [("Net(Config().width)", None, None)]
