@@ -22,6 +22,7 @@ def generations(files: Sequence[FoundFile]) -> list[list[Member]]:
     while waiting:
         key, parents_done = waiting.pop()
         parents = parents_of(members[key]) & members.keys() - {key}
+        parents -= {parent for parent in parents if _is_rather_a_part(members[parent], members[key])}
         if parents_done:
             ranks.setdefault(key, 1 + max((ranks[parent] for parent in parents if parent in ranks), default=-1))
         elif key not in entered:
@@ -29,6 +30,14 @@ def generations(files: Sequence[FoundFile]) -> list[list[Member]]:
             waiting.append((key, True))
             waiting.extend((parent, False) for parent in sorted(parents))
     return [[member for key, member in members.items() if ranks[key] == rank] for rank in sorted(set(ranks.values()))]
+
+
+def _is_rather_a_part(parent: Member, child: Member) -> bool:
+    """Of two models that one function names, whether the supposed parent is the one that nobody feeds."""
+    (file, model), (_, made) = child, parent
+    here = (file.document.path, model.candidate.name)
+    mutual = here in parents_of(parent)
+    return mutual and not made.candidate.is_fed and model.candidate.is_fed
 
 
 def parents_of(member: Member) -> set[_Key]:

@@ -19,21 +19,26 @@ from fxlsp.source.offers import Offers, offers_of
 
 _MOST = 6
 """Traces for the sake of one class."""
+_MOST_VAGUE = 2
+"""Of them by recipes that do not name it."""
 
 
 def variants(member: Member, members: Sequence[Member], found: Findings) -> Iterator[tuple[FoundModel, Recipe]]:
     """Recipes of the models that may make ``member``, apart from those that were traced: the likeliest first."""
     _, model = member
-    given = 0
+    given = vague = 0
     for file, parent in _ancestors(member, members):
         inputs = _known_inputs(parent, found)
         offers = offers_of(file.document)
         recipes = [each.recipe for each in parent.candidate.found if each.recipe.source == "call-site"]
-        for recipe in sorted(recipes, key=lambda recipe: not _mentions(recipe, model.candidate.name, offers)):
+        for named, recipe in sorted(
+            ((_mentions(recipe, model.candidate.name, offers), recipe) for recipe in recipes),
+            key=lambda pair: not pair[0],
+        ):
             fed = recipe if recipe.inputs is not None or recipe.file else replace(recipe, inputs=inputs)
             tried = any(attempt.model is parent and attempt.recipe in (recipe, fed) for attempt in found.attempts)
-            if recipe.init and not tried and given < _MOST:
-                given += 1
+            if recipe.init and not tried and given < _MOST and (named or vague < _MOST_VAGUE):
+                given, vague = given + 1, vague + (not named)
                 yield parent, fed
 
 

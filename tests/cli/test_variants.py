@@ -1,0 +1,79 @@
+"""Parts of models that only some of the ways to make them use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fxlsp.cli.candidates import FoundFile, find_models
+from fxlsp.cli.findings import Findings
+from fxlsp.cli.generations import generations
+from fxlsp.cli.variants import variants
+from fxlsp.cli.workspace_files import WorkspaceFiles
+from fxlsp.engine.settings import Settings
+
+NETS = """\
+import torch
+from torch import nn
+
+
+class Wide(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, x):
+        return x
+
+
+class Narrow(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+
+    def forward(self, x):
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self, block, depth):
+        super().__init__()
+        self.blocks = nn.Sequential(*(block(8) for _ in range(depth)))
+
+    def forward(self, x):
+        return self.blocks(x)
+
+
+def small():
+    return Net(Narrow, 1)
+
+
+def middle():
+    return Net(Narrow, 2)
+
+
+def large():
+    return Net(Wide, 3)
+
+
+def test():
+    small()(torch.randn(1, 8))
+"""
+
+
+def find(tmp_path: Path) -> list[FoundFile]:
+    (tmp_path / "nets.py").write_text(NETS)
+    files = WorkspaceFiles([str(tmp_path)])
+    found = find_models(str((tmp_path / "nets.py").resolve()), Settings(), files)
+    assert isinstance(found, FoundFile)
+    return [found]
+
+
+def test_what_is_handed_a_class_comes_before_it(tmp_path: Path) -> None:
+    names = [[model.candidate.name for _, model in each] for each in generations(find(tmp_path))]
+    assert names == [["Net"], ["Wide", "Narrow"]]
+
+
+def test_the_way_that_names_a_class_is_tried_first_for_it(tmp_path: Path) -> None:
+    files = find(tmp_path)
+    members = [member for generation in generations(files) for member in generation]
+    (wide,) = (member for member in members if member[1].candidate.name == "Wide")
+    tried = [(model.candidate.name, recipe.init) for model, recipe in variants(wide, members, Findings(files))]
+    assert tried == [("Net", "large()"), ("Net", "small()"), ("Net", "middle()")]
