@@ -50,28 +50,38 @@ class Calls:
         return result
 
     def root_without_self(self, root: torch.nn.Module, *args: Any) -> Any:
-        """Run a root's ``forward`` that is no method of its class."""
+        """Run a root's ``forward`` as its caller does, by its signature: torch.fx cannot call what is behind it."""
         entry = entry_of(root)
-        bound = inspect.signature(entry)
-        kinds = [parameter.kind for parameter in bound.parameters.values()]
 
         def run(*given: Any) -> Any:
-            positional: list[Any] = []
-            named: dict[str, Any] = {}
             # Items of ``*args`` are the caller's to hand over, not the model's to iterate.
             with self._tracer.silent():
-                for value, kind, name in zip(given, kinds, bound.parameters, strict=False):
-                    if kind is inspect.Parameter.VAR_POSITIONAL:
-                        positional.extend(value)
-                    elif kind is inspect.Parameter.VAR_KEYWORD:
-                        named.update(value)
-                    elif kind is inspect.Parameter.KEYWORD_ONLY:
-                        named[name] = value
-                    else:
-                        positional.append(value)
+                positional, named = self._handed_over(inspect.signature(entry), given)
             return entry(*positional, **named)
 
         return self.root(run, args)
+
+    def _handed_over(self, signature: inspect.Signature, given: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments as a caller writes them: those that have their default are left out where that is possible."""
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        is_variadic = any(item.kind is item.VAR_POSITIONAL for item in signature.parameters.values())
+        left_out = False
+        for value, parameter in zip(given, signature.parameters.values(), strict=False):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional.extend(value)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                named.update(value)
+            elif self._is_default(value, parameter) and not is_variadic and parameter.kind is not _BY_PLACE:
+                left_out = True
+            elif left_out or parameter.kind is parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
+        return positional, named
+
+    def _is_default(self, value: Any, parameter: inspect.Parameter) -> bool:
+        return parameter.default is (self._tracer.value_of(value) if is_proxy(value) else value)
 
     def module(
         self, module: torch.nn.Module, forward: Run, enter: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -182,6 +192,8 @@ class Calls:
 
         return mapped(tree, proxy)
 
+
+_BY_PLACE = inspect.Parameter.POSITIONAL_ONLY
 
 _ONLY_WHILE_TRACED = frozenset({COMPILED, TRANSFORM})
 """What torch refuses wherever torch.fx traces, be there proxies or not: no failure of the model's own."""

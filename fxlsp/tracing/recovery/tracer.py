@@ -91,22 +91,18 @@ class RecoveringTracer(ModulePathTracer):
             return self._without_self()
         try:
             function, args = super().create_args_for_root(root_fn, is_module)
-        except ValueError as error:
-            # A wrapper that torch.fx cannot patch: what it wraps is followed instead.
-            self._note_not_entered(error)
-            function, args = super().create_args_for_root(inspect.unwrap(root_fn), is_module)
-        except RuntimeError as error:
-            # A wrapper that takes the module as one of its ``*args``.
-            self._note_not_entered(error)
+        except (ValueError, RuntimeError) as error:
+            # A wrapper that torch.fx cannot patch, or one that takes the module as one of its ``*args``.
+            self.findings.note(Finding(NOT_ENTERED, error, (), ""))
+            return self._without_self()
+        if _hides_parameters(root_fn):
+            # torch.fx hands the wrapped function's arguments to whatever variables of the wrapper come first.
             return self._without_self()
         passed = [args[0], *(self._passed(proxy) for proxy in args[1:])]
         return (lambda *given: self._calls.root(function, given)), passed
 
-    def _note_not_entered(self, error: BaseException) -> None:
-        self.roll_back(Mark(0, 0, names_taken(torch.fx.Graph())))
-        self.findings.note(Finding(NOT_ENTERED, error, (), ""))
-
     def _without_self(self) -> tuple[Callable[..., Any], list[Any]]:
+        self.roll_back(Mark(0, 0, names_taken(torch.fx.Graph())))
         return self._calls.root_without_self, [self.root, *self._signature_proxies()]
 
     def _signature_proxies(self) -> list[Any]:
@@ -490,6 +486,13 @@ class RecoveringTracer(ModulePathTracer):
         for name in [name for name, proxy in self._parameter_proxies.items() if proxy.node in gone]:
             del self._parameter_proxies[name]
         release_names(self.graph, mark.names)
+
+
+def _hides_parameters(function: Callable[..., Any]) -> bool:
+    """Whether it is a wrapper with ``*args`` or ``**kwargs`` in the place of parameters of what it wraps."""
+    code = getattr(function, "__code__", None)
+    is_variadic = code is not None and bool(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
+    return is_variadic and inspect.unwrap(function) is not function
 
 
 def _takes_self(root: torch.nn.Module) -> bool:

@@ -163,3 +163,27 @@ SILENT = {
 @pytest.mark.parametrize("name", SILENT)
 def test_a_forward_that_is_entered_is_silent(name: str, followed: Followed) -> None:
     assert followed(SILENT[name]).complete
+
+
+def test_what_a_wrapper_adds_to_the_arguments_reaches_the_model(followed: Followed) -> None:
+    report = followed(
+        """
+        import functools
+
+        def with_scale(function):
+            @functools.wraps(function)
+            def call(self, *args, **kwargs):
+                if kwargs.get("scale") is None:
+                    kwargs["scale"] = 2
+                return function(self, *args, **kwargs)
+            return call
+
+        class Net(nn.Module):
+            @⟦with_scale⟧
+            def forward(self, x, mask=None, scale=None, **kwargs):
+                return x * scale
+        """,
+        "FX112",
+        also=frozenset({"FX318"}),
+    )
+    assert report.complete
