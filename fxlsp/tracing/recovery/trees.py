@@ -11,20 +11,33 @@ import torch
 
 
 def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """``tree`` with each leaf changed: lists, tuples, named tuples, dicts, slices and dataclasses are opened."""
+    """``tree`` with each leaf changed: tuples, lists, dicts, slices and dataclasses of any class are opened."""
     kind = type(tree)
     if kind in (list, tuple, torch.Size):
         items = [mapped(item, change) for item in tree]
         return items if kind is list else tuple(items)
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return kind(*(mapped(item, change) for item in tree))
-    if kind is dict:
-        return {key: mapped(item, change) for key, item in tree.items()}
+    if issubclass(kind, dict):
+        return _mapped_items(tree, change)
     if kind is slice:
         return slice(mapped(tree.start, change), mapped(tree.stop, change), mapped(tree.step, change))
     if dataclasses.is_dataclass(kind):
         return _mapped_fields(tree, change)
     return change(tree)
+
+
+def _mapped_items(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """A dict of the same class, without its own ``__setitem__``; its fields too where it is a dataclass as well."""
+    changed = {key: mapped(item, change) for key, item in dict.items(tree)}
+    if type(tree) is dict:
+        return changed
+    if all(item is dict.__getitem__(tree, key) for key, item in changed.items()):
+        return tree
+    twin = copy.copy(tree)
+    for key, item in changed.items():
+        dict.__setitem__(twin, key, item)
+    return _mapped_fields(twin, change) if dataclasses.is_dataclass(tree) else twin
 
 
 def _mapped_fields(tree: Any, change: Callable[[Any], Any]) -> Any:
@@ -40,5 +53,10 @@ def _mapped_fields(tree: Any, change: Callable[[Any], Any]) -> Any:
 def leaves(tree: Any) -> Iterator[Any]:
     """The leaves of ``tree`` in order."""
     found: list[Any] = []
-    mapped(tree, found.append)
+
+    def note(leaf: Any) -> Any:
+        found.append(leaf)
+        return leaf
+
+    mapped(tree, note)
     return iter(found)

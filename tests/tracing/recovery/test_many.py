@@ -258,3 +258,30 @@ def test_a_call_into_an_installed_package_is_one_problem_however_much_that_refus
     )
     assert report.complete
     assert report.problems[0].message.startswith("torch.fx cannot trace this: TypeError: no int")
+
+
+def test_what_stands_in_dicts_of_other_classes_is_known_behind_a_failure(followed: Followed) -> None:
+    report = followed(
+        """
+        from collections import OrderedDict
+        from dataclasses import dataclass
+
+        @dataclass
+        class Result(OrderedDict):
+            last: torch.Tensor = None
+            def __post_init__(self):
+                OrderedDict.__setitem__(self, "last", self.last)
+
+        class Net(nn.Module):
+            def forward(self, x):
+                if ⟦x.sum() > 0⟧:
+                    x = x + 1
+                parts = OrderedDict()
+                parts["a"] = x
+                return Result(last=parts["a"][0]), parts
+        """,
+        "FX101",
+    )
+    assert report.complete
+    shape = {"shape": [3, 4], "dtype": "float32"}
+    assert report.nodes[-1].output == {"list": [{"dict": {"last": {**shape, "shape": [4]}}}, {"dict": {"a": shape}}]}
