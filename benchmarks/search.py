@@ -67,6 +67,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the choice")
     parser.add_argument("--half", choices=["develop", "acceptance", "all"], default="develop", help="of the folder")
     parser.add_argument("--classes", nargs="*", metavar="FILE:Name", help="these alone")
+    parser.add_argument("--listed", action="store_true", help="only classes that TESTCASES name")
     parser.add_argument("--quiet", action="store_true", help="the totals alone")
     parser.add_argument("--json", metavar="OUT", help="write a line of JSON for each class")
     return parser.parse_args()
@@ -81,7 +82,7 @@ def _chosen(options: argparse.Namespace) -> list[BareClass]:
         return [each for each in classes if f"{Path(each.file).name}:{each.name}".endswith(wanted)]
     if options.files:
         paths = random.Random(options.seed).sample(paths, min(options.files, len(paths)))
-    classes = [each for path in paths for each in bare_classes(path)]
+    classes = [each for path in paths for each in bare_classes(path) if each.listed or not options.listed]
     if options.sample:
         classes = random.Random(options.seed).sample(classes, min(options.sample, len(classes)))
     return classes
@@ -227,7 +228,7 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
     for label, chosen in (
         ("all", answers),
         ("in TESTCASES", [answer for answer in answers if answer["listed"]]),
-        ("names resolve", [answer for answer in answers if answer["resolves"]]),
+        ("names resolve", [each for each in answers if each["resolves"] and each["status"] != "no module"]),
     ):
         count = max(len(chosen), 1)
         kinds = Counter(

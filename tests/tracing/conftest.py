@@ -65,6 +65,7 @@ class Worker:
         seconds: float = 60,
         megabytes: int = 16_000,
         roots: tuple[str, ...] = (),
+        guess: Mapping[str, str | None] | None = None,
     ) -> int:
         """Send a trace request; its id."""
         place, _, name = target.rpartition(":")
@@ -77,7 +78,7 @@ class Worker:
                 "type": "trace",
                 "id": self._ids,
                 "target": {"file" if place.endswith(".py") else "module": place, "name": name},
-                "recipe": {"init": init, "inputs": inputs, "source": "option" if init else None},
+                "recipe": {"init": init, "inputs": inputs, "source": "option" if init else None, "guess": guess},
                 "overlays": {path: text_digest(text) for path, text in overlays.items()},
                 "roots": list(roots),
                 "limits": {"seconds": seconds, "megabytes": megabytes},

@@ -18,6 +18,7 @@ from ..frames import Places
 from ..recipes import evaluate
 from ..torch_private import FakeTensorMode, tree_map
 from ..values import batches_of_one
+from .budget import OutOfTimeError
 from .chameleon import Chameleon, Use, chameleon
 from .guesses import Group, Guess, Open, Path, Tensor, Trial
 
@@ -123,8 +124,6 @@ class Attempts:
 
 def _checked(error: BaseException) -> BaseException:
     """``error``, if the user's code raised it."""
-    from .budget import OutOfTimeError
-
     if isinstance(error, OutOfTimeError):
         raise error
     return error

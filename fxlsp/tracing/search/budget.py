@@ -16,6 +16,11 @@ MILLISECONDS = 400.0
 for the next one. Not of wall time: what is found must not depend on what else the machine does."""
 
 
+LARGE = 4
+"""Tries that a model may have whose first ones take all of the time, and how many times as long it may take for them:
+one run of a deep network takes a third of a second."""
+
+
 class OutOfTimeError(BaseException):
     """Ends a try that runs past the end of the budget. Not an Exception: the model's code must not catch it."""
 
@@ -36,12 +41,13 @@ class Budget:
 
     def begin_try(self) -> bool:
         """Whether another try may begin; counts it."""
-        if self.tries >= self._most or self._left() <= 0:
+        if self.tries >= self._most or (self._left() <= 0 and self.tries >= LARGE):
             return False
         self.tries += 1
         return True
 
     def _left(self) -> float:
+        """Seconds."""
         return self._start + self._seconds - time.process_time()
 
     @contextmanager
@@ -56,7 +62,7 @@ class Budget:
             return
         before = signal.signal(signal.SIGPROF, _raise)
         # Again and again: a bare ``except`` of the model's may swallow the first.
-        signal.setitimer(signal.ITIMER_PROF, max(self._left(), 0.001), 0.05)
+        signal.setitimer(signal.ITIMER_PROF, max(self._left() + (LARGE - 1) * self._seconds, 0.001), 0.05)
         try:
             yield
         finally:

@@ -16,6 +16,7 @@ from torch.nn.modules import utils as module_utils
 from .guesses import Guess, Open, Path
 
 _UNKNOWN_LENGTH = 3
+_REPEATING = module_utils._single.__code__.co_name
 _LONGEST = 64
 """A loop that reads one item after the other must come to an end."""
 _WORDS = frozenset(dir(str)) - frozenset(dir(list)) - frozenset(dir(dict)) - {"index", "count"}
@@ -107,7 +108,8 @@ class Chameleon(int):
         return iter([self[index] for index in range(self.fxlsp_use.length)])
 
     def __len__(self) -> int:
-        return self.fxlsp_use.known_length()
+        # ``tuple(x)`` asks for a length too.
+        return _repeated_by_torch(sys._getframe(1)) or self.fxlsp_use.known_length()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
@@ -185,8 +187,11 @@ def _unpacked_into(frame: FrameType) -> int | None:
 
 
 def _repeated_by_torch(frame: FrameType) -> int | None:
-    """How often torch repeats a number, as it would here if this could not also be iterated; None elsewhere."""
-    count = frame.f_locals.get("n") if frame.f_code.co_filename == module_utils.__file__ else None
+    """How often a number is repeated here, as it would be if this could not also be iterated; None elsewhere.
+
+    torch's ``_ntuple``, of which many projects have a copy, repeats what is not iterable.
+    """
+    count = frame.f_locals.get("n") if frame.f_code.co_name == _REPEATING else None
     return count if isinstance(count, int) else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import typing
@@ -12,7 +13,7 @@ import torch
 
 from ..entry import entry_of
 from .first_uses import first_uses
-from .guesses import Group, Guess, Open, Size, Tensor, Text
+from .guesses import Group, Guess, Open, Size, Tensor, Text, Trial, changed
 from .layers import BATCH, inputs_of_layers, spatial
 from .names import IMAGE, SEQUENCE
 
@@ -54,6 +55,15 @@ def first_feed(model: torch.nn.Module) -> Group:
         key = parameter.name + "=" * (parameter.kind is parameter.KEYWORD_ONLY)
         filled[key] = likely_input(parameter, uses.get(parameter.name), main, filled)
     return Group("fed", tuple(filled.items()))
+
+
+def written_feed(text: str) -> Group:
+    """The arguments that an earlier search wrote."""
+    call = ast.parse(f"_({text}\n)", mode="eval").body
+    assert isinstance(call, ast.Call)
+    args = [(f"argument_{index}", argument) for index, argument in enumerate(call.args)]
+    named = [(f"{keyword.arg}=", keyword.value) for keyword in call.keywords]
+    return Group("fed", tuple((key, Text(ast.unparse(value))) for key, value in (*args, *named)))
 
 
 def is_wanted(parameter: inspect.Parameter) -> bool:
@@ -189,3 +199,14 @@ def optional_inputs(model: torch.nn.Module, fed: Group | None) -> Iterator[tuple
         key = f"{parameter.name}="
         if parameter.default is None and key not in known:
             yield key, likely_input(parameter, uses.get(parameter.name), main, dict(before))
+
+
+def other_masks(trial: Trial) -> Iterator[Trial]:
+    """Masks of other shapes, and none at all: nothing but the way it is used tells which a mask is."""
+    for key, part in trial.fed.items if trial.fed is not None else ():
+        if not _MASK.fullmatch(key.rstrip("=")) or not isinstance(part, Tensor):
+            continue
+        length = part.shape[-1] if part.shape else SEQUENCE
+        yield changed(trial, ("fed", key), Text("None"))
+        for shape in ((BATCH, length, length), (length, length), (BATCH, 1, 1, length), (BATCH, 1, length, length)):
+            yield changed(trial, ("fed", key), replace(part, shape=shape))

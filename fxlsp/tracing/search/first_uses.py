@@ -12,6 +12,7 @@ import torch.fx
 from ..building import seed
 from ..entry import entry_of
 from ..fakes import OnCpu
+from .budget import OutOfTimeError
 from .guesses import Tensor
 from .layers import BATCH, input_of, rank_of, spatial
 from .names import SEQUENCE
@@ -34,8 +35,10 @@ def first_uses(model: torch.nn.Module) -> dict[str, Tensor]:
     try:
         with OnCpu():
             tracer.trace(model)
-    except Exception:
-        # What was recorded so far is all that is asked for.
+    except OutOfTimeError:
+        raise
+    except BaseException:
+        # What was recorded so far is all that is asked for. SystemExit too: it ends the user's code, not this process.
         pass
     graph = getattr(tracer, "graph", None)
     if graph is None:

@@ -115,7 +115,8 @@ def _words_used(use: Use | None, frames: list[tuple[FrameType, int]]) -> list[st
     for frame, _ in frames[:1]:
         for constant in frame.f_code.co_consts:
             if isinstance(constant, (tuple, frozenset)):
-                found += [each for each in constant if isinstance(each, str)]
+                # A set of strings has another order in each process.
+                found += sorted(each for each in constant if isinstance(each, str))
         for value in (*frame.f_locals.values(), *(frame.f_globals.get(name) for name in frame.f_code.co_names)):
             if isinstance(value, dict) and value is not frame.f_globals and len(value) < 64:
                 found += [

@@ -150,6 +150,13 @@ def _objects(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
             yield changed(trial, path, Open(path[-1].rstrip("="), 2, fed=True))
 
 
+def _callables(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    """A module in the place of a tensor that is called."""
+    for path, _ in reversed(tensors(trial)):
+        if path[0] == "fed":
+            yield changed(trial, path, Text("torch.nn.Identity()"))
+
+
 def _tensor_wanted(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     known = next((tensor for _, tensor in tensors(trial)), Tensor((BATCH, 32)))
     for path, part in leaves(trial):
@@ -189,6 +196,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)", _sizes),
     (r"[Aa]ttempting to broadcast.*?(\d+).*?(\d+)\]?\D*$", _sizes),
     (r"shape '?\[([^\]]*)\]'? is invalid for input of size (\d+)", _shape),
+    (r"Tensor' object is not callable", _callables),
     (r"can't divide axis of length (\d+) in chunks of (\d+)", _divisible),
     (r"\(?(\d+)\)? (?:must|should|has to|needs to) be (?:divisible by|a multiple of)[^\d]*(\d+)", _divisible),
     (
@@ -232,15 +240,18 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     ),
     (
         (
-            r"'(?:Fake)?Tensor' object has no attribute|indices must be integers|[Ii]ndexing"
+            r"invalid data type 'str'|valid indices \(got str"
+            r"|'(?:Fake)?Tensor' object has no attribute|indices must be integers|[Ii]ndexing"
             r"|argument after \*\*|not a mapping"
         ),
         _objects,
     ),
     (
         (
-            r"must be (?:a )?Tensor,? not|must be Tensor, not|has no attribute '(?:size|shape|dim|view|ndim"
-            r"|device|dtype|permute|unsqueeze)'|not (?:list|tuple|int|NoneType|bool)\b|unsupported operand"
+            r"'(?:int|float|bool|str)' object has no attribute"
+            r"|must be (?:a )?Tensor,? not|must be Tensor, not"
+            r"|has no attribute '(?:size|shape|dim|view"
+            r"|ndim|device|dtype|permute|unsqueeze)'|not (?:list|tuple|int|NoneType|bool)\b|unsupported operand"
         ),
         _tensor_wanted,
     ),

@@ -26,7 +26,10 @@ _TEXTS: tuple[tuple[str, str], ...] = (
         "0.5",
     ),
     (r"bias|affine|.*_bias|qkv_bias|batch_first", "True"),
-    (r"(use|with|is|has|if|no|do|add|enable|return|output|share|tie|freeze|fix|apply)_.*", "False"),
+    (
+        r"output_(attentions|hidden_states)|(use|with|is|has|if|no|do|add|enable|return|share|tie|freeze|fix|apply)_.*",
+        "False",
+    ),
     (
         r"""bidirectional|training|debug|verbose|inplace|pretrained|causal|residual|shortcut|last|transposed?
         |train|.*_(only|first|last|pretrained)|cuda|gpu""",
@@ -114,6 +117,8 @@ _COMPILED_SIZES = tuple((re.compile(pattern, re.VERBOSE), size) for pattern, siz
 _FEATURE = re.compile(
     r".*(channel|chan|feat|dim|plane|hidden|filter|width|units|embed|emb|size|model|state|nf|ch$|in$|out$|inp|oup|features|c\d|ngf|ndf)"
 )
+_CONFIGURATION = re.compile(r".*(config|configs|conf|cfg|args|opts?|options|params|hparams|settings)|hp|c|flags")
+"""These are hardly ever numbers: no size is used up for them."""
 _COUNT = re.compile(r"(num|n|nb)_.*|.*_(num|n|count|nums)|num\w+")
 
 
@@ -138,9 +143,13 @@ class Names:
                 return size
         if not _FEATURE.fullmatch(name.lower()) and _COUNT.fullmatch(name):
             return 2
-        if name not in self._sizes:
-            self._sizes[name] = POOL[min(len(self._sizes), len(POOL) - 1)]
-        return self._sizes[name]
+        if _CONFIGURATION.fullmatch(name):
+            return 2
+        # The elements of ``dims`` are each a ``dim``.
+        single = name[:-1] if len(name) > 2 and name.endswith("s") else name
+        if single not in self._sizes:
+            self._sizes[single] = POOL[min(len(self._sizes), len(POOL) - 1)]
+        return self._sizes[single]
 
 
 _ACTIVATION = re.compile(r".*(act|nonlin|relu)", re.IGNORECASE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import traceback
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from ..torch_private import WITHOUT_DATA
 from . import kinds, messages, operators
 from .attempts import Attempts, Outcome, Under
 from .budget import Budget, OutOfTimeError
-from .feeds import first_feed, optional_inputs, other_inputs, part_of_input
+from .feeds import first_feed, optional_inputs, other_inputs, other_masks, part_of_input, written_feed
 from .guesses import Group, Guess, Open, Size, Tensor, Text, Trial, changed
 from .makings import first_making
 from .names import Names
@@ -62,8 +63,7 @@ class Search:
 
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
-        fed = None if guess.inputs is None else Group("fed", (("", Text(guess.inputs)),))
-        self._push(Trial(Text(guess.init), fed), (3, 0), 0)
+        self._push(Trial(Text(guess.init), None if guess.inputs is None else written_feed(guess.inputs)), (3, 0), 0)
 
     def of_target(self, target: Any, name: str) -> Found:
         """Arguments for a class or factory, and inputs for what it makes."""
@@ -89,6 +89,10 @@ class Search:
                 inputs = self._first_that_runs()
         except OutOfTimeError:
             pass
+        except Exception:
+            # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
+            # was found so far counts; why no more was goes to the log.
+            traceback.print_exc()
         return Found(self._made, inputs, self._budget.tries, self._budget.spent_ms, self._best[1])
 
     def _first_that_runs(self) -> str | None:
@@ -97,7 +101,7 @@ class Search:
             outcome = self._attempts.run(trial)
             if outcome.model is not None and self._made is None:
                 self._note_made(trial, outcome)
-            if outcome.error is None or isinstance(outcome.error, WITHOUT_DATA):
+            if outcome.error is None or _needs_data(outcome.error):
                 if trial.is_concrete and trial.fed is not None:
                     self._made = trial.made.text
                     return trial.fed.text
@@ -158,6 +162,7 @@ class Search:
         if trial.fed is not None:
             yield from messages.read(trial, text_of(error))
             yield from self._with_options(trial, outcome, text_of(error))
+            yield from other_masks(trial)
         yield from kinds.read(trial, outcome, self._names, self._places)
 
     def _with_options(self, trial: Trial, outcome: Outcome, text: str) -> Iterator[Trial]:
@@ -165,6 +170,11 @@ class Search:
         if "NoneType" in text and outcome.model is not None:
             for key, guess in optional_inputs(outcome.model, trial.fed):
                 yield changed(trial, ("fed", key), guess)
+
+
+def _needs_data(error: BaseException) -> bool:
+    """Whether only data could tell how the run would go on: it went as far as fake tensors can go."""
+    return isinstance(error, WITHOUT_DATA) or "not supported for tensor subclasses" in text_of(error)
 
 
 def _alike(part: Guess) -> Guess:

@@ -1,0 +1,172 @@
+"""What a model is guessed to be fed, by the layers that it reaches, names, annotations and the errors of each try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+HEAD = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+"""
+
+
+def net(made: str, signature: str, run: str) -> str:
+    """A class that makes some layers, one a line, and runs them."""
+    lines = "".join(f"        {line}\n" for line in made.splitlines())
+    forward = "".join(f"        {line}\n" for line in run.splitlines())
+    return (
+        f"{HEAD}class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n{lines}"
+        f"\n    def forward(self, {signature}):\n{forward}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "signature", "run", "inputs"),
+    [
+        pytest.param(
+            "self.a = nn.Conv2d(3, 8, 3)", "x", "return self.a(x)", "torch.randn(2, 3, 64, 64)", id="an image"
+        ),
+        pytest.param("self.a = nn.Conv1d(5, 8, 3)", "x", "return self.a(x)", "torch.randn(2, 5, 64)", id="a signal"),
+        pytest.param(
+            "self.a = nn.Conv3d(1, 2, 3)", "x", "return self.a(x)", "torch.randn(2, 1, 32, 32, 32)", id="a volume"
+        ),
+        pytest.param("self.a = nn.Linear(7, 8)", "x", "return self.a(x)", "torch.randn(2, 16, 7)", id="a sequence"),
+        pytest.param(
+            "self.a = nn.Embedding(50, 8)",
+            "ids",
+            "return self.a(ids)",
+            "torch.ones(2, 16, dtype=torch.long)",
+            id="indices",
+        ),
+        pytest.param(
+            "self.a = nn.LSTM(6, 8, batch_first=True)",
+            "x",
+            "return self.a(x)",
+            "torch.randn(2, 16, 6)",
+            id="a recurrent layer",
+        ),
+        pytest.param(
+            "self.a = nn.GRUCell(6, 8)",
+            "x, h",
+            "return self.a(x, h)",
+            "torch.randn(2, 6), torch.randn(2, 8)",
+            id="recurrent state",
+        ),
+        pytest.param(
+            "self.a = nn.MultiheadAttention(8, 2, batch_first=True)",
+            "query, memory",
+            "return self.a(query, memory, memory)[0]",
+            "torch.randn(2, 16, 8), torch.randn(2, 16, 8)",
+            id="attention",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(3, 4, 3)\nself.b = nn.Linear(4 * 30 * 30, 2)",
+            "x",
+            "return self.b(self.a(x).flatten(1))",
+            "torch.randn(2, 3, 32, 32)",
+            id="an edge that a linear layer behind a flattening needs",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(3, 4, 3)",
+            "x",
+            "return self.a(x.permute(0, 3, 1, 2))",
+            "torch.randn(2, 64, 64, 3)",
+            id="channels last",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x",
+            "b, c, h, w = x.shape\nreturn self.a(x.reshape(b, c * h * w // 8, 8))",
+            "torch.randn(2, 8, 64, 64)",
+            id="a rank by unpacking",
+        ),
+        pytest.param(
+            "self.w = nn.Parameter(torch.randn(6, 5))",
+            "x",
+            "if x.sum() is None: return x\nreturn x @ self.w",
+            "torch.randn(2, 32, 64, 6)",
+            id="a product",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, flag, return_all",
+            "y = self.a(x)\nreturn [y, x] if return_all else y",
+            "torch.randn(2, 16, 8), torch.randn(2, 16, 8), False",
+            id="a flag",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, mask",
+            "return self.a(x).masked_fill(mask.unsqueeze(-1), 0.0)",
+            "torch.randn(2, 16, 8), torch.ones(2, 16, dtype=torch.bool)",
+            id="a mask",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, steps: int",
+            "for _ in range(steps): x = x + 1\nreturn self.a(x)",
+            "torch.randn(2, 16, 8), 2",
+            id="an annotated number",
+        ),
+        pytest.param(
+            "self.loss = nn.CrossEntropyLoss()",
+            "logits, y",
+            "return F.cross_entropy(logits, y.long().view(-1))",
+            None,
+            id="a loss",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(3, 4, 3)",
+            "images: list[torch.Tensor]",
+            "return [self.a(each[None]) for each in images]",
+            "[torch.randn(3, 64, 64), torch.randn(3, 64, 64)]",
+            id="a list of images",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "batch",
+            "return self.a(batch['x'].float().reshape(-1, 8))",
+            None,
+            id="a dict",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, sublayer",
+            "return self.a(sublayer(x))",
+            "torch.randn(2, 16, 8), torch.nn.Identity()",
+            id="a module that is called",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, other=None",
+            "return self.a(x) + self.a(other)",
+            None,
+            id="what may be left out and must not be",
+        ),
+    ],
+)
+def test_inputs_are_found(
+    made: str, signature: str, run: str, inputs: str | None, worker: Any, write: Callable[..., str]
+) -> None:
+    report = worker.report(write(net(made, signature, run)) + ":Net")
+    assert report.recipe.source == "search"
+    assert report.recipe.inputs is not None
+    if inputs is not None:
+        assert report.recipe.inputs == inputs
+
+
+def test_what_only_data_could_tell_ends_no_search(worker: Any, write: Callable[..., str]) -> None:
+    text = net("self.a = nn.Linear(8, 2)", "x", "y = self.a(x)\nreturn y[: int(y.sum().item())]")
+    assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 16, 8)"
+
+
+def test_an_input_of_each_name_keeps_its_own_size(worker: Any, write: Callable[..., str]) -> None:
+    text = net(
+        "self.a, self.b = nn.Linear(6, 4), nn.Linear(9, 4)", "left, right", "return self.a(left) + self.b(right)"
+    )
+    assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 16, 6), torch.randn(2, 16, 9)"

@@ -1,0 +1,223 @@
+"""What a constructor's arguments are guessed to be, by name, annotation, use and the errors that they cause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fxlsp.report.problems import Failure
+
+HEAD = """
+import dataclasses
+import enum
+from typing import Literal, Optional
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Base(nn.Module):
+    def forward(self, x):
+        return x * self.scale if hasattr(self, "scale") else x
+
+"""
+
+
+def body(text: str) -> str:
+    """A class ``Net`` with this constructor, that takes any tensor."""
+    lines = "".join(f"        {line}\n" for line in text.strip().splitlines()[1:])
+    return f"class Net(Base):\n    {text.strip().splitlines()[0]}\n        super().__init__()\n{lines}"
+
+
+@pytest.mark.parametrize(
+    ("text", "init"),
+    [
+        pytest.param(
+            "def __init__(self, width, depth):\n"
+            "self.layers = nn.Sequential(*[nn.Linear(width, width) for _ in range(depth)])",
+            "Net(width=64, depth=2)",
+            id="sizes and counts by name",
+        ),
+        pytest.param(
+            "def __init__(self, in_features, hidden_dim):\nself.a = nn.Linear(in_features, hidden_dim)",
+            "Net(in_features=32, hidden_dim=96)",
+            id="distinct sizes for distinct meanings",
+        ),
+        pytest.param(
+            "def __init__(self, dropout, use_relu, eps):\n"
+            "self.a, self.b = nn.Dropout(dropout), nn.LayerNorm(4, eps) if use_relu else nn.ReLU()",
+            "Net(dropout=0.1, use_relu=False, eps=1e-05)",
+            id="rates and flags by name",
+        ),
+        pytest.param(
+            "def __init__(self, output_dim):\nself.a = nn.Linear(4, output_dim)",
+            "Net(output_dim=32)",
+            id="no flag for what only begins like one",
+        ),
+        pytest.param(
+            "def __init__(self, dim, norm_layer):\nself.norm = norm_layer(dim)",
+            "Net(dim=32, norm_layer=torch.nn.BatchNorm2d)",
+            id="a class that is called to make a layer",
+        ),
+        pytest.param(
+            "def __init__(self, act):\nself.all = nn.Sequential(act)",
+            "Net(act=torch.nn.ReLU())",
+            id="a module where one is wanted",
+        ),
+        pytest.param(
+            "def __init__(self, config):\nself.a = nn.Linear(config.hidden_size, config.hidden_size)",
+            "Net(config=__import__('types').SimpleNamespace(hidden_size=32))",
+            id="attributes of a configuration",
+        ),
+        pytest.param(
+            "def __init__(self, cfg):\nself.a = nn.Linear(cfg['width'], cfg['classes'])",
+            "Net(cfg={'width': 64, 'classes': 10})",
+            id="keys of a configuration",
+        ),
+        pytest.param(
+            "def __init__(self, cfg):\nself.a = nn.Linear(cfg['width'], cfg.classes)",
+            "Net(cfg=type('Config', (dict,), {'__getattr__': dict.__getitem__})(width=64, classes=10))",
+            id="keys and attributes of one configuration",
+        ),
+        pytest.param(
+            "def __init__(self, sizes):\nfirst, second = sizes\nself.a = nn.Linear(first, second)",
+            "Net(sizes=[32, 32])",
+            id="as many as are unpacked",
+        ),
+        pytest.param(
+            "def __init__(self, kernel_size):\nself.a = nn.Conv2d(4, 4, kernel_size)",
+            "Net(kernel_size=3)",
+            id="a number that torch may repeat",
+        ),
+        pytest.param(
+            "def __init__(self, dims):\nself.a = nn.ModuleList([nn.Linear(4, each) for each in dims])",
+            "Net(dims=[32, 32, 32])",
+            id="a list to loop over",
+        ),
+        pytest.param(
+            "def __init__(self, kind):\n"
+            "if kind == 'small': self.a = nn.Linear(2, 2)\n"
+            "elif kind == 'large': self.a = nn.Linear(9, 9)\n"
+            "else: raise ValueError(kind)",
+            "Net(kind='small')",
+            id="a string that it is compared with",
+        ),
+        pytest.param(
+            "def __init__(self, kind):\nself.a = {'first': nn.ReLU, 'second': nn.GELU}[kind]()",
+            "Net(kind='first')",
+            id="a key of the dict in which it is looked up",
+        ),
+        pytest.param(
+            "def __init__(self, depth):\nassert depth in (18, 34)\nself.a = nn.Linear(depth, 2)",
+            "Net(depth=18)",
+            id="a number that an assertion allows",
+        ),
+        pytest.param(
+            "def __init__(self, dim, out_dim):\nassert dim == out_dim\nself.a = nn.Linear(dim, out_dim)",
+            "Net(dim=96, out_dim=96)",
+            id="sizes that must be equal",
+        ),
+        pytest.param(
+            "def __init__(self, names):\nself.names = ['x'] + names",
+            "Net(names=[32, 32, 32])",
+            id="a list where a list is added",
+        ),
+        pytest.param(
+            "def __init__(self, sizes: list[int], rate: float, mode: Literal['sum', 'mean'], flag: Optional[bool]):\n"
+            "self.a = nn.Linear(sizes[0], 2)",
+            "Net(sizes=[32, 32, 32], rate=0.5, mode='sum', flag=False)",
+            id="annotations",
+        ),
+    ],
+)
+def test_an_argument_is_found(text: str, init: str, worker: Any, write: Callable[..., str]) -> None:
+    report = worker.report(write(HEAD + body(text)) + ":Net")
+    assert (report.recipe.init, report.recipe.source) == (init, "search")
+    assert report.recipe.inputs is not None
+
+
+def test_an_annotated_dataclass_is_made_of_its_fields(worker: Any, write: Callable[..., str]) -> None:
+    config = """
+class Kind(enum.Enum):
+    SMALL = 1
+
+@dataclasses.dataclass
+class Config:
+    width: int
+    kind: Kind
+    rate: float = 0.1
+
+"""
+    text = "def __init__(self, config: Config):\nself.a = nn.Linear(config.width, 2)"
+    report = worker.report(write(HEAD + config + body(text)) + ":Net")
+    assert report.recipe.init == "Net(config=Config(width=64, kind=Kind.SMALL))"
+
+
+def test_a_building_block_of_the_file_is_handed_in_where_its_attributes_are_read(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    block = """
+class WideBlock(nn.Module):
+    expansion = 4
+
+    def __init__(self, width):
+        super().__init__()
+        self.a = nn.Conv2d(width, width, 1)
+
+    def forward(self, x):
+        return self.a(x)
+
+class Net(nn.Module):
+    def __init__(self, block):
+        super().__init__()
+        self.a = block(8 * block.expansion)
+
+    def forward(self, x):
+        return self.a(x)
+"""
+    report = worker.report(write(HEAD + block) + ":Net")
+    assert report.recipe.init == "Net(block=WideBlock)"
+    assert report.recipe.inputs == "torch.randn(2, 32, 64, 64)"
+
+
+def test_what_a_forward_tells_of_a_constructors_argument_counts(worker: Any, write: Callable[..., str]) -> None:
+    residual = """
+class Net(nn.Module):
+    def __init__(self, inplanes, planes, act):
+        super().__init__()
+        self.conv, self.act = nn.Conv2d(inplanes, planes, 3, padding=1), act
+
+    def forward(self, x):
+        return self.act(self.conv(x)) + x
+"""
+    report = worker.report(write(HEAD + residual) + ":Net")
+    assert report.recipe.init == "Net(inplanes=32, planes=32, act=torch.nn.ReLU())"
+    assert report.complete
+
+
+def test_a_factory_is_searched_too(worker: Any, write: Callable[..., str]) -> None:
+    report = worker.report(write(HEAD + "def make(width):\n    return nn.Linear(width, 2)\n") + ":make")
+    assert report.recipe.init == "make(width=64)"
+
+
+def test_what_cannot_be_fed_is_still_made(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.a = nn.Linear(width, 2)
+
+    def forward(self, x):
+        return self.a(x.method_that_no_input_has())
+"""
+    report = worker.report(write(HEAD + text) + ":Net")
+    assert (report.recipe.init, report.recipe.inputs) == ("Net(width=64)", None)
+    assert report.verdict.traceable
+    assert not report.complete
+
+
+def test_what_cannot_be_made_is_said_as_without_a_search(worker: Any, write: Callable[..., str]) -> None:
+    text = "def __init__(self, width):\nself.a = nn.Linear({}[width], 2)"
+    failure = Failure.from_json(worker.answer(write(HEAD + body(text)) + ":Net")["failure"])
+    assert (failure.code, failure.needs) == ("FX903", "argument width of Net")
