@@ -93,13 +93,11 @@ class Builder:
             NoModelError: the file does not parse, import or run.
             FakesFailedError: it failed because of fake tensors.
         """
-        target = self._target
         seed()
         try:
             return construct(self._load, self.constructions, self._fake_mode, self._really)
         except BaseException as error:
-            what = f"load {os.path.basename(target.file) if target.file else target.module}"
-            raise self._no_model(error, NOT_LOADED, what) from error
+            raise self._no_model(error, NOT_LOADED, self._loading) from error
 
     def _load(self) -> Loaded:
         target = self._target
@@ -125,8 +123,16 @@ class Builder:
                 raise
             return self._loader.load_file(path, names)
 
+    @property
+    def _loading(self) -> str:
+        target = self._target
+        return f"load {os.path.basename(target.file) if target.file else target.module}"
+
     def _no_model(self, error: BaseException, code: str, what: str) -> Exception:
-        error = self._loader.cause_of(error)
+        cause = self._loader.cause_of(error)
+        if cause is not error:
+            # A statement of a file failed before, and what it binds is missed only now.
+            error, code, what = cause, NOT_LOADED, self._loading
         if not self._really and comes_from_fakes(error):
             return FakesFailedError()
         return NoModelError(load_failure(error, str(self._target), code, self._places, what))

@@ -181,9 +181,9 @@ def test_a_package_that_is_missing_costs_only_what_uses_it(worker: Any, write: C
     )
     for name in ("Net", "Told"):
         assert worker.report(f"{path}:{name}", f"{name}()", "torch.randn(1, 4)").complete
-    for name, code in (("Derived", "FX901"), ("Made", "FX903")):
+    for name in ("Derived", "Made"):
         failure = worker.answer(f"{path}:{name}", f"{name}()", "torch.randn(1, 4)")["failure"]["failure"]
-        assert failure["code"] == code
+        assert failure["code"] == "FX901"
         assert "No module named 'missing_package'" in failure["message"]
     run = worker.report(f"{path}:Run", "Run()", "torch.randn(1, 4)")
     assert "No module named 'missing_package'" in run.verdict.error.message
