@@ -140,7 +140,7 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
     from fxlsp.tracing.frames import Places
     from fxlsp.tracing.guard import refuse_side_effects
     from fxlsp.tracing.loading import Loader
-    from fxlsp.tracing.recipes import RecipeError, default_init, find_target
+    from fxlsp.tracing.recipes import find_target
     from fxlsp.tracing.search.arguments import Lacking
     from fxlsp.tracing.search.attempts import Under
     from fxlsp.tracing.sources import Sources
@@ -169,12 +169,8 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
     load_ms = (time.perf_counter() - start) * 1000
     if not issubclass(find_target(module, each.name), torch.nn.Module):
         return {"status": "no module"}
-    try:
-        init = default_init(find_target(module, each.name), each.name)
-    except RecipeError:
-        init = None
     with _classes_noted(module) as ran:
-        found = Lacking(target, loaded, Under(mode, places)).found(init)
+        found = Lacking(target, loaded, Under(mode, places)).found(None)
     answer: Answer = {
         "status": "found" if found.inputs is not None else "made" if found.init is not None else "not made",
         "init": found.init,

@@ -51,11 +51,12 @@ class Lacking:
         """
         if self._target.source == "search" or complete_recipe(self._target, built).inputs is not None:
             return None
-        found = self.found(built.init)
+        is_called = self._target.init is None and not isinstance(built.target, torch.nn.Module)
+        found = self.found(None if is_called else built.init)
         return self._target if found.inputs is None else self._with(found)
 
     def found(self, init: str | None) -> Found:
-        """What a search finds; ``init`` is how the model is made where that is known."""
+        """What a search finds; ``init`` is how the model is made, where that is said or the target is one."""
         with _torch_restored():
             search = Search(self._loaded.names, self._under, Budget())
             if self._guess is not None and init in (None, self._guess.init):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import Any
@@ -37,6 +37,19 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
     for path in suspects:
         if path not in named:
             yield from _others(trial, path, outcome.uses.get(path), frames)
+
+
+def with_options(trial: Trial, error: BaseException, optional: Mapping[str, Guess], places: Places) -> Iterator[Trial]:
+    """Trials that pass an argument that defaults to None: first those that the failing line names."""
+    if not isinstance(trial.made, Group):
+        return
+    frames = _own_frames(error.__traceback__, places)
+    words = set(re.findall(r"[A-Za-z]\w*", " ".join(_failing_text(frame, line) for frame, line in frames[:2])))
+    passed = dict(trial.made.items)
+    for name in sorted(
+        optional.keys() - passed.keys(), key=lambda name: (name not in words, list(optional).index(name))
+    ):
+        yield changed(trial, ("made", name), optional[name])
 
 
 def _own_frames(traceback: TracebackType | None, places: Places) -> list[tuple[FrameType, int]]:

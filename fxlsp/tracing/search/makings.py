@@ -31,6 +31,12 @@ def first_making(target: Any, name: str, names: Names, module: ModuleType, depth
     return Group("call", tuple(items), name)
 
 
+def optional_arguments(target: Any, names: Names, module: ModuleType) -> dict[str, Guess]:
+    """What may be passed for the arguments that default to None, which not every model can do without."""
+    parameters = [parameter for parameter in _parameters(target) if parameter.default is None]
+    return {parameter.name: likely_argument(parameter, names, module, 0) for parameter in parameters}
+
+
 def _parameters(target: Any) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(target, eval_str=True).parameters.values())

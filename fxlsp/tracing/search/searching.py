@@ -21,7 +21,7 @@ from .attempts import Attempts, Outcome, Under
 from .budget import Budget, OutOfTimeError
 from .feeds import first_feed, optional_inputs, other_inputs, other_masks, part_of_input, written_feed
 from .guesses import Group, Guess, Open, Size, Tensor, Text, Trial, changed
-from .makings import first_making
+from .makings import first_making, optional_arguments
 from .names import Names
 from .settling import Settling
 
@@ -60,6 +60,7 @@ class Search:
         self._seen: set[Trial] = set()
         self._best: tuple[tuple[int, int], BaseException | None] = ((-1, 0), None)
         self._made: str | None = None
+        self._optional: dict[str, Guess] = {}
 
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
@@ -68,6 +69,7 @@ class Search:
     def of_target(self, target: Any, name: str) -> Found:
         """Arguments for a class or factory, and inputs for what it makes."""
         first = first_making(target, name, self._names, self._module)
+        self._optional = optional_arguments(target, self._names, self._module)
         self._push(Trial(first), (0, 0), 0)
         alike = Group("call", tuple((key, _alike(part)) for key, part in first.items), name)
         self._elsewhere.append(Trial(alike, None, _UNIFORM))
@@ -163,6 +165,8 @@ class Search:
             yield from messages.read(trial, text_of(error))
             yield from self._with_options(trial, outcome, text_of(error))
             yield from other_masks(trial)
+        if "NoneType" in text_of(error):
+            yield from kinds.with_options(trial, error, self._optional, self._places)
         yield from kinds.read(trial, outcome, self._names, self._places)
 
     def _with_options(self, trial: Trial, outcome: Outcome, text: str) -> Iterator[Trial]:

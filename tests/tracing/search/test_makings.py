@@ -137,6 +137,22 @@ def test_an_argument_is_found(text: str, init: str, worker: Any, write: Callable
     assert report.recipe.inputs is not None
 
 
+def test_an_argument_that_defaults_to_none_is_passed_where_none_will_not_do(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, name=None, drop_prob=None):
+        super().__init__()
+        self.drop_prob = drop_prob
+
+    def forward(self, x):
+        return x.div(1 - self.drop_prob)
+"""
+    report = worker.report(write(HEAD + text) + ":Net")
+    assert report.recipe.init == "Net(drop_prob=0.1)"
+
+
 def test_an_annotated_dataclass_is_made_of_its_fields(worker: Any, write: Callable[..., str]) -> None:
     config = """
 class Kind(enum.Enum):
