@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from fxlsp.cli.exits import UsageError
-from fxlsp.engine.python_files import python_files_below
+from fxlsp.engine.python_files import files_below, never
 
 
 def python_files(paths: Sequence[str]) -> Iterator[str]:
@@ -19,7 +19,7 @@ def python_files(paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         if not os.path.exists(path):
             raise UsageError(f"there is no file or folder {path}")
-        for found in python_files_below(path) if os.path.isdir(path) else [path]:
+        for found in files_below(path, (".py",), never) if os.path.isdir(path) else [path]:
             real = os.path.realpath(found)
             if real not in seen:
                 seen.add(real)

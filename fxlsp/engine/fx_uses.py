@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Executor
 from itertools import islice
+from threading import Event
 from typing import Any
 
-from fxlsp.engine.python_files import python_files_below
+from fxlsp.engine.python_files import IsStopped, files_below
 from fxlsp.engine.session import FxUse, Session
 from fxlsp.engine.store import inside
 from fxlsp.source.fx_uses import fx_use
@@ -29,6 +30,7 @@ class FxUses:
         self._session = session
         self._executor = executor
         self._on_known = on_known
+        self._closing = Event()
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def look(self) -> None:
@@ -48,6 +50,7 @@ class FxUses:
                 self._run(folder, self._look(folder, None))
 
     async def close(self) -> None:
+        self._closing.set()
         tasks = tuple(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -55,7 +58,8 @@ class FxUses:
 
     async def _look(self, folder: str, files: Iterable[str] | None) -> None:
         """Looks into some files of a folder, by default all."""
-        use = await asyncio.get_running_loop().run_in_executor(self._executor, _first_use, folder, files)
+        loop, is_stopped = asyncio.get_running_loop(), self._closing.is_set
+        use = await loop.run_in_executor(self._executor, _first_use, folder, files, is_stopped)
         if folder not in self._session.fx_uses or self._session.fx_uses[folder] != use:
             self._session.fx_uses[folder] = use
             self._on_known()
@@ -68,8 +72,8 @@ class FxUses:
         task.add_done_callback(lambda done: self._tasks.pop(folder) if self._tasks.get(folder) is done else None)
 
 
-def _first_use(folder: str, files: Iterable[str] | None) -> FxUse | None:
-    for path in islice(python_files_below(folder) if files is None else files, _MOST_FILES):
+def _first_use(folder: str, files: Iterable[str] | None, is_stopped: IsStopped) -> FxUse | None:
+    for path in islice(files_below(folder, (".py",), is_stopped) if files is None else files, _MOST_FILES):
         try:
             with open(path, "rb") as file:
                 # Whatever the encoding, what is looked for is ASCII.

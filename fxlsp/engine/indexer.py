@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Executor
+from threading import Event
 from typing import Any
 
 from fxlsp.engine.indexing import file_offers, read_index
@@ -27,6 +28,7 @@ class Indexer:
         self._executor = executor
         self._on_known = on_known
         self._folders: tuple[str, ...] = ()
+        self._closing = Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def look(self) -> None:
@@ -47,12 +49,13 @@ class Indexer:
             self._run(self._read_files(changed))
 
     async def close(self) -> None:
+        self._closing.set()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _read_folders(self, folders: tuple[str, ...]) -> None:
-        index = await self._on_thread(read_index, folders)
+        index = await self._on_thread(read_index, folders, self._closing.is_set)
         if folders != self._folders:
             return
         self._session.index = index
@@ -74,8 +77,8 @@ class Indexer:
         self._session.index = before.with_file(path, offers)
         return self._session.index is not before
 
-    async def _on_thread(self, function: Callable[[Any], Any], argument: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, function, argument)
+    async def _on_thread(self, function: Callable[..., Any], *args: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, function, *args)
 
     def _run(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from fxlsp.engine.index import Index
 from fxlsp.engine.index_cache import IndexCache, content_digest
-from fxlsp.engine.python_files import files_below
+from fxlsp.engine.python_files import IsStopped, files_below, never
 from fxlsp.source.documents import Document
 from fxlsp.source.fenced import SUFFIX, block_name, code_blocks
 from fxlsp.source.offers import Offers, imported_modules, may_offer, offers_of
@@ -20,20 +20,24 @@ _MOST_BYTES = 2_000_000
 """A larger file was made by a program."""
 
 
-def read_index(folders: Iterable[str]) -> Index:
-    """The index of all Python files below some folders."""
+def read_index(folders: Iterable[str], is_stopped: IsStopped = never) -> Index:
+    """The index of all Python files below some folders.
+
+    Raises:
+        StoppedError: ``is_stopped`` said so.
+    """
     files: dict[str, Offers] = {}
     for folder in folders:
-        files.update(_folder_offers(folder))
+        files.update(_folder_offers(folder, is_stopped))
     return Index(files)
 
 
-def _folder_offers(folder: str) -> dict[str, Offers]:
+def _folder_offers(folder: str, is_stopped: IsStopped) -> dict[str, Offers]:
     cache = IndexCache(folder)
     known = cache.read()
     digests: dict[str, str] = {}
     new = False
-    for path, data in _wanted_files(folder):
+    for path, data in _wanted_files(folder, is_stopped):
         digest = content_digest(data)
         for name, key, text in _programs(path, digest, data):
             digests[name] = key
@@ -55,11 +59,11 @@ def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, s
         yield block_name(path, line), f"{digest}#{line}", text
 
 
-def _wanted_files(folder: str) -> Iterator[tuple[str, bytes]]:
+def _wanted_files(folder: str, is_stopped: IsStopped) -> Iterator[tuple[str, bytes]]:
     """The files that may matter, with their contents: by what they name, or since they import one of those."""
     wanted: set[str] = set()
     imports: dict[str, frozenset[str]] = {}
-    for path in _files(folder):
+    for path in _files(folder, is_stopped):
         data = _content(path)
         if data is not None and _is_wanted(path, data):
             wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
@@ -82,8 +86,8 @@ def file_offers(path: str) -> dict[str, Offers | None]:
     return {path: _offers(path, data)}
 
 
-def _files(folder: str) -> Iterable[str]:
-    for number, path in enumerate(files_below(folder, (".py", SUFFIX))):
+def _files(folder: str, is_stopped: IsStopped) -> Iterable[str]:
+    for number, path in enumerate(files_below(folder, (".py", SUFFIX), is_stopped)):
         if number >= _MOST_FILES:
             return
         yield os.path.realpath(path)

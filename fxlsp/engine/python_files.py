@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 _NOT_OURS = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 """Folders that hold what was installed or made; those whose name starts with a dot are left out too."""
 
 
-def python_files_below(folder: str) -> Iterator[str]:
-    """Paths of the files at any depth, in a stable order."""
-    return files_below(folder, (".py",))
+IsStopped = Callable[[], bool]
+"""Asked from time to time by whoever reads many files."""
 
 
-def files_below(folder: str, suffixes: tuple[str, ...]) -> Iterator[str]:
-    """Paths of the files whose names end so, at any depth, in a stable order."""
+class StoppedError(Exception):
+    """The files are no longer wanted."""
+
+
+def never() -> bool:
+    """For whoever is waited for until the end."""
+    return False
+
+
+def files_below(folder: str, suffixes: tuple[str, ...], is_stopped: IsStopped) -> Iterator[str]:
+    """Paths of the files whose names end so, at any depth, in a stable order.
+
+    Raises:
+        StoppedError: ``is_stopped`` said so.
+    """
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OURS)
-        yield from (os.path.join(parent, name) for name in sorted(names) if name.endswith(suffixes))
+        for name in sorted(names):
+            if is_stopped():
+                raise StoppedError
+            if name.endswith(suffixes):
+                yield os.path.join(parent, name)

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -183,6 +184,9 @@ class Workspace:
             await asyncio.wait_for(self._templates.close(), _SHUTDOWN_SECONDS)
         finally:
             self._executor.shutdown(wait=False, cancel_futures=True)
+            with suppress(asyncio.TimeoutError):
+                # What a thread has begun it ends, and then nothing is left open.
+                await asyncio.wait_for(asyncio.to_thread(self._executor.shutdown), _SHUTDOWN_SECONDS)
 
     def _arrived(self, document: Document) -> None:
         self._session.spent_ms.pop(document.path, None)

@@ -11,6 +11,7 @@ from fxlsp.engine.elsewhere import Elsewhere
 from fxlsp.engine.index import Index, Place
 from fxlsp.engine.index_cache import IndexCache, content_digest
 from fxlsp.engine.indexing import read_index
+from fxlsp.engine.python_files import StoppedError
 from fxlsp.source.ancestry import Kind
 from fxlsp.source.documents import Document, read_document
 from fxlsp.source.fenced import read_source
@@ -295,3 +296,13 @@ def test_what_stands_beside_the_model_is_called_as_there(tmp_path: Path) -> None
         train="import torch\nfrom models import Net, Config as C\nNet(C().width)\n",
     )
     assert files.recipes() == [("Net(Config().width)", None, None)]
+
+
+def test_a_reading_that_nobody_waits_for_ends_at_the_next_file_and_leaves_no_cache(
+    tmp_path: Path, cache_folder: Path
+) -> None:
+    folder = Files(tmp_path, a=NET, b=NET).folder
+    answers = iter([False, True])
+    with pytest.raises(StoppedError):
+        read_index([str(folder)], lambda: next(answers))
+    assert list(cache_folder.iterdir()) == []
