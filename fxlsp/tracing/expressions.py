@@ -33,24 +33,27 @@ class Expressions:
         self._sources = sources
         self._trees: dict[str, ast.Module | None] = {}
 
-    def add_tree(self, path: str, tree: ast.Module) -> None:
-        """Use ``tree``, already parsed, for ``path``."""
-        self._trees[path] = tree
-
     def tree(self, path: str) -> ast.Module | None:
         """The syntax tree of ``path``; None if it has no text or does not parse."""
         if path not in self._trees:
-            self._trees[path] = self._parse(path)
+            try:
+                self._trees[path] = None if self._sources.text(path) is None else self._parse(path)
+            except (SyntaxError, ValueError, RecursionError):
+                self._trees[path] = None
         return self._trees[path]
 
-    def _parse(self, path: str) -> ast.Module | None:
-        text = self._sources.text(path)
-        if text is None:
-            return None
-        try:
-            return ast.parse(text.removeprefix("\ufeff"))
-        except (SyntaxError, ValueError, RecursionError):
-            return None
+    def parsed(self, path: str) -> ast.Module:
+        """The syntax tree of ``path``, of nothing if there is no text.
+
+        Raises:
+            SyntaxError: it does not parse.
+        """
+        tree = self._trees.get(path) or self._parse(path)
+        self._trees[path] = tree
+        return tree
+
+    def _parse(self, path: str) -> ast.Module:
+        return ast.parse((self._sources.text(path) or "").removeprefix("\ufeff"), path)
 
     def enclosing(self, path: str, place: ByteSpan) -> ast.AST | None:
         """The smallest node that can make FX nodes, ends where ``place`` ends and contains its start."""

@@ -9,7 +9,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
 from ..report.wire import text_digest
@@ -43,14 +43,13 @@ class Loader:
             SyntaxError: it does not parse.
             BaseException: what the statement raised that should have bound one of the names.
         """
-        text = self._sources.text(path)
-        if text is None:
+        if self._sources.text(path) is None:
             raise FileNotFoundError(f"there is no file {path}, or it is not Python text")
         loaded = self._loaded(path)
         if loaded is not None:
             ask(loaded, names)
             return loaded
-        place = placed(path, _relative_level(ast.parse(text.removeprefix("\ufeff"), path)))
+        place = placed(path, _relative_level(self._expressions.parsed(path)))
         self._prepare(place.folder)
         self._wanted[path] = list(names)
         module = self._imported(place, path) or self._executed(place, path)
@@ -90,10 +89,8 @@ class Loader:
         Raises:
             SyntaxError: it does not parse.
         """
-        text = self._sources.text(path) or ""
-        tree = ast.parse(text.removeprefix("\ufeff"), path)
-        self.read[path] = text_digest(text)
-        self._expressions.add_tree(path, tree)
+        tree = self._expressions.parsed(path)
+        self.read[path] = text_digest(self._sources.text(path) or "")
         self._modules.append(module)
         start(module, path, tree, self._wanted.pop(path, ()))
         self._executions.append(execution_of(module))
@@ -176,7 +173,16 @@ class _WorkspaceLoader(importlib.machinery.SourceFileLoader):
 
 def _relative_level(tree: ast.Module) -> int:
     """The most dots of an import in the file: of how many packages it must be a part."""
-    return max((node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)), default=0)
+    return max((node.level for node in _statements(tree) if isinstance(node, ast.ImportFrom)), default=0)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement below a node; expressions, which are most of a tree, are not looked into."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        if not isinstance(child, ast.expr):
+            yield from _statements(child)
 
 
 def _is_taken(name: str) -> bool:

@@ -69,8 +69,10 @@ class Needs:
         self._imported = {
             name: full for node in self._body if isinstance(node, _IMPORTS) for name, full in _imports(node)
         }
+        self._modules = {name for name, full in self._imported.items() if not _may_have_state(full)}
         self._changed: dict[ast.stmt, frozenset[str]] = {}
         self._read: dict[ast.stmt, set[str]] = {}
+        self._used: dict[ast.stmt, set[str]] = {}
         outside = [self._changes(statement) for statement in self._body if not _is_main_guard(statement)]
         self._bound_outside: frozenset[str] = frozenset().union(*outside)
         self.bound: frozenset[str] = frozenset().union(*map(self._changes, self._body))
@@ -112,17 +114,16 @@ class Needs:
     def _names(self, statement: ast.stmt) -> frozenset[str]:
         """What a statement binds or changes, without modules: a call on one changes nothing here."""
         changed = {name for name in self._changes(statement) if "." not in name}
-        return frozenset(changed if isinstance(statement, _IMPORTS) else changed.difference(self._modules()))
-
-    def _modules(self) -> set[str]:
-        return {name for name, full in self._imported.items() if not _may_have_state(full)}
+        return frozenset(changed if isinstance(statement, _IMPORTS) else changed - self._modules)
 
     def _read_by(self, statement: ast.stmt, needed: set[str]) -> set[str]:
         """Names that what is kept of ``statement`` reads."""
         if isinstance(statement, _IMPORTS):
             return set()
         if isinstance(statement, _DEFINITIONS) and statement.name not in needed:
-            return _used_to_define(statement)
+            if statement not in self._used:
+                self._used[statement] = _used_to_define(statement)
+            return self._used[statement]
         if not isinstance(statement, _DEFINITIONS) and not self._matters(statement, needed):
             return free_names(statement) if isinstance(statement, ast.Raise) else set()
         if isinstance(statement, _COMPOUND):
@@ -240,10 +241,15 @@ def _used_to_define(statement: ast.stmt) -> set[str]:
 
 
 def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
-    """The parts of a statement that may bind or change something; of a loop, not what belongs to training."""
+    """The parts of a statement that may bind or change something; of a loop, not what belongs to training.
+
+    What stands inside a definition does nothing to the module when the definition is made.
+    """
     if in_loop and isinstance(node, ast.Expr) and _method(node.value) in _TRAINING:
         return
     yield node
+    if isinstance(node, _DEFINITIONS):
+        return
     for child in ast.iter_child_nodes(node):
         yield from _relevant(child, in_loop or isinstance(node, _LOOPS))
 
