@@ -144,3 +144,29 @@ def test_a_checkpoint_is_told_where_it_is_called(text: str, found: Found) -> Non
 )
 def test_a_seed_is_told_where_it_is_set(text: str, found: Found) -> None:
     found(text, "FX310")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        model("def checkpoint(f, y):\n    return f(y)\nreturn checkpoint(self.lin, x)"),
+        model("long = False\nreturn checkpoint(self.lin, x, use_reentrant=False) if long else self.lin(x)"),
+        model("with cp.set_checkpoint_early_stop(False):\n    return self.lin(x)"),
+    ],
+)
+def test_what_is_no_checkpoint_or_is_not_called_is_no_problem(text: str, found: Found) -> None:
+    found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        model("generator = torch.Generator()\ngenerator.manual_seed(0)\nreturn self.lin(x)"),
+        model("random.Random(0).seed(1)\nreturn self.lin(x)"),
+        model("return x * (torch.initial_seed() and 2)"),
+        model("seeded = False\nif seeded:\n    torch.manual_seed(0)\nreturn torch.rand_like(x)"),
+        model("return self.block(x)", block="(np.random.default_rng(0), x * 2)[1]"),
+    ],
+)
+def test_a_generator_of_its_own_or_a_seed_that_is_not_set_is_no_problem(text: str, found: Found) -> None:
+    found(text)
