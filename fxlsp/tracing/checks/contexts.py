@@ -124,8 +124,8 @@ class DroppedContexts(Check):
             location = _location(traced, entry) if entry.nodes else None
             if location is None:
                 continue
-            count = f"the {entry.nodes} nodes" if entry.nodes > 1 else "the node"
-            message = f"{entry.name} is not part of the graph: {count} made under it run without it{_effect(entry)}."
+            nodes = f"the {entry.nodes} nodes made under it run" if entry.nodes > 1 else "the node made under it runs"
+            message = f"{entry.name} is not part of the graph: {nodes} without it{_effect(entry)}."
             yield traced.problem(CONTEXT_DROPPED, message, location, entry.module_path, severity=_severity(entry))
 
 
@@ -174,9 +174,10 @@ def _effect(entry: _Entry) -> str:
         return ", whatever is on around the graph"
     match entry.name:
         case "torch.no_grad" | "torch.inference_mode" | "torch.set_grad_enabled" | "torch.enable_grad":
-            return ", and record gradients as everything around the graph does"
+            records = "record" if entry.nodes > 1 else "records"
+            return f", and {records} gradients as everything around the graph does"
         case "torch.autocast":
-            return ", in the types of their operands"
+            return ", in the types of the operands"
     return ""
 
 
