@@ -116,7 +116,8 @@ def _may_write(path: object, scratch: str) -> bool:
         real = os.path.realpath(os.fsdecode(path))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return False
-    return real.startswith(scratch) or real == os.devnull
+    # A temporary file without a name is opened as its folder.
+    return os.path.join(real, "").startswith(scratch) or real == os.devnull
 
 
 def _shown(path: object) -> str:

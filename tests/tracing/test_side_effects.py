@@ -318,3 +318,8 @@ def test_a_script_that_opens_a_cuda_device_asks_no_driver(
     finally:
         worker.close()
     assert not log.exists()
+
+
+def test_temporary_files_are_made_as_ever(worker: Worker, script: Callable[..., Path]) -> None:
+    makes = "tempfile.TemporaryFile(); tempfile.NamedTemporaryFile()\n        self.lin ="
+    assert_traced(worker, script("import tempfile\n" + MODEL.replace("self.lin =", makes), "traced"), "Net")
