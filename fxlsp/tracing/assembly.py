@@ -12,6 +12,7 @@ from ..report.graph import Module, ModuleCall, Node, Output
 from ..report.places import Location, Step
 from .construction import Constructions
 from .frames import Instruction, Places
+from .in_place import last_change
 from .outputs import output_of
 from .torch_private import pretty_target
 from .tracer import ModulePathTracer, NodeOrigin, TracedCall, forward_code, raised_before_forward
@@ -38,6 +39,7 @@ class Assembly:
         self._called = {**tracer.unregistered, **self._modules}
         self.graph_nodes = list(tracer.graph.nodes)
         """As they are now: what is asked of the model later may still make some."""
+        self._numbers = {node: number for number, node in enumerate(self.graph_nodes)}
 
     def nodes(self) -> tuple[Node, ...]:
         """The graph's nodes in its order."""
@@ -183,8 +185,8 @@ class Assembly:
             leaf=call.leaf,
             location=steps[0].location if steps else None,
             forward=None if code is None else self._places.of_definition(code),
-            inputs=tuple(self._output(argument) for argument in call.arguments),
-            output=self._output(call.output) if finished else None,
+            inputs=tuple(self._output(argument, call.first_node) for argument in call.arguments),
+            output=self._output(call.output, end) if finished else None,
             params=params_of(call.module),
             flops=self._flops(call.first_node, end) if finished else None,
             first_node=call.first_node,
@@ -200,21 +202,21 @@ class Assembly:
             total += value.flops
         return total
 
-    def _output(self, value: Any) -> Output | None:
-        """What a traced value was when the graph ran."""
+    def _output(self, value: Any, before: int) -> Output | None:
+        """What a traced value was when the graph ran, ``before`` the node of that number."""
         if isinstance(value, torch.fx.proxy.Attribute):
-            return None if value._node is None else self._output(value._node)
+            return None if value._node is None else self._output(value._node, before)
         if isinstance(value, torch.fx.Proxy):
-            return self._output(value.node)
+            return self._output(value.node, before)
         if isinstance(value, torch.fx.Node):
-            seen = self._values.get(value)
+            seen = self._values.get(last_change(value, before, self._numbers))
             return None if seen is None else seen.shown
         if isinstance(value, tuple) and hasattr(value, "_asdict"):
-            return {"dict": {name: self._output(item) for name, item in value._asdict().items()}}
+            return {"dict": {name: self._output(item, before) for name, item in value._asdict().items()}}
         if isinstance(value, (list, tuple)):
-            return {"list": [self._output(item) for item in value]}
+            return {"list": [self._output(item, before) for item in value]}
         if isinstance(value, dict):
-            return {"dict": {str(name): self._output(item) for name, item in value.items()}}
+            return {"dict": {str(name): self._output(item, before) for name, item in value.items()}}
         return output_of(value)
 
 

@@ -45,6 +45,38 @@ def test_a_layer_costs_what_torch_counts(
     assert report.calls[0].flops == counter.get_total_flops()
 
 
+def test_a_call_shows_the_shape_that_an_operation_in_place_gave(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        """
+        import torch
+        from torch import nn
+
+        class Add(nn.Module):
+            def forward(self, x):
+                y = x + 1
+                y.unsqueeze_(0)
+                y.squeeze_(1)
+                return y
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.add, self.again = Add(), Add()
+
+            def forward(self, x):
+                y = self.add(x)
+                z = self.again(y)
+                y.unsqueeze_(-1)
+                return z, y
+        """
+    )
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 3)")
+    shapes = {call.module_path: (call.inputs[0]["shape"], call.output) for call in report.calls}
+    assert shapes["add"] == ([1, 3], {"shape": [1, 3], "dtype": "float32"})
+    assert shapes["again"] == ([1, 3], {"shape": [1, 3], "dtype": "float32"})
+    assert [item["shape"] for item in shapes[""][1]["list"]] == [[1, 3], [1, 3, 1]]
+
+
 def test_the_time_of_each_stage_and_of_all_is_told(worker: Any, write: Callable[..., str]) -> None:
     text = """
         from torch import nn
