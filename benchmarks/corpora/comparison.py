@@ -13,7 +13,8 @@ really returns. Allowed are
 - in a traceable model, the want of operations in which no input had a part, which are constants of the graph, and of
   reads of attributes (``x.data``), which become nodes when they are used;
 - the want of operations inside a function that is one node of the graph, by ``torch.fx.wrap``, as an argument of the
-  model that it calls, or as an opaque node.
+  model that it calls, as a scripted function or method, or as an opaque node;
+- an item for each name where a run unpacks a tensor, which is one ``unbind``.
 
 Shapes that are said and wrong (``wrong``) are told apart from those that are not known.
 """
@@ -24,6 +25,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+import torch
 
 from benchmarks.corpora.eager import plain
 
@@ -190,9 +193,9 @@ class _RunComparison:
         self._free: dict[str, list[Json]] = defaultdict(list)
         """Nodes that no operation was matched with yet, by plain name, or by path for leaf modules."""
         self._covering = [node for node in ours["nodes"] if node["location"] is not None and _covers(node)]
-        registered = {path for module in ours["modules"] for path in (module["path"], *module["aliases"])}
+        self._registered = {path for module in ours["modules"] for path in (module["path"], *module["aliases"])}
         for node in ours["nodes"]:
-            if node["op"] == "call_module" and node["target"] not in registered:
+            if node["op"] == "call_module" and node["target"] not in self._registered:
                 self._free["module ?"].append(node)
             elif node["op"] in ("call_function", "call_method", "call_module"):
                 self._free[_name(node)].append(node)
@@ -205,7 +208,7 @@ class _RunComparison:
         for operation in others:
             self._match(operation, with_shapes=True)
         for operation in left:
-            if not self._match(operation, with_shapes=False):
+            if not self._match(operation, with_shapes=False) and not self._match_items(operation):
                 self._miss("missing", operation)
         self._tell_nodes_that_did_not_run()
         self._compare_calls()
@@ -227,6 +230,18 @@ class _RunComparison:
                 self.wrong.append(f"{node['name']} at {self._line(operation)}: {operation['shapes']}, ours {said}")
             return True
         return False
+
+    def _match_items(self, operation: Json) -> bool:
+        """``a, b = x`` is one operation when it runs, and for torch.fx an item for each name."""
+        if operation["name"] != "unbind":
+            return False
+        items = [node for node in self._free["getitem"] if self._is_at(node, operation)]
+        count = len(operation["shapes"])
+        if len(items) < count or any(shapes_of(item["output"]) != operation["shapes"][:1] for item in items[:count]):
+            return False
+        for item in items[:count]:
+            self._free["getitem"].remove(item)
+        return True
 
     def _is_at(self, node: Json, operation: Json) -> bool:
         stack = self._eager["stacks"][operation["lines"]]
@@ -263,8 +278,8 @@ class _RunComparison:
     def _compare_calls(self) -> None:
         seen: dict[str, list[Shapes | None]] = defaultdict(list)
         for call in self._ours["calls"]:
-            if call["module_path"].endswith(">"):
-                # Nothing registers it, so the run has no hook on it.
+            if call["module_path"] not in self._registered:
+                # Nothing registers it, so the run has no name for it.
                 continue
             if call["module_path"] == "" and "" not in self._eager["calls"]:
                 # The class has a ``__call__`` of its own, which runs no hooks.
@@ -284,9 +299,11 @@ class _RunComparison:
 def _covers(node: Json) -> bool:
     """Whether what runs inside the function of a node is no node: it is wrapped, an argument, or opaque."""
     known = ("torch", "operator", "_operator", "builtins", "math")
-    foreign = node["op"] == "call_function" and node["target"].partition(".")[0] not in known
-    argument = node["op"] == "call_method" and node["target"] == "__call__"
-    return bool(node["opaque"]) or foreign or argument
+    target: str = node["target"]
+    foreign = node["op"] == "call_function" and target.partition(".")[0] not in known
+    # Of a module that is an argument, or of a scripted one.
+    of_module = (node["op"] == "call_method" and not hasattr(torch.Tensor, target)) or target == "__call__"
+    return bool(node["opaque"]) or foreign or of_module or target.startswith("torch.jit.")
 
 
 def _name(node: Json) -> str:

@@ -59,7 +59,15 @@ def plain(name: str) -> str:
 
 
 _REFLECTED = {"add", "sub", "mul", "truediv", "div", "matmul", "pow", "mod", "floordiv", "and", "or", "xor"}
-_SAME = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "inv": "invert"}
+_SAME = {
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "inv": "invert",
+    # ``2 > x`` is ``x < 2`` to whoever stands on the right.
+    "gt": "lt",
+    "ge": "le",
+}
 
 
 def shapes(value: Any) -> list[list[int]]:
@@ -104,10 +112,9 @@ class _Log(TorchFunctionMode):
             return func(*args, **kwargs)
         touched = is_touched((args, kwargs))
         output = func(*args, **kwargs)
-        if touched:
+        if touched and not (_changes_first(func.__name__) and not is_touched(args[:1])):
+            # What changes a buffer in place does not make a proxy of it: for torch.fx it is as constant as before.
             touch(output)
-            if _changes_first(func.__name__):
-                touch(args[:1])
         self._run.operations.append(Operation(plain(func.__name__), self.stack(), shapes(output), touched))
         return output
 
