@@ -115,13 +115,13 @@ class Builder:
         return Loaded(self._load_file(target.file, [own]), names)
 
     def _load_file(self, path: str, names: list[str]) -> ModuleType:
-        try:
-            return self._loader.load_file(path, names)
-        except NameError as error:
-            # A name made by a statement that does not look as if it made it: the whole file, then.
-            if not self._loader.run_whole_file_of(error):
-                raise
-            return self._loader.load_file(path, names)
+        while True:
+            try:
+                return self._loader.load_file(path, names)
+            except NameError as error:
+                # A name made by a statement that does not look as if it made it, say.
+                if not self._loader.supply(error):
+                    raise
 
     @property
     def _loading(self) -> str:
@@ -163,13 +163,13 @@ class Builder:
         return Built(model, found, loaded.names, init)
 
     def _made(self, init: str, module: ModuleType) -> torch.nn.Module:
-        try:
-            return _made(init, module)
-        except NameError as error:
-            if not self._loader.run_whole_file_of(error):
-                raise
-            seed()
-            return _made(init, module)
+        while True:
+            try:
+                return _made(init, module)
+            except NameError as error:
+                if not self._loader.supply(error):
+                    raise
+                seed()
 
     def _definition(self) -> Any:
         return None if self._target.file is None else self._places.of_name(self._target.file, self._target.name)

@@ -10,11 +10,13 @@ import __future__
 import ast
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
 from .frames import is_workspace_code
 from .needed import Needs, Part
+from .untaken import untaken_bindings
 
 _STAR = "*"
 _RAN = "ran"
@@ -58,8 +60,11 @@ class Execution:
         self.namespace = namespace
         self._path = path
         self._needs = Needs(tree)
+        self._body = tree.body
         self._flags = _future_flags(tree)
         self._asked = set(names)
+        self.has_assumed = False
+        """Whether a name has its value from a branch that was not taken."""
         self._needed: set[str] = set()
         """What has been asked for, with all that it depends on."""
         self._whole = False
@@ -96,6 +101,17 @@ class Execution:
         if name not in self._failures:
             return False
         return name not in self.namespace or isinstance(self.namespace[name], NotImported)
+
+    def assume(self, name: str) -> bool:
+        """Bind a name that no branch bound which was taken, as the first one does that can; False if none can."""
+        if name in self.namespace:
+            return False
+        for statement in untaken_bindings(self._body, name):
+            with suppress(BaseException):
+                self._execute(statement, self._flags)
+                self.has_assumed = True
+                return True
+        return False
 
     def run_whole(self) -> bool:
         """Run everything, what failed too; False if that was done before."""

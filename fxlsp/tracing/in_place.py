@@ -8,7 +8,7 @@ import torch.fx
 
 
 def last_change(node: torch.fx.Node, before: int, places: Mapping[torch.fx.Node, int]) -> torch.fx.Node:
-    """The node whose output is what ``node`` made as it is ``before`` a place among the nodes: mostly ``node`` itself."""
+    """The node whose output is what ``node`` made, as it is ``before`` a place among the nodes: mostly itself."""
     changes = [user for user in node.users if _changes(user, node) and places.get(user, before) < before]
     return last_change(changes[-1], before, places) if changes else node
 

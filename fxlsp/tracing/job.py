@@ -149,6 +149,8 @@ class Job:
     def _attempt(self, second: Partner, really: bool, is_last: bool) -> Report:
         fake_mode, builder, built = self._completed(really)
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
+        if self._loader.has_assumed:
+            feed = replace(feed, recipe=replace(feed.recipe, source="search"))
         if feed.problem is not None and not is_last:
             raise NoModelError(Failure(str(self._target), feed.problem.code, feed.problem.message))
         # What was found out on the way is not to be found out twice, perhaps differently.

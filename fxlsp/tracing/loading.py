@@ -73,11 +73,18 @@ class Loader:
         """``error``, or the failure of a statement that should have bound the name that is not defined."""
         return next((cause for each in self._executions if (cause := each.cause_of(error)) is not None), error)
 
-    def run_whole_file_of(self, error: BaseException) -> bool:
-        """After a NameError without a cause, run all of the file that raised it; False if that is of no use."""
+    def supply(self, error: BaseException) -> bool:
+        """After a NameError without a cause, find the name in a branch not taken of the file that raised it, or run all
+        of that; False if neither is of use."""
         if not isinstance(error, NameError) or self.cause_of(error) is not error:
             return False
-        return any(each.run_whole() for each in self._executions if each.raised(error))
+        name = error.name or ""
+        return any(each.assume(name) or each.run_whole() for each in self._executions if each.raised(error))
+
+    @property
+    def has_assumed(self) -> bool:
+        """Whether a name has its value from a branch that was not taken."""
+        return any(each.has_assumed for each in self._executions)
 
     def is_workspace(self, path: str) -> bool:
         """Whether a file is the workspace's: not installed, or open in the editor (editable installs are workspace)."""

@@ -300,3 +300,30 @@ def test_a_wrapped_instance_shows_what_it_wraps(wrapped: str, worker: Any, write
 def test_what_a_recipe_names_has_run(worker: Any, write: Callable[..., str], tmp_path: Path) -> None:
     write("WIDTH = 4\n" + NET, "of_a_recipe.py")
     assert worker.report("of_a_recipe:Net", "Net()", "torch.ones(1, WIDTH)", roots=(str(tmp_path),)).complete
+
+
+def test_a_name_of_a_branch_not_taken_is_assumed_and_the_recipe_is_a_guess(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    chooses = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--dataset", required=True)
+args = parser.parse_args()
+if args.dataset == "folder":
+    data = 1 / 0
+    channels = data.channels
+elif args.dataset == "lsun":
+    data = 1 / 0
+    channels, width = 3, 8
+elif args.dataset == "mnist":
+    channels, width = 1, 2
+"""
+    net = NET.replace("nn.Linear(4, 2)", "nn.Linear(channels, width)")
+    report = worker.report(f"{write(chooses + net)}:Net", "Net()", "torch.randn(1, 3)")
+    assert report.nodes[-1].output == {"shape": [1, 8], "dtype": "float32"}
+    assert report.recipe.source == "search"
+    taken = chooses.replace("required=True", 'default="mnist"')
+    report = worker.report(f"{write(taken + net, 'other.py')}:Net", "Net()", "torch.randn(1, 1)")
+    assert report.nodes[-1].output == {"shape": [1, 2], "dtype": "float32"}
+    assert report.recipe.source != "search"
