@@ -27,4 +27,6 @@ def message_of_all(group: Sequence[Problem]) -> str:
     if not further:
         return first.message
     more = f" and {len(further) - _PATHS_SHOWN} more" if len(further) > _PATHS_SHOWN else ""
-    return f"{first.message}\nAlso in {', '.join(further[:_PATHS_SHOWN])}{more}."
+    # Torch's own words often end without a full stop, and may stand on one line with what follows.
+    message = first.message if first.message.endswith((".", "?", "!", ":")) else f"{first.message}."
+    return f"{message}\nAlso in {', '.join(further[:_PATHS_SHOWN])}{more}."

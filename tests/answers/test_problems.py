@@ -28,7 +28,7 @@ def two_blocks() -> ModelState:
 
 def test_one_span_has_one_problem_however_many_instances_meet_it() -> None:
     assert told(snapshot(TEXT, two_blocks())) == [
-        ("FX401", "expected 4 channels (blocks.0)\nAlso in blocks.1.", place(TEXT, "self.conv(x)").line)
+        ("FX401", "expected 4 channels (blocks.0).\nAlso in blocks.1.", place(TEXT, "self.conv(x)").line)
     ]
 
 
