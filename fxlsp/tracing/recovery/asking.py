@@ -80,6 +80,17 @@ class Asking:
                 return node
         return None
 
+    def identity_test(self) -> tuple[ast.Compare, ast.expr] | None:
+        """``a.b is c`` around the ``a.b`` that is running, with its other operand."""
+        syntax = self.syntax
+        statement = None if syntax is None else self._places.statement_of(self.instruction)
+        for node in ast.walk(statement) if statement is not None else ():
+            if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+                operands = (node.left, node.comparators[0])
+                if any(operand is syntax for operand in operands):
+                    return node, operands[operands[0] is syntax]
+        return None
+
     def is_subscript(self) -> bool:
         """Whether an item of something is read, written or deleted."""
         return "SUBSCR" in self.opcode or "SLICE" in self.opcode
@@ -100,6 +111,8 @@ class Asking:
 
     def resolved(self, node: ast.expr) -> Any:
         """What a name, or an attribute of a module or class, stands for in the frame; else ``UNRESOLVED``."""
+        if isinstance(node, ast.Constant):
+            return node.value
         if isinstance(node, ast.Name):
             scopes: tuple[Mapping[str, Any], ...] = (self._frame.f_locals, self._frame.f_globals, vars(builtins))
             return next((scope[node.id] for scope in scopes if node.id in scope), UNRESOLVED)

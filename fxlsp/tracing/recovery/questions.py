@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import operator
 import sys
 from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
@@ -308,8 +309,11 @@ class Questions:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         value = self._tracer.value_of(proxy)
-        if self._tracer.is_plain or isinstance(value, Unknown) or self._has(value, name):
+        if self._tracer.is_plain or isinstance(value, Unknown):
             return ValueAttribute(proxy, name)
+        if self._has(value, name):
+            is_itself, found = self._compared(value, name, frame)
+            return found if is_itself else ValueAttribute(proxy, name)
         asking = Asking(self._tracer.places, frame)
         missing = AttributeError(f"'{_kind(value)}' object has no attribute '{name}'")
         if not asking.is_shown:
@@ -319,6 +323,23 @@ class Questions:
             self._tracer.note(TYPE_TEST, None, words)
             raise missing
         return ValueAttribute(proxy, name)
+
+    def _compared(self, value: Any, name: str, frame: FrameType) -> tuple[bool, Any]:
+        """Whether ``is`` asks for an attribute of which there is only one, and then the attribute itself."""
+        with self._tracer.evaluation():
+            found = getattr(value, name)
+        if not isinstance(found, (torch.dtype, torch.layout, bool, type(None))):
+            return False, None
+        asking = Asking(self._tracer.places, frame)
+        test = asking.identity_test() if asking.is_shown else None
+        if test is None:
+            return False, None
+        compare, other = test
+        if asking.resolved(other) is found:
+            answer = isinstance(compare.ops[0], ast.Is)
+            words = f"this test is {answer} for the {found} that is passed, and {not answer} for torch.fx's proxy of it"
+            self._tracer.note(TYPE_TEST, None, words)
+        return True, found
 
     def _has(self, value: Any, name: str) -> bool:
         with self._tracer.evaluation():

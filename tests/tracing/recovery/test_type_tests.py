@@ -28,6 +28,10 @@ TESTS = {
     "hasattr": Case("if ⟦hasattr(x, 'tensors')⟧:\n    x = x + 1\nreturn x"),
     "getattr with a default": Case("scale = ⟦getattr(x, 'scale', 2)⟧\nreturn x * scale"),
     "callable": Case("if not ⟦callable(x)⟧:\n    x = x + 1\nreturn x"),
+    "a dtype that is": Case("if ⟦x.dtype⟧ is torch.float32:\n    x = x + 1\nreturn x", needs="columns"),
+    "a dtype that is not": Case("return x if torch.float32 is not ⟦x.dtype⟧ else x + 1", needs="columns"),
+    "no gradient": Case("if (\n    ⟦x.grad⟧ is None\n):\n    x = x * 2\nreturn x + 1", needs="columns"),
+    "a flag": Case("y = 2 if ⟦x.is_sparse⟧ is False else 3\nreturn x * y", needs="columns"),
     "match": Case("match x:\n    case ⟦torch.Tensor()⟧:\n        x = x + 1\nreturn x", needs="columns"),
 }
 TEXTS = {
@@ -77,6 +81,8 @@ TRACES = {
     "getattr of the module": Case("return x * getattr(self, 'gone', 2)"),
     "type of the module": Case("if type(self).__name__ == 'Net':\n    x = x + 1\nreturn x"),
     "callable of a layer": Case("if callable(self.a):\n    x = self.a(x)\nreturn x", "self.a = nn.ReLU()"),
+    "a dtype that is another": Case("if x.dtype is torch.float16:\n    x = x + 1\nreturn x * 2"),
+    "a dtype that is handed on": Case("return x + torch.ones(4, dtype=torch.float32).to(x.dtype)"),
     "print": Case("print(f'{x.shape}', x)\nprint('shape:', x.shape, str(x.dtype))\nreturn x"),
     "logging": Case(
         "log.debug('%s %s', x.shape, x)\nlog.info(f'{x.shape}')\nreturn x",
