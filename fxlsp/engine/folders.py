@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fxlsp.engine.interpreters import Interpreter, InterpreterError, choose_interpreter
-from fxlsp.engine.settings import EDITOR_SECONDS, SettingProblem, Settings, read_settings
+from fxlsp.engine.pyproject import Pyproject, read_pyproject
+from fxlsp.engine.settings import EDITOR_SECONDS, SettingProblem, Settings, settings_of
 from fxlsp.engine.store import inside
 from fxlsp.report.problems import Failure
 
@@ -24,6 +25,7 @@ class Folder:
     interpreter: Interpreter | None
     failure: Failure | None
     """Why there is no interpreter."""
+    pyproject: Pyproject = field(default_factory=lambda: Pyproject(""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +43,13 @@ class Client:
 def read_folder(path: str, client: Client) -> Folder:
     """Reads the folder's ``pyproject.toml`` and looks for its interpreter."""
     real = os.path.realpath(path) if path else ""
-    settings, problems = read_settings(real, client.settings, client.seconds)
+    pyproject = read_pyproject(real)
+    settings, problems = settings_of(pyproject, real, client.settings, client.seconds)
     try:
         interpreter = choose_interpreter(real or None, settings.python, client.python)
     except InterpreterError as error:
-        return Folder(real, settings, problems, None, error.failure)
-    return Folder(real, settings, problems, interpreter, None)
+        return Folder(real, settings, problems, None, error.failure, pyproject)
+    return Folder(real, settings, problems, interpreter, None, pyproject)
 
 
 def folder_of(path: str, folders: Iterable[Folder]) -> Folder:

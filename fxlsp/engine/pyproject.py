@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from fxlsp.engine.toml_places import Entry, entries
 from fxlsp.report.places import Location
+from fxlsp.source.positions import LineIndex
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -16,7 +19,7 @@ else:
     import tomli as tomllib
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pyproject:
     """``[tool.fxlsp]`` of one file; empty where there is none."""
 
@@ -33,21 +36,42 @@ class Pyproject:
         return str(Path(self.path).parent) if self.path else ""
 
     def place_of(self, *keys: str) -> Location | None:
-        """The line on which the innermost of nested ``keys`` is written, the table's own where it cannot be told."""
-        if not self.path:
-            return None
-        header = r"^\s*\[\s*tool\s*\.\s*fxlsp\b"
-        innermost = rf"""^\s*\[?[^=#]*?["']?{re.escape(keys[-1])}["']?\s*[=\].]""" if keys else header
-        lines = self.text.split("\n")
-        start = next((index for index, line in enumerate(lines) if re.search(header, line)), 0)
-        for index in range(start, len(lines)):
-            if re.search(innermost, lines[index]):
-                return self._line(index, lines[index])
-        return self._line(start, lines[start])
+        """What is assigned to nested ``keys`` of the table; the table itself where they are not to be found."""
+        return self._place("value", keys)
 
-    def _line(self, index: int, line: str) -> Location:
-        begin = len(line) - len(line.lstrip()) + 1
-        return Location(self.path, index + 1, begin, index + 1, max(begin, len(line.rstrip()) + 1))
+    def place_of_key(self, *keys: str) -> Location | None:
+        """As :meth:`place_of`, the key itself."""
+        return self._place("key", keys)
+
+    def places_of_strings(self, *keys: str) -> tuple[Location, ...]:
+        """Each string in what is assigned to nested ``keys`` of the table, without its quotes."""
+        entry = self._entry(keys)
+        return () if entry is None else tuple(self._at(*place) for place in entry.strings)
+
+    def _place(self, part: Literal["key", "value"], keys: tuple[str, ...]) -> Location | None:
+        entry = next((found for end in range(len(keys), -1, -1) if (found := self._entry(keys[:end]))), None)
+        if entry is None:
+            return self._at(0, 0) if self.path else None
+        return self._at(*(entry.value if part == "value" else entry.key))
+
+    def _entry(self, keys: tuple[str, ...]) -> Entry | None:
+        wanted = ("tool", "fxlsp", *keys)
+        exact = (entry for entry in self._entries if entry.keys == wanted)
+        return next(exact, None) or next(
+            (entry for entry in self._entries if entry.keys[: len(wanted)] == wanted), None
+        )
+
+    def _at(self, start: int, end: int) -> Location:
+        span = self._lines.span(start, end)
+        return Location(self.path, span.line, span.column, span.end_line, span.end_column)
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        return entries(self.text)
+
+    @cached_property
+    def _lines(self) -> LineIndex:
+        return LineIndex(self.text)
 
 
 def read_pyproject(folder: str) -> Pyproject:
@@ -61,23 +85,28 @@ def read_pyproject(folder: str) -> Pyproject:
     found = next((place for parent in (start, *start.parents) if (place := parent / "pyproject.toml").is_file()), None)
     if found is None:
         return Pyproject("")
+    path = str(found)
     try:
-        text = found.read_text(encoding="utf-8")
-        tool = tomllib.loads(text).get("tool", {})
+        text = found.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        return Pyproject(str(found), error=f"{found} cannot be read: {error}")
+        return Pyproject(path, error=f"{found} cannot be read: {error}")
+    try:
+        tool = tomllib.loads(text).get("tool", {})
     except tomllib.TOMLDecodeError as error:
-        return Pyproject(str(found), error=f"{found} is not TOML: {error}", error_at=_place(str(found), str(error)))
+        return Pyproject(
+            path, error=f"{found} is not TOML: {error}", error_at=_place(path, str(error), text), text=text
+        )
     table = tool.get("fxlsp", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
-        return Pyproject(str(found), error="'tool.fxlsp' is not a table", text=text)
-    return Pyproject(str(found), table, text=text)
+        wrong = Pyproject(path, error="'tool.fxlsp' is not a table", text=text)
+        return replace(wrong, error_at=wrong.place_of())
+    return Pyproject(path, table, text=text)
 
 
-def _place(path: str, message: str) -> Location | None:
-    """The place that a message of tomllib names in words: it has no attribute for it before Python 3.14."""
+def _place(path: str, message: str, text: str) -> Location:
+    """The place that a message of tomllib names in words, which has no attribute for it before Python 3.14; else the
+    end of the text."""
     match = re.search(r"at line (\d+), column (\d+)", message)
-    if match is None:
-        return None
-    line, column = int(match[1]), int(match[2])
+    last = LineIndex(text).place(len(text))
+    line, column = (int(match[1]), int(match[2])) if match is not None else last
     return Location(path, line, column, line, column + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fxlsp.engine.pyproject import Pyproject, read_pyproject
@@ -32,6 +32,8 @@ class Settings:
     hints: bool = True
     recipes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Expressions by ``Name`` or ``/absolute/path.py:Name``."""
+    recipe_places: Mapping[str, tuple[Location, ...]] = field(default_factory=dict)
+    """Where those of ``pyproject.toml`` are written, by the same names."""
     profile: Literal["auto", "fx", "shapes"] = "auto"
     """Whether what concerns torch.fx alone is told as a problem or as a hint; ``auto`` looks whether it is used."""
     severities: Mapping[str, Level] = field(default_factory=dict)
@@ -50,7 +52,24 @@ class Settings:
 
     def recipes_of(self, file: str, name: str) -> tuple[str, ...]:
         """The configured expressions for one model; those that name its file win over those that do not."""
-        return self.recipes.get(f"{file}:{name}") or self.recipes.get(name, ())
+        return tuple(each.text for each in self.configured(file, name))
+
+    def configured(self, file: str, name: str) -> tuple[Configured, ...]:
+        """As :meth:`recipes_of`, with the places."""
+        for key in (f"{file}:{name}", name):
+            texts, places = self.recipes.get(key, ()), self.recipe_places.get(key, ())
+            if texts:
+                return tuple(map(Configured, texts, places or (None,) * len(texts)))
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A recipe of the settings."""
+
+    text: str
+    place: Location | None
+    """None where the editor or the command line says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +90,13 @@ def read_settings(
         client: what the editor or the command line says, of the same shape as ``[tool.fxlsp]``; null is unset.
         seconds: the default of ``limits.seconds``.
     """
-    pyproject = read_pyproject(folder)
+    return settings_of(read_pyproject(folder), folder, client, seconds)
+
+
+def settings_of(
+    pyproject: Pyproject, folder: str, client: Mapping[str, Any] | None = None, seconds: float = EDITOR_SECONDS
+) -> tuple[Settings, tuple[SettingProblem, ...]]:
+    """As :func:`read_settings`, with a file that has been read."""
     problems: list[SettingProblem] = []
     if pyproject.error is not None:
         problems.append(SettingProblem(pyproject.error, pyproject.error_at))
@@ -85,7 +110,18 @@ def read_settings(
                 key, value, origin = entry
                 values[key] = value
                 origins[key] = origin
-    return _settings(values, origins, seconds), tuple(problems)
+    settings = _settings(values, origins, seconds)
+    return replace(settings, recipe_places=_recipe_places(pyproject, settings)), tuple(problems)
+
+
+def _recipe_places(pyproject: Pyproject, settings: Settings) -> dict[str, tuple[Location, ...]]:
+    table = pyproject.table.get("recipes")
+    keys = {_recipe_key(key, pyproject.folder): key for key in (table if isinstance(table, Mapping) else ())}
+    return {
+        name: pyproject.places_of_strings("recipes", key)
+        for name, key in keys.items()
+        if settings.origin(f"recipes.{name}") == "pyproject"
+    }
 
 
 _Entry = tuple[str, Any, Origin]
@@ -115,14 +151,15 @@ def _from_pyproject(pyproject: Pyproject) -> Iterator[_Entry | SettingProblem]:
     table = dict(pyproject.table)
     if table.pop("trusted", None) is not None:
         words = "'trusted' has no effect in pyproject.toml: a workspace cannot vouch for itself. Trust it in the editor"
-        yield SettingProblem(f"{words}.", pyproject.place_of("trusted"))
+        yield SettingProblem(f"{words}.", pyproject.place_of_key("trusted"))
     for keys, value in _flat(table):
         entry = _entry(keys, value, pyproject.folder, "pyproject")
         yield _placed(entry, pyproject, keys) if isinstance(entry, SettingProblem) else entry
 
 
 def _placed(problem: SettingProblem, pyproject: Pyproject, keys: tuple[str, ...]) -> SettingProblem:
-    return SettingProblem(problem.message, pyproject.place_of(*keys))
+    known = ".".join(keys) in _CHECKS or keys[0] in _TABLES
+    return SettingProblem(problem.message, pyproject.place_of(*keys) if known else pyproject.place_of_key(*keys))
 
 
 def _from_client(table: Mapping[str, Any], folder: str) -> Iterator[_Entry | SettingProblem]:
@@ -143,7 +180,7 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for key, value in table.items():
         if value is None:
             continue
-        if key in ("limits", "recipes", "severities") and isinstance(value, Mapping):
+        if key in _TABLES and isinstance(value, Mapping):
             yield from (((key, inner), deep) for inner, deep in value.items() if deep is not None)
         else:
             yield (key,), value
@@ -226,6 +263,7 @@ def _positive_integer(name: str, value: Any) -> int:
     return value
 
 
+_TABLES = ("limits", "recipes", "severities")
 _LEVELS = ("error", "warning", "info", "hint", "off")
 _KNOWN_CODES = frozenset(
     value for value in vars(codes).values() if isinstance(value, str) and re.fullmatch(r"FX\d{3}", value)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fxlsp.engine.settings import Settings, read_settings
+from fxlsp.report.places import Location
 
 
 def write(folder: Path, text: str) -> str:
@@ -76,6 +77,37 @@ def test_a_mistake_is_told_at_its_place_and_changes_nothing(tmp_path: Path, text
     assert words in problems[0].message
     assert problems[0].location is not None
     assert problems[0].location.line == line
+
+
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        ('[tool.fxlsp]\nhints = "yes" # no\n', '"yes"'),
+        ("[tool.fxlsp]\nhint = true\n", "hint"),
+        ("tool = { fxlsp = { limits = { seconds = -1 } } }\n", "-1"),
+        ("[tool]\nfxlsp.recipes.Net = [3]\n", "[3]"),
+        ('[tool.fxlsp.severities]\nFX8 = "off"\n', '"off"'),
+        ("[tool.fxlsp]\ntrusted = true\n", "trusted"),
+        ("[tool]\nfxlsp = 3\n", "3"),
+        ("[tool.fxlsp\n", "\n"),
+        ("[tool.fxlsp", ""),
+    ],
+)
+def test_a_mistake_is_told_where_exactly_it_stands(tmp_path: Path, text: str, covered: str) -> None:
+    _, (problem,) = read_settings(write(tmp_path, text))
+    assert problem.location is not None
+    place, lines = problem.location, text.split("\n")
+    assert (lines[place.line - 1] + "\n")[place.column - 1 : place.end_column - 1].strip() == covered.strip()
+
+
+def test_a_configured_recipe_knows_where_it_is_written(tmp_path: Path) -> None:
+    text = '[tool.fxlsp.recipes]\n"net.py:Net" = [\n  "Net(1)",\n  \'Net(2)\',\n]\nNet = "Net(3)"\n'
+    settings, _ = read_settings(write(tmp_path, text), {"recipes": {"Net": "Net(4)"}})
+    first, second = settings.configured(str(tmp_path / "net.py"), "Net")
+    assert (first.text, first.place) == ("Net(1)", Location(str(tmp_path / "pyproject.toml"), 3, 4, 3, 10))
+    assert (second.text, second.place) == ("Net(2)", Location(str(tmp_path / "pyproject.toml"), 4, 4, 4, 10))
+    (client,) = settings.configured(str(tmp_path / "other.py"), "Net")
+    assert (client.text, client.place) == ("Net(4)", None)
 
 
 @pytest.mark.parametrize("client", [{"hints": 3}, {"nonsense": True}, {"recipes": []}, {"limits": {"seconds": "1"}}])
