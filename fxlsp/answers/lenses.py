@@ -9,14 +9,15 @@ from typing import Literal
 from fxlsp.answers.forwards import forward_runs, forward_text
 from fxlsp.answers.names import made_names
 from fxlsp.answers.outline import outline
+from fxlsp.answers.recipe_choices import recipe_line
 from fxlsp.answers.runs import Run
 from fxlsp.answers.standing import NOT_TRUSTED, standing_text, states_of
 from fxlsp.engine.store import Snapshot
 from fxlsp.source.models import ModelClass
 from fxlsp.source.positions import Span
 
-Action = Literal["retrace", "trust"]
-Place = Literal["name", "forward"]
+Action = Literal["retrace", "trust", "choose"]
+Place = Literal["name", "recipe", "forward"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,9 @@ def lenses(snapshot: Snapshot, path: str) -> list[Lens]:
     """Every lens of an open file, in the order of the text."""
     found = [lens for each in outline(snapshot, path) for lens in _class_lenses(snapshot, path, each.model)]
     # Most instances are of a class whose own trace says all: those are not traced again, and have no state.
-    found += [
-        _standing_lens(snapshot, path, name, span)
-        for name, span in made_names(snapshot, path).items()
-        if states_of(snapshot, path, name)
-    ]
+    for name, span in made_names(snapshot, path).items():
+        if states_of(snapshot, path, name):
+            found += (_standing_lens(snapshot, path, name, span), *_recipe_lens(snapshot, path, name, span))
     return sorted(found, key=lambda lens: lens.span)
 
 
@@ -50,6 +49,7 @@ def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass) -> Iterator[
     # What a function defines cannot be traced by its name; it shows what other traces ran of it.
     if runs or (model.runs and not model.local) or states_of(snapshot, path, model.qualname):
         yield _standing_lens(snapshot, path, model.qualname, model.name, runs)
+        yield from _recipe_lens(snapshot, path, model.qualname, model.name)
     text = forward_text(runs)
     if model.forward is not None and text is not None:
         yield Lens(model.forward.name, model.qualname, "forward", text)
@@ -58,3 +58,10 @@ def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass) -> Iterator[
 def _standing_lens(snapshot: Snapshot, path: str, name: str, span: Span, runs: Sequence[Run] = ()) -> Lens:
     text = standing_text(snapshot, path, name, runs)
     return Lens(span, name, "name", text, "trust" if text == NOT_TRUSTED else "retrace")
+
+
+def _recipe_lens(snapshot: Snapshot, path: str, name: str, span: Span) -> Iterator[Lens]:
+    """How the model is made and fed, and by whose word; nothing where that is not known or nothing may run."""
+    line = recipe_line(snapshot, path, name) if snapshot.trusted else None
+    if line is not None:
+        yield Lens(span, name, "recipe", line, "choose")

@@ -15,7 +15,7 @@ STALE = " (stale)"
 
 _SOURCES: dict[RecipeSource, str] = {
     "comment": "from a comment",
-    "config": "from pyproject.toml",
+    "config": "from the settings",
     "convention": "by convention",
     "call-site": "from a call site",
     "default": "from defaults",
@@ -36,20 +36,23 @@ def is_guessed(report: Report) -> bool:
 
 def origin_text(state: ModelState, report: Report) -> RichText:
     """``Net: Net(10)(torch.randn(1, 3)) from a call site on line 8 · train mode``."""
-    source = _SOURCES[report.recipe.source] + _place(state, report.recipe)
-    made = joined([code(recipe_text(report.recipe)), words(source)], " ")
+    made = joined([code(recipe_text(report.recipe)), words(_source(state, report.recipe))], " ")
     facts = [code(state.key.name) + words(": ") + made, words(f"{report.mode} mode")]
     if is_stale(state):
         facts.append(words("of an earlier text"))
     return dotted(facts)
 
 
-def _place(state: ModelState, recipe: Recipe) -> str:
+def _source(state: ModelState, recipe: Recipe) -> str:
     """Where it is written, if it is."""
     found = found_recipe(state, recipe)
-    if found is None:
-        return ""
-    return f" on line {found.span.line}" if found.file is None else f" in {place_elsewhere(state, found)}"
+    place = None if found is None else place_elsewhere(state, found)
+    if recipe.source == "config" and place is not None:
+        return f"from {place}"
+    where = f" in {place}" if place is not None else ""
+    if found is not None and found.file is None:
+        where = f" on line {found.span.line}"
+    return _SOURCES[recipe.source] + where
 
 
 def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
@@ -61,7 +64,7 @@ def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
 
 def place_elsewhere(state: ModelState, found: FoundRecipe) -> str | None:
     """``tests/test_net.py:12`` for what another file than the model's says; its path from the folder of both."""
-    if found.file is None:
+    if not found.file:
         return None
     folder = os.path.commonpath([os.path.dirname(state.key.file), os.path.dirname(found.file)])
     return f"{os.path.relpath(found.file, folder)}:{found.span.line}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fxlsp.answers.counts import counted, flops_sum_text, params_text
-from fxlsp.answers.origins import found_recipe, place_elsewhere
 from fxlsp.answers.runs import Run
 from fxlsp.engine.policy import Policy
 from fxlsp.engine.store import ModelState, Snapshot
@@ -32,7 +31,7 @@ def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] 
     for state in states:
         if state.report is not None:
             facts = report_facts(state.report, snapshot.policy_of(path))
-            return " · ".join([*facts, *_elsewhere(state, state.report), *_since(state), *_further(states)])
+            return " · ".join([*facts, *_since(state)])
     if runs:
         return " · ".join([_inside(runs), counted(len(runs), "call"), *_since(runs[0].state)])
     return _untraced_text(snapshot, path, states)
@@ -72,17 +71,6 @@ def failure_text(failure: Failure) -> str:
 def _since(state: ModelState) -> list[str]:
     """What happened after the report that is shown."""
     return ["the last trace failed"] if state.failure is not None else []
-
-
-def _elsewhere(state: ModelState, report: Report) -> list[str]:
-    """Which other file says how it is made and fed."""
-    found = found_recipe(state, report.recipe)
-    place = None if found is None else place_elsewhere(state, found)
-    return [] if place is None else [f"as in {place}"]
-
-
-def _further(states: Sequence[ModelState]) -> list[str]:
-    return [f"1 of {len(states)} recipes"] if len(states) > 1 else []
 
 
 def _untraced_text(snapshot: Snapshot, path: str, states: Sequence[ModelState]) -> str:

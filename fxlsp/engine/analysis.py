@@ -12,7 +12,7 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.source.documents import Document
 from fxlsp.source.models import Factory, Instance, ModelClass, factories, instances, model_classes
 from fxlsp.source.positions import Span
-from fxlsp.source.recipes import FoundRecipe, best_first, recipe_of, recipes_for
+from fxlsp.source.recipes import FoundRecipe, best_first, recipe_of_setting, recipes_for
 
 _MOST_GUESTS = 3
 """Models of other files that are traced for the sake of one."""
@@ -37,7 +37,9 @@ class Candidate:
     users: frozenset[Place]
     """Model classes of any file that may construct it, or are handed it by the functions that make them."""
     asked: bool
-    """A comment or setting asks for it: it is traced even if another trace covers it."""
+    """A comment, setting or choice asks for it: it is traced even if another trace covers it."""
+    pinned: bool = False
+    """The user chose its recipe among several: no other is tried."""
 
     @property
     def is_fed(self) -> bool:
@@ -155,11 +157,8 @@ def _class_candidate(
     elsewhere: Elsewhere | None,
 ) -> Candidate:
     name = model.qualname
-    configured = settings.recipes_of(document.path, name)
-    found = recipes_for(document, model)
-    if elsewhere is not None and not configured and not any(each.recipe.source == "comment" for each in found):
-        found = tuple(best_first([*found, *elsewhere.recipes_for(document, name)]))
-    recipes, alternatives, asked = _chosen(found, configured, name)
+    found = _found(document, model, settings, elsewhere)
+    recipes, alternatives, asked = _chosen(found)
     parents = frozenset(
         other.name if isinstance(other, Factory) else other.qualname for other in before if name in other.constructs
     )
@@ -168,20 +167,33 @@ def _class_candidate(
 
 
 def _other_candidate(document: Document, model: Factory | Instance, settings: Settings) -> Candidate:
-    found = recipes_for(document, model)
-    configured = settings.recipes_of(document.path, model.name)
-    recipes, alternatives, asked = _chosen(found, configured, model.name, isinstance(model, Instance))
+    found = _found(document, model, settings)
+    recipes, alternatives, asked = _chosen(found)
     return Candidate(model.name, model.extent, found, recipes, alternatives, frozenset(), frozenset(), asked)
 
 
-def _chosen(
-    found: tuple[FoundRecipe, ...], configured: tuple[str, ...], name: str, instance: bool = False
-) -> tuple[tuple[Recipe | None, ...], tuple[Recipe, ...], bool]:
+def _found(
+    document: Document, model: ModelClass | Factory | Instance, settings: Settings, elsewhere: Elsewhere | None = None
+) -> tuple[FoundRecipe, ...]:
+    """Everything that is written down: comments, then settings, then call sites, of which any can be chosen."""
+    name = model.qualname if isinstance(model, ModelClass) else model.name
+    own = recipes_for(document, model)
+    comments = [each for each in own if each.recipe.source == "comment"]
+    sites = [each for each in own if each.recipe.source != "comment"]
+    if elsewhere is not None:
+        sites = best_first([*sites, *elsewhere.recipes_for(document, name)])
+    configured = (
+        recipe_of_setting(each.text, name, each.place, isinstance(model, Instance))
+        for each in settings.configured(document.path, name)
+    )
+    return (*comments, *configured, *sites)
+
+
+def _chosen(found: tuple[FoundRecipe, ...]) -> tuple[tuple[Recipe | None, ...], tuple[Recipe, ...], bool]:
     """All comments, else all of the settings, else the best call site and the next ones; and whether somebody asked."""
-    comments = [recipe for recipe in found if recipe.recipe.source == "comment"]
-    if comments:
-        return tuple(recipe.recipe for recipe in comments if recipe.error is None), (), True
-    if configured:
-        return tuple(recipe_of(text, name, "config", instance) for text in configured), (), True
+    for source in ("comment", "config"):
+        asked = [each for each in found if each.recipe.source == source]
+        if asked:
+            return tuple(each.recipe for each in asked if each.error is None), (), True
     sites = [recipe.recipe for recipe in found if recipe.error is None]
     return (sites[0] if sites else None,), tuple(sites[1 : 1 + _MOST_ALTERNATIVES]), False

@@ -169,6 +169,8 @@ def _recipe(request: TraceRequest) -> Message:
     recipe: Message = {"init": request.init, "inputs": request.inputs, "source": request.source}
     if request.names_in is not None:
         recipe["file"] = request.names_in
+    if request.only:
+        recipe["only"] = True
     if request.alternatives:
         recipe["alternatives"] = [each.to_json() for each in request.alternatives]
     if request.guess is not None:

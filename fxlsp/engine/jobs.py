@@ -142,12 +142,17 @@ class TracingJobs:
             source=key.recipe.source if key.recipe is not None else None,
             names_in=key.recipe.file if key.recipe is not None else None,
             alternatives=self._alternatives(key),
+            only=self._is_pinned(key),
             guess=self._guess(key),
             overlays={path: document.text for path, document in sent.documents.items()},
             roots=self._roots(key.file),
             seconds=settings.seconds,
             megabytes=settings.megabytes,
         )
+
+    def _is_pinned(self, key: ModelKey) -> bool:
+        state = self._session.states.get(key)
+        return state is not None and state.pinned
 
     def _guess(self, key: ModelKey) -> Recipe | None:
         """What the last trace of the model found by search, so that an edit does not cost another one."""

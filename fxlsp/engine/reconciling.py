@@ -25,7 +25,9 @@ def reconcile(session: Session, analysis: Analysis) -> None:
         same_name = [state for key, state in before.items() if key.name == candidate.name]
         for key in _keys(candidate, folder, path, [state.key for state in same_name]):
             state = before.get(key) or _successor(key, same_name, after)
-            after[key] = replace(_without_interpreter(state, folder), found=candidate.found)
+            # The same object, where nothing new was found: who shows it sees at once that it is none the older.
+            found = state.found if state.found == candidate.found else candidate.found
+            after[key] = replace(_without_interpreter(state, folder), found=found, pinned=candidate.pinned)
     for key in before.keys() - after.keys():
         forget(session, key)
     session.states.update(after)

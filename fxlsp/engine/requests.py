@@ -31,6 +31,8 @@ class TraceRequest:
     """The file whose names ``init`` and ``inputs`` use, where that is not the model's own."""
     alternatives: tuple[Recipe, ...] = ()
     """What to try, one after the other, where ``init`` and ``inputs`` do not work."""
+    only: bool = False
+    """Somebody chose this very recipe: where it does not work, nothing else is tried."""
     guess: Recipe | None = None
     """What an earlier trace found by search: tried before another search."""
     overlays: Mapping[str, str] = field(default_factory=dict)

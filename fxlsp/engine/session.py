@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from fxlsp.engine.analysis import Analysis, Guest
 from fxlsp.engine.folders import Folder, folder_of
 from fxlsp.engine.history import History
-from fxlsp.engine.index import Index
+from fxlsp.engine.index import Index, Place
+from fxlsp.engine.pins import Pin
 from fxlsp.engine.store import ModelKey, ModelState
 from fxlsp.source.documents import Document, TextEdit
 
@@ -56,6 +57,8 @@ class Session:
     """Of each open document the newest that parsed."""
     guests: dict[ModelKey, Guest] = field(default_factory=dict)
     """Models of files that are not open, traced for the sake of documents that are."""
+    pins: dict[Place, Pin] = field(default_factory=dict)
+    """The recipes that the user chose, also of documents that were closed since."""
     unparsed: set[str] = field(default_factory=set)
     """Open documents whose present text does not parse."""
     states: dict[ModelKey, ModelState] = field(default_factory=dict)

@@ -79,7 +79,9 @@ class ModelState:
     covered_by: ModelKey | None = None
     """The model inside whose fresh report this one's ``forward`` ran; this one is then not traced itself."""
     found: tuple[FoundRecipe, ...] = ()
-    """Every recipe that its file holds for the model, bad ones too."""
+    """Every recipe that is written down for the model, bad ones too."""
+    pinned: bool = False
+    """The user chose its recipe among several."""
     cost_ms: float = 0.0
     """What its last trace took, from request to report, milliseconds; 0 before the first."""
 

@@ -12,7 +12,8 @@ from typing import Any
 from fxlsp.engine.acceptance import coverage
 from fxlsp.engine.analysis import Analysis, analyse
 from fxlsp.engine.disk_texts import DiskTexts
-from fxlsp.engine.elsewhere import Elsewhere
+from fxlsp.engine.elsewhere import Elsewhere, ReadText
+from fxlsp.engine.pins import with_pins
 from fxlsp.engine.reconciling import reconcile
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document, read_document
@@ -104,9 +105,13 @@ class Texts:
 
     def _elsewhere(self) -> Elsewhere:
         """The workspace as it is now, for use on any thread."""
+        return Elsewhere(self._session.index, self.reader())
+
+    def reader(self) -> ReadText:
+        """Reads the files of the workspace as they are now, on any thread."""
         session = self._session
         texts = {path: text for path in session.documents if (text := session.settled_text(path)) is not None}
-        return Elsewhere(session.index, lambda path: texts.get(path) or self._disk.read(path))
+        return lambda path: texts.get(path) or self._disk.read(path)
 
     async def close(self) -> None:
         tasks = (*self._analysing.values(), *self._reading.values())
@@ -160,7 +165,7 @@ class Texts:
         session.unparsed.discard(path)
         if path not in session.analyses:
             self._find_covered(document)
-        session.analyses[path] = analysis
+        analysis = session.analyses[path] = with_pins(analysis, session.pins)
         reconcile(session, analysis)
         if self._forms.get(path) != document.normalized:
             self._forms[path] = document.normalized

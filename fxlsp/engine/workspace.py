@@ -13,8 +13,11 @@ from typing import Literal
 
 from fxlsp.engine.folders import Client, read_folder
 from fxlsp.engine.fx_uses import FxUses
+from fxlsp.engine.home_words import in_words_of
+from fxlsp.engine.index import Place
 from fxlsp.engine.indexer import Indexer
 from fxlsp.engine.jobs import TracingJobs
+from fxlsp.engine.pins import Pin
 from fxlsp.engine.process import BOOTSTRAP
 from fxlsp.engine.reconciling import forget, welcome_guests
 from fxlsp.engine.session import DEADLY, Session
@@ -22,6 +25,7 @@ from fxlsp.engine.snapshots import take_snapshot
 from fxlsp.engine.store import ModelKey, Snapshot, Status
 from fxlsp.engine.templates import Templates
 from fxlsp.engine.texts import Texts
+from fxlsp.report.recipes import Recipe
 from fxlsp.source.documents import Document, TextEdit
 
 _SETTINGS_FILE = "pyproject.toml"
@@ -155,6 +159,31 @@ class Workspace:
         for document in tuple(self._session.documents.values()):
             self._texts.arrived(document)
         self._replan("session", *self._session.documents)
+
+    def choose_recipe(self, path: str, name: str, recipe: Recipe | None) -> None:
+        """Makes and feeds a model of an open document by one of its ``found`` recipes; None by the first that works.
+
+        The choice holds for the session, or until a recipe comment is written for the model.
+        """
+        place = Place(path, name)
+        found = next((state.found for state in self.snapshot.states_in(path) if state.key.name == name), ())
+        if recipe is None:
+            self._session.pins.pop(place, None)
+        else:
+            self._session.pins[place] = Pin(recipe, found)
+        document = self._session.documents.get(path)
+        if document is not None:
+            self._texts.arrived(document)
+        self._replan("session", path)
+
+    async def in_own_words(self, path: str, recipe: Recipe) -> Recipe | None:
+        """A recipe for a model of an open document in words of that document; None where it has none."""
+        home = self._session.documents.get(path)
+        if recipe.file is None or home is None:
+            return recipe
+        index, folders = self._session.index, [folder.path for folder in self._session.folders if folder.path]
+        other = await asyncio.get_running_loop().run_in_executor(self._executor, self._texts.reader(), recipe.file)
+        return None if other is None else in_words_of(recipe, home, other, index, folders)
 
     def retrace(self, path: str | None = None) -> None:
         """Traces the models of one file, or all, again although nothing has changed; poisoned and waiting ones too."""

@@ -6,9 +6,11 @@ would save nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lsprotocol import types
 
-from fxlsp.answers.fixes.fix import Fix
+from fxlsp.answers.fixes.fix import Edit
 from fxlsp.answers.fixes.offered import offers
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.ranges import from_range, to_range
@@ -36,7 +38,7 @@ def register(server: Server) -> None:
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=[to_diagnostic(server, snapshot, document, offer.problem)],
                 is_preferred=(offer.fix.preferred or None) if server.support.preferred_actions else None,
-                edit=_edit(server, document, offer.fix),
+                edit=to_workspace_edit(server, document, offer.fix.edits),
             )
             for offer in offers(snapshot, document.path, selected, named)
         ]
@@ -48,8 +50,9 @@ def _asks_for_fixes(context: types.CodeActionContext) -> bool:
     return context.only is None or any(kind in wanted for kind in context.only)
 
 
-def _edit(server: Server, document: Document, fix: Fix) -> types.WorkspaceEdit:
-    edits = [types.TextEdit(to_range(document.lines, edit.span, server.encoding), edit.new_text) for edit in fix.edits]
+def to_workspace_edit(server: Server, document: Document, changes: Iterable[Edit]) -> types.WorkspaceEdit:
+    """Edits of one document, for its present version where the editor can say so."""
+    edits = [types.TextEdit(to_range(document.lines, edit.span, server.encoding), edit.new_text) for edit in changes]
     if not server.support.versioned_edits:
         return types.WorkspaceEdit(changes={document.uri: edits})
     identifier = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)

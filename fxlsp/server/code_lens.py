@@ -11,6 +11,7 @@ from lsprotocol import types
 from fxlsp.answers.lenses import Lens, lenses
 from fxlsp.server.commands import RETRACE, TRUST
 from fxlsp.server.ranges import to_range
+from fxlsp.server.recipes import CHOOSE
 from fxlsp.server.server import Server
 
 
@@ -42,5 +43,6 @@ def register(server: Server) -> None:
 
 
 def _command(lens: Lens, uri: str) -> types.Command:
-    command = TRUST if lens.action == "trust" else RETRACE
-    return types.Command(title=lens.text, command=command, arguments=[uri])
+    if lens.action == "choose":
+        return types.Command(title=lens.text, command=CHOOSE, arguments=[uri, lens.name])
+    return types.Command(title=lens.text, command=TRUST if lens.action == "trust" else RETRACE, arguments=[uri])

@@ -17,6 +17,7 @@ from fxlsp.server import (
     hover,
     inlay_hint,
     lifecycle,
+    recipes,
     text_sync,
     transport,
     watched_files,
@@ -24,7 +25,7 @@ from fxlsp.server import (
 from fxlsp.server.server import Server
 
 _FEATURES = (
-    *(lifecycle, text_sync, watched_files, commands),
+    *(lifecycle, text_sync, watched_files, commands, recipes),
     *(hover, code_lens, inlay_hint, document_symbol, code_action),
 )
 

@@ -76,7 +76,8 @@ def _standing(snapshot: Snapshot) -> list[object]:
     """What else decides the texts of lenses."""
     parts: list[object] = [snapshot.trusted, *(each.failure for each in snapshot.interpreters)]
     for state in snapshot.models.values():
-        parts += (state.failure, state.report is None and state.busy)
+        # The key changes with the recipe, and what is found with what there is to choose.
+        parts += (state.key, state.found, state.pinned, state.failure, state.report is None and state.busy)
     return parts
 
 

@@ -59,6 +59,13 @@ class Document:
         return parse(self.text, self._old_tree)
 
     @property
+    def newline(self) -> str:
+        """How its lines end, for a new one."""
+        if "\r\n" in self.text:
+            return "\r\n"
+        return "\r" if "\r" in self.text and "\n" not in self.text else "\n"
+
+    @property
     def parses(self) -> bool:
         """Whether the text is free of syntax errors, as far as tree-sitter sees them."""
         return not self.tree.root_node.has_error

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from fxlsp.report.places import Location
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.source.call_sites import CallSite, Subject, call_sites
 from fxlsp.source.comments import RecipeComment, recipe_comments
@@ -37,9 +38,9 @@ class FoundRecipe:
     span: Span
     """The expression in the comment, or the call."""
     file: str | None = None
-    """Path of the file in which it is written, if that is not the model's own."""
+    """Path of the file in which it is written, if that is not the model's own; "" for a setting of the editor."""
     error: str | None = None
-    """Why a comment is no recipe; its ``init`` is then the comment's text."""
+    """Why a comment or setting is no recipe; its ``init`` is then the text."""
 
 
 def recipes_for(document: Document, model: ModelClass | Factory | Instance) -> tuple[FoundRecipe, ...]:
@@ -60,6 +61,21 @@ def _of_comment(comment: RecipeComment, model: ModelClass | Factory | Instance) 
         error = f"'{comment.text}' is not one Python expression, as in '# fxlsp: {_example(model)}'"
         return FoundRecipe(Recipe(comment.text, None, "comment"), comment.span, error=error)
     return FoundRecipe(recipe_of(comment.text, _name(model), "comment", isinstance(model, Instance)), comment.span)
+
+
+def recipe_of_setting(text: str, name: str, place: Location | None, instance: bool = False) -> FoundRecipe:
+    """The recipe that the settings hold for a model.
+
+    Args:
+        place: of ``text``, in the file that holds the setting; None where an editor or command line says it.
+        instance: as for :func:`recipe_of`.
+    """
+    span = Span(0, 0, 0, 0) if place is None else Span.of(place)
+    file = "" if place is None else place.file
+    if parse_expression(text) is None:
+        error = f"'{text}' is not one Python expression, as in '{name}()(torch.randn(1, 3, 32, 32))'"
+        return FoundRecipe(Recipe(text, None, "config"), span, file, error)
+    return FoundRecipe(recipe_of(text, name, "config", instance), span, file)
 
 
 def recipe_of(text: str, name: str, source: RecipeSource, instance: bool = False) -> Recipe:

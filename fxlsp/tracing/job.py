@@ -316,7 +316,7 @@ def _targets_of(request: Message) -> Iterator[Target]:
     alternatives = recipe.get("alternatives") or ()
     yield _target_of(request, recipe)
     yield from (_target_of(request, each) for each in alternatives)
-    if alternatives or recipe.get("file"):
+    if alternatives or (recipe.get("file") and not recipe.get("only")):
         yield _target_of(request, {})
 
 

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from fxlsp.answers.lenses import lenses
 from fxlsp.engine.store import ModelKey, ModelState, Snapshot, Status
 from fxlsp.report.codes import NOT_BUILT, NOT_FED
 from fxlsp.report.graph import Verdict
 from fxlsp.report.problems import Failure
-from fxlsp.report.recipes import Recipe
+from fxlsp.report.recipes import Recipe, RecipeSource
+from fxlsp.source.positions import Span
+from fxlsp.source.recipes import FoundRecipe
 from tests.answers.builder import PATH, edited, failed, snapshot
 from tests.answers.nets import TEXT, trace
 
@@ -21,6 +25,7 @@ def test_a_traced_class_shows_size_cost_and_verdict_and_its_forward_the_shapes()
         "traced inside Net · 2 calls",
         "blocks.0 (+1 more): (1, 4, 8, 8) → (1, 4, 8, 8)",
         "10 nodes · 1.23 K parameters · traceable",
+        "recipe: Net()(torch.randn(1, 3)) · call site",
         "(1, 3, 8, 8) → (1, 10)",
     ]
 
@@ -110,3 +115,42 @@ def test_the_lens_of_a_forward_stays_while_its_def_line_is_edited() -> None:
 def test_a_failure_after_a_good_trace_keeps_the_text_and_says_so() -> None:
     state = replace(trace().state(Status.FAILED), failure=Failure("Net", NOT_BUILT, "no"))
     assert "10 nodes · 1.23 K parameters · traceable · the last trace failed" in texts(snapshot(TEXT, state))
+
+
+@pytest.mark.parametrize(
+    ("source", "file", "words"),
+    [
+        ("comment", None, "comment net.py:7"),
+        ("config", "/project/pyproject.toml", "pyproject.toml:7"),
+        ("config", "", "settings"),
+        ("call-site", None, "call site net.py:7"),
+        ("call-site", "/project/tests/test_net.py", "call site tests/test_net.py:7"),
+    ],
+)
+def test_the_recipe_has_a_lens_that_says_where_it_is_written(
+    source: RecipeSource, file: str | None, words: str
+) -> None:
+    made = trace()
+    made.recipe = Recipe("Net()", "x", source)
+    found = FoundRecipe(made.recipe, Span(7, 1, 7, 9), file)
+    (lens,) = [
+        each for each in lenses(snapshot(TEXT, replace(made.state(), found=(found,))), PATH) if each.place == "recipe"
+    ]
+    assert (lens.text, lens.action) == (f"recipe: Net()(x) · {words}", "choose")
+
+
+@pytest.mark.parametrize(("source", "words"), [("default", "defaults"), ("search", "guess"), ("convention",) * 2])
+def test_a_recipe_that_nobody_wrote_says_so(source: RecipeSource, words: str) -> None:
+    made = trace()
+    made.recipe = Recipe("Net()", "x", source)
+    found = FoundRecipe(Recipe("Net(3)", "y", "call-site"), Span(7, 1, 7, 9))
+    assert f"recipe: Net()(x) · {words}" in texts(snapshot(TEXT, made.state()))
+    two = (found, replace(found, recipe=Recipe("Net(4)", "y", "call-site")))
+    assert f"recipe: Net()(x) · {words} · 2 others" in texts(snapshot(TEXT, replace(made.state(), found=two)))
+
+
+def test_a_long_recipe_is_cut() -> None:
+    made = trace()
+    made.recipe = Recipe("Net()", "x, " * 40, "default")
+    (text,) = [text for text in texts(snapshot(TEXT, made.state())) if text.startswith("recipe")]
+    assert text == "recipe: Net()(" + ("x, " * 40)[:73] + "… · defaults"

@@ -91,6 +91,10 @@ class Client:
     settings: Mapping[str, Json] = field(default_factory=dict)
     """The answer to ``workspace/configuration``."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
+    picks: list[str] = field(default_factory=list)
+    """What the user picks when asked, one after the other: the start of a title. Else they close the message."""
+    takes_edits: bool = True
+    """Whether an edit that the server wants made is made."""
     heard: list[tuple[str, Json]] = field(default_factory=list)
     """Everything the server said of its own accord."""
     greeting: Json = None
@@ -172,6 +176,10 @@ class Client:
         lines = buffer.text.split("\n")
         return [(lines[lens["range"]["start"]["line"]].strip(), lens["command"]["title"]) for lens in lenses]
 
+    async def command(self, name: str, *arguments: Json) -> Json:
+        params = {"command": name, "arguments": list(arguments)}
+        return await self.connection.request("workspace/executeCommand", params)
+
     async def hover(self, buffer: Buffer, expression: str) -> Json:
         """The hover on the second character of an expression."""
         position = self.position(buffer, buffer.text.index(expression) + 1)
@@ -213,6 +221,10 @@ class Client:
                 return answer
             await self._news.wait()
 
+    def said(self, method: str) -> list[Json]:
+        """What the server said by this method, in order."""
+        return [params for heard, params in self.heard if heard == method]
+
     def count(self, method: str) -> int:
         """How often the server said this."""
         return sum(1 for heard, _ in self.heard if heard == method)
@@ -223,7 +235,28 @@ class Client:
             buffer = self.buffers[params["uri"]]
             buffer.problems, buffer.problems_version = params["diagnostics"], params.get("version")
         self._news.set()
-        return [dict(self.settings)] if method == "workspace/configuration" else None
+        return self._answer(method, params)
+
+    def _answer(self, method: str, params: Json) -> Json:
+        if method == "workspace/configuration":
+            return [dict(self.settings)]
+        if method == "window/showMessageRequest":
+            picked = self.picks.pop(0) if self.picks else None
+            return next((item for item in params["actions"] if picked and item["title"].startswith(picked)), None)
+        if method == "workspace/applyEdit":
+            if self.takes_edits:
+                self._apply_workspace_edit(params["edit"])
+            return {"applied": self.takes_edits}
+        return None
+
+    def _apply_workspace_edit(self, edit: Json) -> None:
+        changes = dict(edit.get("changes") or {})
+        for change in edit.get("documentChanges") or ():
+            document = change["textDocument"]
+            assert document["version"] == self.buffers[document["uri"]].version
+            changes[document["uri"]] = change["edits"]
+        for uri, edits in changes.items():
+            self.apply(self.buffers[uri], edits)
 
     def _before(self, buffer: Buffer, position: Json) -> str:
         offset = self._offset(buffer, position)

@@ -77,7 +77,7 @@ async def test_a_call_site_in_an_unsaved_buffer_changes_the_shapes_of_the_model(
     client.replace(train, "width = 16", "width = 32")
     await client.until(lambda: client.hints(models), lambda hints: hints.get(line) == "(4, 32)")
     lenses = await client.lenses(models)
-    assert any("as in train.py:10" in title for _, title in lenses)
+    assert any("call site train.py:10" in title for _, title in lenses)
     client.close(train)
     await client.until(lambda: client.hints(models), lambda hints: hints.get(line) == "(4, 12)")
 

@@ -83,6 +83,7 @@ async def lenses_tell_size_and_shapes(client: Client, buffer: Buffer) -> None:
         ("class Block(nn.Module):", "traced inside ResNet · 2 calls"),
         ("def forward(self, x):", "layers.0 (+1 more): (1, 16, 16, 16) → (1, 16, 16, 16)"),
         ("class ResNet(nn.Module):", "16 nodes · 11.8 K parameters · 5.92 MFLOPs · traceable"),
+        ("class ResNet(nn.Module):", "recipe: ResNet(10)(torch.randn(1, 3, 32, 32)) · call site resnet.py:32"),
         ("def forward(self, x):", "(1, 3, 32, 32) → (1, 10)"),
     ]
 

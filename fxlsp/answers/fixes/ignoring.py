@@ -53,8 +53,7 @@ def _line_above(document: Document, code: str, line: int) -> Edit | None:
         return None
     text = document.lines.line_text(line)
     indentation = text[: len(text) - len(text.lstrip())]
-    newline = "\r\n" if "\r\n" in document.text else "\n"
-    return Edit(Span(line, 1, line, 1), f"{indentation}# fxlsp: ignore[{code}]{newline}")
+    return Edit(Span(line, 1, line, 1), f"{indentation}# fxlsp: ignore[{code}]{document.newline}")
 
 
 def _is_continued(document: Document, line: int) -> bool:

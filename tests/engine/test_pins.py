@@ -1,0 +1,97 @@
+"""Choices among several recipes, while the texts change."""
+
+from __future__ import annotations
+
+import pytest
+
+from fxlsp.engine.analysis import Analysis, Candidate, analyse
+from fxlsp.engine.index import Place
+from fxlsp.engine.pins import Pin, with_pins
+from fxlsp.engine.settings import Settings
+from fxlsp.report.recipes import Recipe
+from fxlsp.source.documents import Document
+
+TEXT = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x
+
+
+Net(1)(torch.randn(2))
+Net(3)(torch.randn(4))
+"""
+PLACE = Place("/net.py", "Net")
+CHOSEN = Recipe("Net(3)", "torch.randn(4)", "call-site")
+
+
+def analysed(text: str) -> Analysis:
+    analysis = analyse(Document("", PLACE.path, None, text), Settings())
+    assert analysis is not None
+    return analysis
+
+
+def net(analysis: Analysis) -> Candidate:
+    return next(each for each in analysis.candidates if each.name == PLACE.name)
+
+
+@pytest.fixture
+def pins() -> dict[Place, Pin]:
+    return {PLACE: Pin(CHOSEN, net(analysed(TEXT)).found)}
+
+
+def recipe(text: str, pins: dict[Place, Pin]) -> tuple[str, bool]:
+    """What the first recipe makes, and whether somebody chose it."""
+    candidate = net(with_pins(analysed(text), pins))
+    first = candidate.recipes[0]
+    assert first is not None
+    return first.init, candidate.pinned
+
+
+def test_the_chosen_one_counts_alone(pins: dict[Place, Pin]) -> None:
+    candidate = net(with_pins(analysed(TEXT), pins))
+    assert (candidate.recipes, candidate.alternatives) == ((CHOSEN,), ())
+    assert (candidate.asked, candidate.pinned) == (True, True)
+    assert recipe(TEXT, {}) == ("Net(1)", False)
+
+
+def test_it_is_followed_while_it_is_edited_in_its_line(pins: dict[Place, Pin]) -> None:
+    for number in ("30", "300", "5"):
+        assert recipe(TEXT.replace("Net(3)", f"Net({number})"), pins) == (f"Net({number})", True)
+
+
+def test_it_is_followed_to_another_line_and_edited_there(pins: dict[Place, Pin]) -> None:
+    moved = TEXT.replace("Net(1)", "\n\nNet(1)")
+    assert recipe(moved, pins) == ("Net(3)", True)
+    assert recipe(moved.replace("Net(3)", "Net(7)"), pins) == ("Net(7)", True)
+
+
+def test_once_it_is_gone_the_first_one_counts_until_it_comes_back(pins: dict[Place, Pin]) -> None:
+    assert recipe(TEXT.replace("Net(3)(torch.randn(4))\n", ""), pins) == ("Net(1)", False)
+    assert recipe(TEXT, pins) == ("Net(3)", True)
+
+
+def test_another_one_that_moves_to_its_line_does_not_take_its_place(pins: dict[Place, Pin]) -> None:
+    swapped = TEXT.replace("Net(1)(torch.randn(2))\n", "").replace("Net(3)(torch.randn(4))", "\nNet(1)(torch.randn(2))")
+    assert recipe(swapped, pins) == ("Net(1)", False)
+
+
+def test_a_comment_that_is_written_later_counts_instead(pins: dict[Place, Pin]) -> None:
+    assert recipe(TEXT.replace("class", "# fxlsp: Net(9)\nclass"), pins) == ("Net(9)", False)
+    assert pins == {}
+
+
+def test_a_comment_that_was_there_before_does_not(pins: dict[Place, Pin]) -> None:
+    commented = TEXT.replace("class", "# fxlsp: Net(9)\nclass")
+    pins = {PLACE: Pin(CHOSEN, net(analysed(commented)).found)}
+    assert recipe(commented, pins) == ("Net(3)", True)
+
+
+def test_a_chosen_comment_is_followed_while_it_is_edited() -> None:
+    commented = TEXT.replace("class", "# fxlsp: Net(8)\n# fxlsp: Net(9)\nclass")
+    pins = {PLACE: Pin(Recipe("Net(9)", None, "comment"), net(analysed(commented)).found)}
+    assert recipe(commented, pins) == ("Net(9)", True)
+    assert recipe(commented.replace("Net(9)", "Net(10)"), pins) == ("Net(10)", True)
