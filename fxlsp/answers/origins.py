@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 from fxlsp.answers.richtext import RichText, code, dotted, joined, words
 from fxlsp.engine.store import ModelState, Status
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
-from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.recipes import FoundRecipe, written
 
 STALE = " (stale)"
 
@@ -57,9 +56,7 @@ def _source(state: ModelState, recipe: Recipe) -> str:
 
 def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
     """What is written that a trace followed, perhaps with inputs that were found otherwise."""
-    same = [found for found in state.found if found.recipe == recipe]
-    made = [found for found in state.found if found.recipe == replace(recipe, inputs=None)]
-    return next(iter(same + made), None)
+    return written(state.found, recipe)
 
 
 def place_elsewhere(state: ModelState, found: FoundRecipe) -> str | None:

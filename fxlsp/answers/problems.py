@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from fxlsp.answers.names import class_names, made_names
+from fxlsp.answers.origins import found_recipe
 from fxlsp.answers.outline import moved_since, outline
 from fxlsp.answers.syntax_errors import syntax_problem
 from fxlsp.engine.store import ModelState, Snapshot
-from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, Severity
+from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, Severity
 from fxlsp.report.merging import message_of_all
 from fxlsp.report.places import Location, RelatedPlace
 from fxlsp.report.problems import Failure, Problem
@@ -92,7 +94,10 @@ def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) 
     for problem in report.problems:
         if problem.location is None and state.key.file == path:
             # Inputs that do not fit: half-typed ones never do.
-            span = _recipe_span(snapshot, path, state, report.recipe)
+            if problem.code == NOT_FED:
+                span = _recipe_span(snapshot, path, state, report.recipe)
+            else:
+                span = _name_span(snapshot, path, state)
             if span is not None:
                 yield _Found(problem, span, state.texts, is_failure=True)
         elif problem.location is not None and problem.location.file == path:
@@ -102,11 +107,17 @@ def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) 
 
 
 def _recipe_span(snapshot: Snapshot, path: str, state: ModelState, recipe: Recipe) -> Span | None:
-    """Where the file says how the model is made and fed, else the model's name."""
+    """Where the file says how the model is made and fed, else the model's name; None where the settings say it."""
+    found = found_recipe(state, recipe)
+    if found is not None and found.file in snapshot.setting_texts:
+        return None
     _, move_on = moved_since(snapshot, path)
-    spans = [move_on(found.span) for found in state.found if found.file is None and found.recipe == recipe]
-    names = class_names(snapshot, path) | made_names(snapshot, path)
-    return next((span for span in spans if span is not None), names.get(state.key.name))
+    span = move_on(found.span) if found is not None and found.file is None else None
+    return span or _name_span(snapshot, path, state)
+
+
+def _name_span(snapshot: Snapshot, path: str, state: ModelState) -> Span | None:
+    return (class_names(snapshot, path) | made_names(snapshot, path)).get(state.key.name)
 
 
 def _is_told(failure: Failure) -> bool:
@@ -115,17 +126,25 @@ def _is_told(failure: Failure) -> bool:
 
 
 def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) -> Iterator[_Found]:
-    """The failure at its place if that can be shown, else at the name of the model."""
+    """The failure at its place if that can be shown, else at the recipe somebody wrote for it, else at the name of
+    the model."""
     place, related = failure.location, failure.related
     span = None
     if place is not None and place.file in snapshot.documents:
         span = _now(snapshot, place, state.failure_texts) if place.file == path else None
+    elif state.key.file == path and place is None and _is_written(state.key.recipe):
+        span = _recipe_span(snapshot, path, state, state.key.recipe)
     elif state.key.file == path:
-        span = (class_names(snapshot, path) | made_names(snapshot, path)).get(state.key.name)
+        span = _name_span(snapshot, path, state)
         related = (*((RelatedPlace("it happened here", place),) if place else ()), *related)
     if span is not None:
         problem = Problem(failure.code, "warning", failure.message, place, related, model=state.key.name)
         yield _Found(problem, span, state.failure_texts, is_failure=True)
+
+
+def _is_written(recipe: Recipe | None) -> TypeGuard[Recipe]:
+    """Somebody wrote it for fxlsp: that the model cannot be made by it is their mistake, not the model's."""
+    return recipe is not None and recipe.source in ("comment", "config")
 
 
 def _syntax_error(snapshot: Snapshot, path: str) -> Iterator[_Found]:
@@ -139,7 +158,7 @@ def _syntax_error(snapshot: Snapshot, path: str) -> Iterator[_Found]:
 def _bad_recipes(snapshot: Snapshot, path: str, state: ModelState) -> Iterator[_Found]:
     _, move_on = moved_since(snapshot, path)
     for found in state.found:
-        span = move_on(found.span)
+        span = move_on(found.span) if found.file is None else None
         if found.error is not None and span is not None:
             yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), span, {})
 

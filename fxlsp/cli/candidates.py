@@ -40,7 +40,7 @@ class FoundFile:
     """Those with a ``forward`` of their own, in the order of the text, local ones too."""
     models: tuple[FoundModel, ...]
     problems: tuple[Problem, ...]
-    """Comments that are no recipe."""
+    """Comments and settings that are no recipe."""
 
     def target(self, model: ModelClass) -> str:
         """The public name of one of ``classes``."""
@@ -115,7 +115,7 @@ def _name_spans(document: Document) -> dict[str, Span]:
 def _bad_recipes(document: Document, model: FoundModel) -> Iterator[Problem]:
     for found in model.candidate.found:
         if found.error is not None:
-            place = _location(document, found.span)
+            place = found.location(document.path)
             yield Problem(BAD_RECIPE, "warning", found.error, place, model=model.target.text)
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fxlsp.cli.candidates import FoundFile, FoundModel
 from fxlsp.cli.problems import problem_of
 from fxlsp.cli.silencing import Silencing
-from fxlsp.report.codes import NO_INTERPRETER
+from fxlsp.report.codes import NO_INTERPRETER, NOT_FED
 from fxlsp.report.merging import once_each
 from fxlsp.report.places import Location
 from fxlsp.report.problems import SCHEMA, Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.source.models import ModelClass
+from fxlsp.source.recipes import written
 
 Status = Literal["traced", "recovered", "covered", "failed", "skipped"]
 
@@ -129,9 +130,23 @@ def _is_sure(attempt: Attempt) -> bool:
 
 
 def _problems_of(attempt: Attempt) -> tuple[Problem, ...]:
-    if isinstance(attempt.outcome, Report):
-        return attempt.outcome.problems
-    return (problem_of(attempt.outcome, attempt.model.location),)
+    outcome = attempt.outcome
+    if isinstance(outcome, Report):
+        place = _written_at(attempt, outcome.recipe)
+        return tuple(replace(each, location=place) if _is_of_recipe(each) else each for each in outcome.problems)
+    asked = attempt.recipe is not None and attempt.recipe.source in ("comment", "config")
+    place = _written_at(attempt, attempt.recipe) if asked else None
+    return (problem_of(outcome, place or attempt.model.location),)
+
+
+def _is_of_recipe(problem: Problem) -> bool:
+    return problem.location is None and problem.code == NOT_FED
+
+
+def _written_at(attempt: Attempt, recipe: Recipe | None) -> Location | None:
+    """Where the recipe of a trace stands: what is wrong with it has no other place."""
+    found = None if recipe is None else written(attempt.model.candidate.found, recipe)
+    return None if found is None else found.location(attempt.model.location.file)
 
 
 def _unattempted(model: ModelClass) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fxlsp.cli.project import Project
 from fxlsp.engine.analysis import Analysis, Candidate, analyse
 from fxlsp.report.codes import BAD_RECIPE
-from fxlsp.report.places import Location
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.documents import read_document
@@ -17,9 +16,7 @@ class RecipeError(Exception):
 
     def __init__(self, path: str, found: FoundRecipe, message: str) -> None:
         super().__init__(message)
-        span = found.span
-        place = Location(path, span.line, span.column, span.end_line, span.end_column)
-        self.failure = Failure("", BAD_RECIPE, message, place)
+        self.failure = Failure("", BAD_RECIPE, message, found.location(path))
 
 
 def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...]:
@@ -28,7 +25,7 @@ def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...
     name that it does not hold.
 
     Raises:
-        RecipeError: a comment that should hold it does not.
+        RecipeError: a comment or setting that should hold it does not.
     """
     try:
         document = read_document(path)

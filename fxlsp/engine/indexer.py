@@ -36,6 +36,7 @@ class Indexer:
         folders = tuple(folder.path for folder in self._session.folders if folder.path)
         if folders != self._folders:
             self._folders = folders
+            self._session.is_indexed = False
             self._run(self._read_folders(folders))
 
     def taken(self, document: Document) -> bool:
@@ -58,7 +59,7 @@ class Indexer:
         index = await self._on_thread(read_index, folders, self._closing.is_set)
         if folders != self._folders:
             return
-        self._session.index = index
+        self._session.index, self._session.is_indexed = index, True
         for path, analysis in self._session.analyses.items():
             self._put(path, offers_of(analysis.document))
         self._on_known(None)

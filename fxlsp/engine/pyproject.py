@@ -19,9 +19,9 @@ else:
     import tomli as tomllib
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pyproject:
-    """``[tool.fxlsp]`` of one file; empty where there is none."""
+    """``[tool.fxlsp]`` of one file as it was read once; empty where there is none."""
 
     path: str
     """Absolute, "" if there is no file."""

@@ -73,6 +73,8 @@ class Session:
     """Of each folder that was looked into, a file that uses torch.fx; None if none does."""
     index: Index = field(default_factory=lambda: Index({}))
     """What the files of the folders offer, open ones as they stand in the editor."""
+    is_indexed: bool = False
+    """The folders have been read: what is not in the index is not there."""
     cursor: tuple[str, int] | None = None
     """Path and line of the last hover, lens or edit."""
     _forms: OrderedDict[str, str] = field(default_factory=OrderedDict)

@@ -78,6 +78,8 @@ class SettingProblem:
 
     message: str
     location: Location | None = None
+    code: str = ""
+    """Of a recipe that is wrong; other settings have no codes."""
 
 
 def read_settings(

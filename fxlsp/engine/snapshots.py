@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 
+from fxlsp.engine.configured_models import unknown_models
 from fxlsp.engine.folders import Folder
 from fxlsp.engine.policy import Policy
 from fxlsp.engine.session import FxUse, Session
+from fxlsp.engine.settings import SettingProblem
 from fxlsp.engine.store import InterpreterState, Snapshot
 from fxlsp.engine.template import TemplateState
 from fxlsp.engine.templates import Templates
@@ -24,8 +26,15 @@ def take_snapshot(session: Session, templates: Templates) -> Snapshot:
         interpreters=tuple(_interpreter_state(folder, templates) for folder in session.folders),
         hints=session.folders[0].settings.hints,
         policies={folder.path: _policy(session, folder) for folder in session.folders},
-        setting_problems=tuple(problem for folder in session.folders for problem in folder.problems),
+        setting_problems=tuple(problem for folder in session.folders for problem in _setting_problems(session, folder)),
+        setting_texts={each.pyproject.path: each.pyproject.text for each in session.folders if each.pyproject.path},
     )
+
+
+def _setting_problems(session: Session, folder: Folder) -> tuple[SettingProblem, ...]:
+    # A file above the folder may be meant for more than is known here.
+    known = session.is_indexed and folder.pyproject.folder == folder.path
+    return (*folder.problems, *(unknown_models(folder.pyproject, session.index) if known else ()))
 
 
 def _policy(session: Session, folder: Folder) -> Policy:

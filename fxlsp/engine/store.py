@@ -124,6 +124,8 @@ class Snapshot:
     policies: Mapping[str, Policy] = field(default_factory=dict)
     """Which problems are told and how severe they are, by workspace folder; "" for files that lie in none."""
     setting_problems: tuple[SettingProblem, ...] = ()
+    setting_texts: Mapping[str, str] = field(default_factory=dict)
+    """The text of each folder's ``pyproject.toml`` as it was read, by path."""
 
     def states_in(self, path: str) -> tuple[ModelState, ...]:
         """The states whose model is defined in ``path``, in the order of their recipes."""

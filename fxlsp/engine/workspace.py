@@ -73,7 +73,7 @@ class Workspace:
         self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
         self._templates = Templates(self._executor, self._on_template, bootstrap)
         self._texts = Texts(self._session, self._executor, self._on_known, self._on_taken)
-        self._indexer = Indexer(self._session, self._executor, self._texts.changed_elsewhere)
+        self._indexer = Indexer(self._session, self._executor, self._on_indexed)
         self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)
         self._fx_uses = FxUses(self._session, self._executor, self._on_profile)
         self._read_folders()
@@ -226,6 +226,11 @@ class Workspace:
     def _on_taken(self, document: Document) -> None:
         self._indexer.taken(document)
         self._texts.changed_elsewhere(frozenset({document.path}))
+
+    def _on_indexed(self, paths: frozenset[str] | None) -> None:
+        self._texts.changed_elsewhere(paths)
+        if any(folder.settings.recipe_places for folder in self._session.folders):
+            self._publish(Change("session"))
 
     def _on_known(self, path: str) -> None:
         self._jobs.replan("keep")

@@ -33,11 +33,15 @@ def to_diagnostic(server: Server, snapshot: Snapshot, document: Document, proble
         range=to_range(document.lines, problem.span, server.encoding),
         message=problem.message,
         severity=_SEVERITIES[problem.severity],
-        code=problem.code,
-        code_description=types.CodeDescription(page_of(problem.code)) if server.support.code_pages else None,
+        code=problem.code or None,
+        code_description=_page(problem.code) if problem.code and server.support.code_pages else None,
         source=SOURCE,
         related_information=related or None,
     )
+
+
+def _page(code: str) -> types.CodeDescription:
+    return types.CodeDescription(page_of(code))
 
 
 def _related(server: Server, snapshot: Snapshot, problem: FileProblem) -> Iterator[types.DiagnosticRelatedInformation]:

@@ -16,6 +16,7 @@ from fxlsp.server.log import Announcer, log, log_to_editor
 from fxlsp.server.progress import Progress
 from fxlsp.server.refresh import Refresher
 from fxlsp.server.server import Server
+from fxlsp.server.setting_diagnostics import SettingDiagnostics
 from fxlsp.source.documents import path_of_uri
 
 
@@ -49,12 +50,12 @@ def _register_session(server: Server, settings: Configuration) -> None:
 def _connect(server: Server) -> None:
     """Lets everything that the editor is told of its own accord follow the session."""
     refresher, progress, announcer = Refresher(server), Progress(server), Announcer(server)
-    problems = Diagnostics(server, refresher)
+    problems, of_settings = Diagnostics(server, refresher), SettingDiagnostics(server)
     diagnostics.register_save(server, problems)
     if server.support.pulls_problems:
         diagnostics.register_pull(server, problems)
 
-    for follower in (refresher.update, problems.update, progress.update, announcer.update):
+    for follower in (refresher.update, problems.update, of_settings.update, progress.update, announcer.update):
         server.engine.subscribe(_guarded(follower))
 
 

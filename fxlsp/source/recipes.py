@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fxlsp.report.places import Location
 from fxlsp.report.recipes import Recipe, RecipeSource
@@ -41,6 +41,20 @@ class FoundRecipe:
     """Path of the file in which it is written, if that is not the model's own; "" for a setting of the editor."""
     error: str | None = None
     """Why a comment or setting is no recipe; its ``init`` is then the text."""
+
+    def location(self, path: str) -> Location | None:
+        """Where it is written, ``path`` being the model's file; None for a setting of an editor."""
+        span = self.span
+        file = path if self.file is None else self.file
+        return Location(file, span.line, span.column, span.end_line, span.end_column) if file else None
+
+
+def written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | None:
+    """What is written of a recipe that a trace followed, perhaps with inputs that were found otherwise."""
+    listed = list(found)
+    same = [each for each in listed if each.recipe == recipe]
+    made = [each for each in listed if each.recipe == replace(recipe, inputs=None)]
+    return next(iter(same + made), None)
 
 
 def recipes_for(document: Document, model: ModelClass | Factory | Instance) -> tuple[FoundRecipe, ...]:

@@ -155,9 +155,9 @@ class Builder:
             init = target.init or default_init(found, target.name)
             model = construct(lambda: self._made(init, loaded.names), self.constructions, self._fake_mode, self._really)
         except RecipeError as error:
-            raise NoModelError(
-                Failure(str(target), NOT_BUILT, str(error), self._definition(), needs=error.needs)
-            ) from error
+            # What a recipe makes wrongly is told where the recipe stands, of which nothing is known here.
+            place = None if target.init else self._definition()
+            raise NoModelError(Failure(str(target), NOT_BUILT, str(error), place, needs=error.needs)) from error
         except BaseException as error:
             raise self._no_model(error, NOT_BUILT, f"build {target.init or target.name}") from error
         return Built(model, found, loaded.names, init)

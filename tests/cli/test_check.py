@@ -170,3 +170,21 @@ def test_a_file_whose_only_class_does_not_parse_is_told_at_the_mistake(check: An
     assert problem["code"] == "FX901"
     assert problem["location"]["line"] == 4
     assert "cannot be read" in problem["message"]
+
+
+CONFIGURED = '[tool.fxlsp.recipes]\n"model.py:Net" = "{}"\n'
+
+
+@pytest.mark.parametrize("in_comment", [True, False])
+def test_a_recipe_that_is_none_is_a_problem_where_it_is_written(check: Any, tmp_path: Path, in_comment: bool) -> None:
+    (tmp_path / "code").mkdir()
+    text = PARENT_AND_CHILD.replace("Child", "Net")
+    if in_comment:
+        text = text.replace("class Net", "# fxlsp: Net(\nclass Net")
+    else:
+        (tmp_path / "code" / "pyproject.toml").write_text(CONFIGURED.format("Net("))
+    (problem,) = check(text).json["problems"]
+    name, place = ("model.py", (6, 10)) if in_comment else ("pyproject.toml", (2, 19))
+    assert problem["code"] == "FX907"
+    assert problem["location"]["file"] == str(tmp_path / "code" / name)
+    assert (problem["location"]["line"], problem["location"]["column"]) == place

@@ -95,6 +95,8 @@ class Client:
     """What the user picks when asked, one after the other: the start of a title. Else they close the message."""
     takes_edits: bool = True
     """Whether an edit that the server wants made is made."""
+    published: dict[str, list[Json]] = field(default_factory=dict)
+    """The newest problems of each file, open or not, by its URI."""
     heard: list[tuple[str, Json]] = field(default_factory=list)
     """Everything the server said of its own accord."""
     greeting: Json = None
@@ -231,6 +233,8 @@ class Client:
 
     def _hear(self, method: str, params: Json) -> Json:
         self.heard.append((method, params))
+        if method == "textDocument/publishDiagnostics":
+            self.published[params["uri"]] = params["diagnostics"]
         if method == "textDocument/publishDiagnostics" and params["uri"] in self.buffers:
             buffer = self.buffers[params["uri"]]
             buffer.problems, buffer.problems_version = params["diagnostics"], params.get("version")
