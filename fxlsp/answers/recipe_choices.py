@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fxlsp.answers.origins import found_recipe, place_elsewhere, recipe_text
@@ -78,19 +79,33 @@ def recipe_in_use(snapshot: Snapshot, path: str, name: str) -> Recipe | None:
 
 def recipe_line(snapshot: Snapshot, path: str, name: str) -> str | None:
     """``recipe: Net(16)(torch.randn(4, 8)) · call site train.py:30 · 1 of 3``: the text of a lens."""
-    state = next((state for state in states_of(snapshot, path, name) if _in_use(state) is not None), None)
+    states, choices = states_of(snapshot, path, name), recipe_choices(snapshot, path, name)
+    state = next((state for state in states if _in_use(state) is not None), None)
     recipe = None if state is None else _in_use(state)
     if state is None or recipe is None:
-        return None
-    facts = [f"recipe: {shortened(recipe)}", _origin(state, recipe)]
-    choices, found = recipe_choices(snapshot, path, name), _found_in_use(state)
-    if len(choices) > 1:
-        which = (number for number, each in enumerate(choices, 1) if found and each.recipe == found.recipe)
-        number = next(which, None)
-        facts.append(f"{len(choices)} others" if number is None else f"{number} of {len(choices)}")
-    if state.pinned:
-        facts.append("chosen")
-    return " · ".join(facts)
+        return _line_inside(states, choices)
+    facts = [f"recipe: {shortened(recipe)}", _origin(state, recipe), *_number(state, choices)]
+    return " · ".join([*facts, "chosen"] if state.pinned else facts)
+
+
+def _line_inside(states: Sequence[ModelState], choices: Sequence[RecipeChoice]) -> str | None:
+    """Of a class that the trace of another model shows, where somebody feeds it by itself too."""
+    cover = next((state.covered_by for state in states if state.covered_by is not None), None)
+    is_fed = any(choice.recipe.inputs is not None for choice in choices)
+    return f"recipe: as {cover.name} uses it · {_others(choices)}" if cover is not None and is_fed else None
+
+
+def _number(state: ModelState, choices: Sequence[RecipeChoice]) -> list[str]:
+    """Which of several it is."""
+    found = _found_in_use(state)
+    for number, each in enumerate(choices, 1):
+        if found is not None and each.recipe == found.recipe:
+            return [f"{number} of {len(choices)}"] if len(choices) > 1 else []
+    return [_others(choices)] if choices else []
+
+
+def _others(choices: Sequence[RecipeChoice]) -> str:
+    return "1 other" if len(choices) == 1 else f"{len(choices)} others"
 
 
 def shortened(recipe: Recipe) -> str:
@@ -100,8 +115,11 @@ def shortened(recipe: Recipe) -> str:
 
 
 def _in_use(state: ModelState) -> Recipe | None:
-    """Once another recipe was chosen, what the last report followed is of no interest."""
+    """None while the trace of another model shows it; once another recipe was chosen, not what the last report
+    followed."""
     chosen = state.key.recipe
+    if state.covered_by is not None:
+        return None
     if state.report is None or (chosen is not None and state.pinned and (state.busy or state.failure is not None)):
         return chosen if chosen is not None and chosen.init else None
     return state.report.recipe

@@ -132,7 +132,7 @@ class Snapshot:
         return self._by_file.get(path, ())
 
     def reports_touching(self, path: str) -> tuple[tuple[ModelState, EditLog], ...]:
-        """Every kept report that has a place in ``path``, with the edits of that file since.
+        """Every kept report that has a place in ``path``, with the edits of that file since, chosen recipes first.
 
         A report whose text of ``path`` is not known any more is left out: its places cannot be moved.
         """
@@ -168,7 +168,8 @@ class Snapshot:
     @cached_property
     def _by_place(self) -> dict[str, tuple[ModelState, ...]]:
         states: dict[str, tuple[ModelState, ...]] = {}
-        for state in self.models.values():
+        # What the user chose to see comes before what other models make of the same class.
+        for state in sorted(self.models.values(), key=lambda state: not state.pinned):
             for file in state.files:
                 states[file] = (*states.get(file, ()), state)
         return states

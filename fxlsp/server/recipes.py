@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.answers.recipe_choices import RecipeChoice, recipe_choices, recipe_in_use, shortened
+from fxlsp.answers.recipe_choices import RecipeChoice, recipe_choices, recipe_in_use, recipe_line, shortened
 from fxlsp.answers.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.recipes import Recipe
@@ -80,7 +80,7 @@ async def _model(server: Server, arguments: Sequence[str]) -> tuple[str, str] | 
 
 def _names(snapshot: Snapshot, path: str) -> list[str]:
     names = dict.fromkeys(state.key.name for state in snapshot.states_in(path))
-    return [name for name in names if recipe_in_use(snapshot, path, name) is not None]
+    return [name for name in names if recipe_line(snapshot, path, name) is not None]
 
 
 async def _choose(server: Server, path: str, name: str, chosen: str | None) -> None:

@@ -190,6 +190,50 @@ async def test_a_chosen_recipe_that_fails_is_told_and_no_other_takes_its_place(s
     assert "Config.width" in await recipe_lens(client, models, "chosen")
 
 
+PARTS = """\
+import torch
+from torch import nn
+
+
+class Part(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = nn.Linear(8, width)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part(3)
+
+    def forward(self, x):
+        return self.part(x)
+
+
+def check():
+    Whole()(torch.randn(5, 8))
+    Part(7)(torch.randn(6, 8))
+"""
+
+
+async def test_a_part_of_another_model_is_traced_by_itself_once_a_recipe_is_chosen(
+    start: Start, tmp_path: Path
+) -> None:
+    client = await start()
+    parts = client.open(tmp_path / "parts.py", PARTS)
+    await shapes(client, parts, "(5, 3)")
+    assert await recipe_lens(client, parts, "uses it") == "recipe: as Whole uses it · 2 others"
+    client.picks = ["1: "]
+    await client.command("fxlsp.chooseRecipe", parts.uri, "Part")
+    # The other use is still told, after the one that was chosen.
+    await shapes(client, parts, "(6, 7) …")
+    await client.command("fxlsp.chooseRecipe", parts.uri, "Part", "automatic")
+    await shapes(client, parts, "(5, 3)")
+
+
 @pytest.mark.parametrize("versioned", [True, False])
 async def test_writing_the_recipe_puts_a_comment_above_the_decorators(
     start: Start, tmp_path: Path, versioned: bool
