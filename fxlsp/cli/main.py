@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from fxlsp import __version__
 from fxlsp.cli import check, serve, trace
+from fxlsp.cli.doctor import command as doctor
 from fxlsp.cli.exits import COULD_NOT_RUN, UsageError
 
 _INTERRUPTED = 130
@@ -44,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_parser(commands)
     trace.add_parser(commands)
     check.add_parser(commands)
+    doctor.add_parser(commands)
     return parser
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 from threading import Event
 from typing import Any
 
-from fxlsp.engine.python_files import IsStopped, files_below
+from fxlsp.engine.python_files import IsStopped, files_below, never
 from fxlsp.engine.session import FxUse, Session
 from fxlsp.engine.store import inside
 from fxlsp.source.fx_uses import fx_use
@@ -59,7 +59,7 @@ class FxUses:
     async def _look(self, folder: str, files: Iterable[str] | None) -> None:
         """Looks into some files of a folder, by default all."""
         loop, is_stopped = asyncio.get_running_loop(), self._closing.is_set
-        use = await loop.run_in_executor(self._executor, _first_use, folder, files, is_stopped)
+        use = await loop.run_in_executor(self._executor, first_use, folder, files, is_stopped)
         if folder not in self._session.fx_uses or self._session.fx_uses[folder] != use:
             self._session.fx_uses[folder] = use
             self._on_known()
@@ -72,7 +72,12 @@ class FxUses:
         task.add_done_callback(lambda done: self._tasks.pop(folder) if self._tasks.get(folder) is done else None)
 
 
-def _first_use(folder: str, files: Iterable[str] | None, is_stopped: IsStopped) -> FxUse | None:
+def first_use(folder: str, files: Iterable[str] | None = None, is_stopped: IsStopped = never) -> FxUse | None:
+    """A file of the folder that uses torch.fx, of ``files`` if given; None if none does.
+
+    Raises:
+        StoppedError: ``is_stopped`` said so.
+    """
     for path in islice(files_below(folder, (".py",), is_stopped) if files is None else files, _MOST_FILES):
         try:
             with open(path, "rb") as file:

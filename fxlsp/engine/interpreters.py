@@ -15,6 +15,9 @@ from fxlsp.report.problems import Failure
 
 Origin = Literal["setting", "editor", "environment", "server"]
 
+OLDEST_PYTHON = (3, 10)
+"""That can trace; the tracing process refuses others by itself."""
+
 _IN_ENVIRONMENT = ("Scripts/python.exe",) if os.name == "nt" else ("bin/python", "bin/python3")
 
 

@@ -47,6 +47,21 @@ class Settings:
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """Where each value that is not the default comes from, by dotted key."""
 
+    def values(self) -> list[tuple[str, Any]]:
+        """Every setting by its dotted key, and each entry of those that are tables, as JSON could hold it."""
+        found = {
+            "python": self.python,
+            "trusted": self.trusted,
+            "hints": self.hints,
+            "profile": self.profile,
+            "ignore": list(self.ignore),
+            "limits.seconds": self.seconds,
+            "limits.megabytes": self.megabytes,
+        }
+        recipes = [(f"recipes.{key}", list(texts)) for key, texts in self.recipes.items()]
+        severities = [(f"severities.{key}", level) for key, level in self.severities.items()]
+        return [*found.items(), *recipes, *severities]
+
     def origin(self, key: str) -> Origin:
         return self.origins.get(key, "default")
 

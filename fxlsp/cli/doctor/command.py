@@ -1,0 +1,117 @@
+"""The command: looks at one thing after the other, from what all else needs to what nobody else does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from fxlsp import __version__
+from fxlsp.cli.doctor.cache import cache
+from fxlsp.cli.doctor.finding import Finding
+from fxlsp.cli.doctor.first_trace import FirstTrace, first_trace
+from fxlsp.cli.doctor.interpreter import find_interpreter, forking, installed, torch_advice
+from fxlsp.cli.doctor.memory import memory
+from fxlsp.cli.doctor.settings import Row, rows, settings_finding
+from fxlsp.cli.doctor.workspace import profile, workspace
+from fxlsp.cli.exits import NOTHING_FOUND, PROBLEMS_FOUND, UsageError
+from fxlsp.engine.configured_models import unknown_models
+from fxlsp.engine.pyproject import read_pyproject
+from fxlsp.engine.settings import COMMAND_LINE_SECONDS, settings_of
+from fxlsp.report.problems import SCHEMA
+
+_MARK_WIDTH = 7
+_TOPIC_WIDTH = 11
+
+
+@dataclass
+class Examination:
+    """Everything that one run found."""
+
+    folder: str
+    settings: list[Row] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    trace: FirstTrace = field(default_factory=FirstTrace)
+
+    @property
+    def works(self) -> bool:
+        """Models can be traced, though perhaps not as well as they could be."""
+        return all(finding.mark != "error" for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        environment = self.trace.environment
+        return {
+            "schema": SCHEMA,
+            "version": __version__,
+            "folder": self.folder,
+            "works": self.works,
+            "environment": None if environment is None else environment.to_json(),
+            "findings": [finding.to_json() for finding in self.findings],
+            "settings": [row.to_json() for row in self.settings],
+            "timing_ms": self.trace.timing_ms,
+        }
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser("doctor", help="show whether fxlsp works here, with which interpreter and settings")
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder or file of the project")
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not os.path.exists(arguments.path):
+        raise UsageError(f"there is no {arguments.path}")
+    found = _examine(os.path.realpath(arguments.path), arguments.python)
+    if arguments.format == "json":
+        sys.stdout.write(json.dumps(found.to_json()) + "\n")
+    else:
+        sys.stdout.writelines(f"{line}\n" for line in _lines(found))
+    return NOTHING_FOUND if found.works else PROBLEMS_FOUND
+
+
+def _examine(path: str, python: str | None) -> Examination:
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    found = Examination(folder)
+    if python is not None and os.path.basename(python) != python:
+        python = os.path.abspath(python)
+    pyproject = read_pyproject(folder)
+    settings, problems = settings_of(pyproject, folder, {"python": python}, COMMAND_LINE_SECONDS)
+    interpreter, said, first = find_interpreter(folder, settings.python)
+    found.findings.append(first)
+    if interpreter is not None and said is not None:
+        found.trace = first_trace(interpreter, settings, torch_advice(interpreter, said))
+        found.findings += (installed(said), *found.trace.torch, forking(said), memory(settings.megabytes))
+    found.settings = rows(settings, pyproject)
+    index, models = workspace(folder)
+    if pyproject.folder == folder:
+        problems = (*problems, *unknown_models(pyproject, index))
+    found.findings += (*settings_finding(pyproject, found.settings, problems), cache(), models)
+    found.findings += (profile(folder, settings), *found.trace.traced)
+    return found
+
+
+def _lines(found: Examination) -> Iterator[str]:
+    yield f"fxlsp {__version__} in {found.folder}"
+    yield ""
+    indent = " " * (_MARK_WIDTH + _TOPIC_WIDTH + 4)
+    for finding in found.findings:
+        first, *rest = finding.message.splitlines() or [""]
+        yield f"{finding.mark:<{_MARK_WIDTH}}  {finding.topic:<{_TOPIC_WIDTH}}  {first}"
+        yield from (f"{indent}{line}" for line in (*rest, *finding.details))
+        if finding.advice is not None:
+            yield f"{indent}what to do: {finding.advice}"
+    yield ""
+    yield _summary(found)
+
+
+def _summary(found: Examination) -> str:
+    if found.works:
+        warnings = sum(finding.mark == "warning" for finding in found.findings)
+        return "Models can be traced here." + (f" {warnings} of the lines above could be better." if warnings else "")
+    return "Models cannot be traced here: see the lines marked 'error'."

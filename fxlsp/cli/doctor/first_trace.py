@@ -1,0 +1,155 @@
+"""Starts the tracing process and traces a small model with it, as an editor would."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from fxlsp.cli.doctor.finding import Finding
+from fxlsp.engine.interpreters import Interpreter
+from fxlsp.engine.requests import Outcome, TraceRequest
+from fxlsp.engine.settings import Settings
+from fxlsp.engine.template import StartError, Template
+from fxlsp.report.report import Environment, Report
+
+_MODEL = """\
+import torch
+from torch import nn
+
+
+class Tiny(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.head = nn.Linear(4, 10)
+
+    def forward(self, x):
+        return self.head(self.conv(x).relu().mean((2, 3)))
+"""
+_SHAPE = [2, 10]
+"""Of what the model gives."""
+_STAGES = ("load", "search", "construct", "trace", "values", "checks")
+
+
+@dataclass
+class FirstTrace:
+    """What came of it."""
+
+    torch: list[Finding] = field(default_factory=list)
+    """Whether the tracing process starts."""
+    traced: list[Finding] = field(default_factory=list)
+    environment: Environment | None = None
+    timing_ms: dict[str, float] = field(default_factory=dict)
+
+
+def first_trace(interpreter: Interpreter, settings: Settings, advice: str) -> FirstTrace:
+    """
+    Args:
+        advice: what to do where the interpreter cannot trace.
+    """
+    with tempfile.TemporaryDirectory(prefix="fxlsp-doctor-") as folder:
+        path = os.path.join(os.path.realpath(folder), "tiny.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(_MODEL)
+        with _remarks() as remarks:
+            result = asyncio.run(_started_and_traced(interpreter, _request(path, settings), advice))
+    result.torch += (Finding("torch", "warning", remark) for remark in remarks)
+    return result
+
+
+def _request(path: str, settings: Settings) -> TraceRequest:
+    return TraceRequest(
+        file=path,
+        module=None,
+        name="Tiny",
+        init="Tiny()",
+        inputs="torch.randn(2, 3, 8, 8)",
+        source="option",
+        roots=(os.path.dirname(path),),
+        seconds=settings.seconds,
+        megabytes=settings.megabytes,
+    )
+
+
+async def _started_and_traced(interpreter: Interpreter, request: TraceRequest, advice: str) -> FirstTrace:
+    result, template = FirstTrace(), Template(interpreter.path)
+    try:
+        await _start(template, result, advice)
+        if result.environment is not None:
+            await _trace(template, request, result)
+    finally:
+        await template.close()
+    return result
+
+
+async def _start(template: Template, result: FirstTrace, advice: str) -> None:
+    began = time.monotonic()
+    try:
+        environment = await template.start()
+    except StartError as error:
+        result.torch.append(Finding("torch", "error", str(error), advice=advice))
+        return
+    seconds = time.monotonic() - began
+    result.environment, result.timing_ms["start"] = environment, round(seconds * 1000, 1)
+    message = f"torch {environment.torch} under Python {environment.python} is supported; ready after {seconds:.1f} s"
+    result.torch.append(Finding("torch", "ok", message))
+
+
+async def _trace(template: Template, request: TraceRequest, result: FirstTrace) -> None:
+    began = time.monotonic()
+    outcome = await template.trace(request)
+    milliseconds = (time.monotonic() - began) * 1000
+    result.timing_ms["first trace"] = round(milliseconds, 1)
+    result.traced.append(_finding(outcome, milliseconds))
+    if outcome.report is not None:
+        spent = outcome.report.timing_ms
+        result.timing_ms |= {stage: round(spent[stage], 1) for stage in _STAGES if stage in spent}
+
+
+def _finding(outcome: Outcome, milliseconds: float) -> Finding:
+    report = outcome.report
+    if report is None:
+        message = outcome.failure.message if outcome.failure is not None else "there was no answer"
+        return Finding("first trace", "error", message, advice=_REPORT)
+    wrong = _wrong(report)
+    if wrong is not None:
+        return Finding("first trace", "error", f"a small model was traced wrongly: {wrong}", advice=_REPORT)
+    spent = report.timing_ms
+    details = tuple(f"{stage:<9}  {spent[stage]:7.1f} ms" for stage in _STAGES if stage in spent)
+    message = f"a small model was traced in {milliseconds:.0f} ms, {len(report.nodes)} nodes, every shape known"
+    return Finding("first trace", "ok", message, details)
+
+
+_REPORT = "send what this command prints to the project: fxlsp cannot trace anything like this"
+
+
+def _wrong(report: Report) -> str | None:
+    """What is not as it must be; None if all is."""
+    if report.verdict.error is not None:
+        return f"{report.verdict.error.type}: {report.verdict.error.message}"
+    output = report.nodes[-1].output if report.nodes else None
+    if output is None or output.get("shape") != _SHAPE:
+        return f"it gives {output}, not a tensor of shape {_SHAPE}"
+    return None if report.complete else "some of its shapes are not known"
+
+
+@contextmanager
+def _remarks() -> Iterator[list[str]]:
+    """The warnings of the tracing process, which would go to the log."""
+    log = logging.getLogger("fxlsp.worker")
+    heard: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: heard.append(record.getMessage())  # type: ignore[method-assign]
+    log.addHandler(handler)
+    propagates, log.propagate = log.propagate, False
+    try:
+        yield heard
+    finally:
+        log.propagate = propagates
+        log.removeHandler(handler)

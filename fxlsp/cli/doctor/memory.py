@@ -1,0 +1,52 @@
+"""Whether there is as much memory as a trace may take."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fxlsp.cli.doctor.finding import Finding
+
+_BYTES = 2**20
+_TORCH = 600
+"""Megabytes that the process takes which imports torch."""
+_CGROUPS = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+
+
+def memory(limit: int) -> Finding:
+    """
+    Args:
+        limit: megabytes at which a trace is ended (``limits.megabytes``).
+    """
+    free = available()
+    if free is None:
+        return Finding("memory", "ok", f"a trace may take {limit} MB; what is free is not known on this system")
+    message = f"{free} MB are free, a trace may take {limit} MB and torch takes about {_TORCH} MB"
+    if free >= limit + _TORCH:
+        return Finding("memory", "ok", message)
+    advice = f"lower 'limits.megabytes' (to {max(256, free - _TORCH)}, say), or end what takes the memory"
+    return Finding("memory", "warning", f"{message}: the system may end a large one", advice=advice)
+
+
+def available(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Megabytes that could be taken now, of the machine's and of those that a container is given; None if unknown."""
+    known = [_of_machine(proc), *(_of_container(cgroups / most, cgroups / used) for most, used in _CGROUPS)]
+    amounts = [amount for amount in known if amount is not None]
+    return min(amounts) // _BYTES if amounts else None
+
+
+def _of_machine(proc: Path) -> int | None:
+    try:
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", (proc / "meminfo").read_text(encoding="ascii"), re.MULTILINE)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return int(found[1]) * 1024 if found is not None else None
+
+
+def _of_container(most: Path, used: Path) -> int | None:
+    try:
+        texts = most.read_text(encoding="ascii").strip(), used.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    # Without a limit it says "max", or a number beyond all memory.
+    return max(0, int(texts[0]) - int(texts[1])) if all(map(str.isdecimal, texts)) else None

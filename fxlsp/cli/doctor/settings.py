@@ -1,0 +1,74 @@
+"""Every setting with its value and whose word it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fxlsp.cli.doctor.finding import Finding
+from fxlsp.cli.excerpts import place
+from fxlsp.engine.pyproject import Pyproject
+from fxlsp.engine.settings import EDITOR_SECONDS, SettingProblem, Settings
+from fxlsp.report.places import Location
+
+_TRUST = "FXLSP_TRUST"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    key: str
+    value: Any
+    origin: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"key": self.key, "value": self.value, "origin": self.origin}
+
+
+def rows(settings: Settings, pyproject: Pyproject) -> list[Row]:
+    """One for each setting, and for each entry of those that are tables."""
+    found = [Row(key, value, _origin(key, settings, pyproject)) for key, value in settings.values()]
+    return [_trusted(row) if row.key == "trusted" else row for row in found]
+
+
+def _trusted(row: Row) -> Row:
+    """An editor's word; a command is run by its user on purpose, and needs none."""
+    if os.environ.get(_TRUST) == "1":
+        return Row(row.key, True, f"environment: {_TRUST}=1")
+    return Row(row.key, row.value, "default; commands need no trust, an editor gives it")
+
+
+def _origin(key: str, settings: Settings, pyproject: Pyproject) -> str:
+    origin = settings.origin(key)
+    if origin == "pyproject":
+        location = _place(key, settings, pyproject)
+        return "pyproject.toml" if location is None else place(location).rpartition(":")[0]
+    if origin == "client":
+        return "command line"
+    return f"default; {EDITOR_SECONDS:g} in an editor" if key == "limits.seconds" else "default"
+
+
+def _place(key: str, settings: Settings, pyproject: Pyproject) -> Location | None:
+    table, _, name = key.partition(".")
+    places = settings.recipe_places.get(name, ()) if table == "recipes" else ()
+    return places[0] if places else pyproject.place_of(*filter(None, (table, name)))
+
+
+def settings_finding(pyproject: Pyproject, found: list[Row], problems: Iterable[SettingProblem]) -> Iterator[Finding]:
+    """The values, then what is wrong with them."""
+    width = max(len(row.key) for row in found)
+    details = tuple(f"{row.key:<{width}}  {_shown(row.value)}  ({row.origin})" for row in found)
+    source = f"those of {pyproject.path} and defaults" if pyproject.table else "all are the defaults"
+    yield Finding("settings", "ok", source, details)
+    for problem in problems:
+        where = "" if problem.location is None else f"{place(problem.location)}: "
+        yield Finding("settings", "warning", f"{where}{problem.message}", advice="what is wrong is not used: mend it")
+
+
+def _shown(value: Any) -> str:
+    if value is None or value == [] or value == ():
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

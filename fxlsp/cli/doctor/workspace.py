@@ -1,0 +1,48 @@
+"""What there is to trace, and how problems are told in an editor."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from fxlsp.answers.counts import counted
+from fxlsp.cli.doctor.finding import Finding
+from fxlsp.cli.targets import index_folders
+from fxlsp.engine.fx_uses import first_use
+from fxlsp.engine.index import Index, Place
+from fxlsp.engine.indexing import read_index
+from fxlsp.engine.settings import Settings
+from fxlsp.source.ancestry import Kind
+
+
+def workspace(folder: str) -> tuple[Index, Finding]:
+    """The index of the project around ``folder``, and what it holds."""
+    folders = index_folders([folder])
+    began = time.monotonic()
+    index = read_index(folders)
+    milliseconds = (time.monotonic() - began) * 1000
+    models = {path: names for path, names in _models(index).items() if names}
+    where = ", ".join(folders)
+    if not models:
+        advice = "name the folder of your models: fxlsp doctor PATH"
+        return index, Finding("workspace", "warning", f"no class below {where} is a torch.nn.Module", advice=advice)
+    classes = counted(sum(map(len, models.values())), "model")
+    held = f"{classes} in {counted(len(models), 'file')} below {where}"
+    return index, Finding("workspace", "ok", f"{held}, read in {milliseconds:.0f} ms")
+
+
+def _models(index: Index) -> dict[str, list[str]]:
+    return {
+        path: [name for name in offers.by_name if index.kind_of(Place(path, name)) is Kind.MODULE]
+        for path, offers in index.files.items()
+    }
+
+
+def profile(folder: str, settings: Settings) -> Finding:
+    """Whether what concerns torch.fx alone is a problem in an editor, or a hint."""
+    if settings.profile != "auto":
+        return Finding("profile", "ok", f"{settings.profile}, as the settings say")
+    use = first_use(folder)
+    if use is None:
+        return Finding("profile", "ok", "shapes in an editor, since no file uses torch.fx; fx for commands")
+    return Finding("profile", "ok", f"fx, since {os.path.relpath(use.path, folder)} uses {use.words}")
