@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from fxlsp.answers.richtext import RichText, code, dotted, joined, words
 from fxlsp.engine.store import ModelState, Status
@@ -35,7 +36,7 @@ def is_guessed(report: Report) -> bool:
 
 def origin_text(state: ModelState, report: Report) -> RichText:
     """``Net: Net(10)(torch.randn(1, 3)) from a call site on line 8 · train mode``."""
-    made = joined([code(recipe_text(report.recipe)), words(_source(state, report.recipe))], " ")
+    made = joined([code(readable_recipe(report.recipe)), words(_source(state, report.recipe))], " ")
     facts = [code(state.key.name) + words(": ") + made, words(f"{report.mode} mode")]
     if is_stale(state):
         facts.append(words("of an earlier text"))
@@ -72,3 +73,12 @@ def recipe_text(recipe: Recipe) -> str:
     if recipe.inputs is None:
         return recipe.init
     return f"{recipe.init}({recipe.inputs})"
+
+
+def readable_recipe(recipe: Recipe) -> str:
+    """The recipe with the mere names of what it imports: for people, not for Python."""
+    return _IMPORT.sub("", recipe_text(recipe))
+
+
+_IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\.""")
+"""As :func:`fxlsp.source.importing.import_expression` writes it."""

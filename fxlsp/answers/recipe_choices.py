@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fxlsp.answers.origins import found_recipe, place_elsewhere, recipe_text
+from fxlsp.answers.origins import found_recipe, place_elsewhere, readable_recipe
 from fxlsp.answers.standing import states_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.recipes import Recipe, RecipeSource
@@ -110,7 +110,7 @@ def _others(choices: Sequence[RecipeChoice]) -> str:
 
 def shortened(recipe: Recipe) -> str:
     """The recipe as one expression on one line, its end left out where it is long."""
-    text = " ".join(recipe_text(recipe).split())
+    text = " ".join(readable_recipe(recipe).split())
     return text if len(text) <= _RECIPE_WIDTH else text[: _RECIPE_WIDTH - 1] + "…"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from fxlsp.answers.counts import short_count
-from fxlsp.answers.origins import recipe_text
+from fxlsp.answers.origins import readable_recipe
 from fxlsp.answers.shapes import output_text
 from fxlsp.answers.standing import report_facts
 from fxlsp.answers.tables import table_lines
@@ -29,7 +29,9 @@ def graph_lines(report: Report) -> list[str]:
     """One row a node, under what the model is and how it was made, above what the whole graph costs."""
     usual = TraceIndex(report).usual_dtype
     rows = [_row(node, usual) for node in report.nodes]
-    recipe = f"{recipe_text(report.recipe)} ({report.recipe.source})" if report.recipe.init else report.recipe.source
+    recipe = (
+        f"{readable_recipe(report.recipe)} ({report.recipe.source})" if report.recipe.init else report.recipe.source
+    )
     return [
         f"{report.target}: {recipe}, {report.mode} mode",
         "",
