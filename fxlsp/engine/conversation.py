@@ -23,6 +23,9 @@ OnStage = Callable[[str], None]
 _GRACE_SECONDS = 15.0
 """What the template has, over the limit of a trace, to end it and say so; else the template is ended."""
 
+_PROCESS_SECONDS = 60.0
+"""What it has besides where it does not fork, and a trace may have to wait until a process has imported torch."""
+
 _END_SECONDS = 1.0
 """What a process has to end by itself after it closed its channel."""
 
@@ -33,7 +36,11 @@ _worker_log = logging.getLogger("fxlsp.worker")
 class Conversation:
     """Sends requests to a process that said ``hello``, and hands each answer to whom it is for."""
 
-    def __init__(self, process: Process, environment: Environment, executor: Executor | None = None) -> None:
+    def __init__(
+        self, process: Process, environment: Environment, executor: Executor | None = None, *, forks: bool = True
+    ) -> None:
+        """``forks``: whether the process forks others, as it said."""
+        self._patience = _GRACE_SECONDS if forks else _GRACE_SECONDS + _PROCESS_SECONDS
         self.process = process
         self.environment = environment
         self._executor = executor
@@ -104,7 +111,7 @@ class Conversation:
     async def _answered(self, answer: asyncio.Future[Message], request: TraceRequest) -> Message:
         if self.ended:
             return {"type": "gone"}
-        done, _ = await asyncio.wait({answer}, timeout=request.seconds + _GRACE_SECONDS)
+        done, _ = await asyncio.wait({answer}, timeout=request.seconds + self._patience)
         if not done:
             _log.warning("The tracing process did not end %s at its limit; it is killed", request.target)
             self.process.kill()

@@ -40,15 +40,16 @@ async def start_conversation(python: str, bootstrap: Path, executor: Executor | 
     except OSError as error:
         raise StartError(f"The interpreter {python} cannot be run: {error.strerror or error}. {_ADVICE}") from error
     try:
-        environment = await _hello(process, python, seconds)
+        hello = await _hello(process, python, seconds)
+        environment = _environment(hello, python)
     except BaseException:
         process.kill()
         await process.stop()
         raise
-    return Conversation(process, environment, executor)
+    return Conversation(process, environment, executor, forks=bool(hello.get("fork", True)))
 
 
-async def _hello(process: Process, python: str, seconds: float) -> Environment:
+async def _hello(process: Process, python: str, seconds: float) -> Message:
     try:
         message = await asyncio.wait_for(process.channel.receive(), seconds)
     except asyncio.TimeoutError:
@@ -58,7 +59,7 @@ async def _hello(process: Process, python: str, seconds: float) -> Environment:
         raise StartError(f"The worker under {python} does not speak fxlsp's wire ({error}). {_ADVICE}") from error
     if message is None:
         raise await _ended(process, python)
-    return _environment(message, python)
+    return message
 
 
 async def _ended(process: Process, python: str) -> StartError:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import socket
 from concurrent.futures import Executor
 from pathlib import Path
 
 from fxlsp.engine.channel import Channel
+from fxlsp.engine.launching import kill, launch
 from fxlsp.engine.output_log import OutputLog
 
 BOOTSTRAP = Path(__file__).resolve().parent.parent / "tracing" / "bootstrap.py"
@@ -41,18 +40,7 @@ class Process:
             # The channel comes first: were this cancelled after the process is there, nobody would end it.
             channel = await Channel.over(ours, executor)
             try:
-                process = await asyncio.create_subprocess_exec(
-                    python,
-                    str(bootstrap),
-                    str(theirs.fileno()),
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.STDOUT,
-                    pass_fds=(theirs.fileno(),),
-                    start_new_session=True,
-                    cwd=os.sep,
-                    env=_environment(),
-                )
+                process = await launch(python, bootstrap, theirs)
             except BaseException:
                 channel.close()
                 raise
@@ -71,10 +59,7 @@ class Process:
     def kill(self) -> None:
         """Ends the process and its session at once; :meth:`stop` is still to be awaited."""
         if self._process.returncode is None:
-            try:
-                os.killpg(self._process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                return
+            kill(self._process)
 
     async def wait(self, seconds: float) -> None:
         """Waits for the end of the process, ``seconds`` at most."""
@@ -103,12 +88,3 @@ class Process:
         self._following.cancel()
         await asyncio.gather(self._following, return_exceptions=True)
         self._process._transport.close()  # type: ignore[attr-defined]  # closes the pipe, which asyncio would keep
-
-
-def _environment() -> dict[str, str]:
-    """Ours, so that the project's settings hold, but for what a forking parent must not do (see ``tracing``)."""
-    environment = dict(os.environ)
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    environment.pop("__PYVENV_LAUNCHER__", None)
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    return {**environment, **one_thread, "CUDA_VISIBLE_DEVICES": ""}

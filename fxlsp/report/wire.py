@@ -13,7 +13,8 @@ Messages to the template:
 
 Messages from it:
 
-- ``hello {protocol, python, torch, executable, fork, positions}``: once, after torch is imported.
+- ``hello {protocol, python, torch, executable, fork, positions}``: once, when a trace can be asked for; ``fork`` says
+  whether it would be carried out by a forked process.
 - ``refused {code, message}``: instead of ``hello``, when this interpreter cannot trace.
 - ``stage {id, name}``: ``load``, ``construct``, ``trace``, ``values``, ``checks``.
 - ``report {id, report, reads: [{path, digest}], imports: [name]}``: the trace's result; ``reads`` lists each

@@ -8,20 +8,19 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 import torch
 
 from ..report.wire import Decoder, Message, encode
-from .command_line import let_arguments_be_missing
+from .carrying import carry_out, job_of, say_nothing
 from .death import die_with_parent
 from .guard import refuse_side_effects
-from .job import Job
 from .last_words import speak_before_dying
-from .sibling import Partner, write_all
+from .sibling import Partner
 from .torch_private import compile_without_processes
 from .warmup import warm_up_first_pass, warm_up_second_pass
+from .writing import write_all
 
 FAULT = 70
 """Exit status after an exception of ours."""
@@ -55,10 +54,12 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
             # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
             # does most of that: measured, the one that follows takes half the time.
             warm_up_first_pass()
+            write_all(pipes.reports, encode({"type": "ready"}))
             request = _await_request(pipes.jobs)
             speak_before_dying(pipes.stack, request["limits"]["seconds"])
             faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
-            message = _carry_out(request, second, pipes.reports, scratch)
+            refuse_side_effects(scratch)
+            message = carry_out(request, second, lambda data: write_all(pipes.reports, data))
         write_all(pipes.reports, encode({**message, "id": request["id"]}))
         sys.stdout.flush()
         sys.stderr.flush()
@@ -80,7 +81,9 @@ def _second(pipes: Pipes, scratch: str) -> Partner:
         for descriptor in (pipes.jobs, pipes.reports):
             os.close(descriptor)
         warm_up_second_pass()
-        return _begin(_await_request(requests), lambda stage: None, scratch).second_pass()
+        request = _await_request(requests)
+        refuse_side_effects(scratch)
+        return job_of(request, say_nothing).second_pass()
 
     return Partner(work)
 
@@ -93,21 +96,6 @@ def _await_request(pipe: int) -> Message:
             os.close(pipe)
             return message
     os._exit(0)
-
-
-def _carry_out(request: Message, second: Partner, report_pipe: int, scratch: str) -> Message:
-    def say_stage(name: str) -> None:
-        write_all(report_pipe, encode({"type": "stage", "id": request["id"], "name": name}))
-
-    return _begin(request, say_stage, scratch).run(second)
-
-
-def _begin(request: Message, say_stage: Callable[[str], None], scratch: str) -> Job:
-    sys.argv = [request["target"].get("file") or request["target"].get("module") or ""]
-    let_arguments_be_missing()
-    job = Job(request, say_stage)
-    refuse_side_effects(scratch)
-    return job
 
 
 def _redirect(output_pipe: int) -> None:

@@ -16,10 +16,13 @@ _WATCH_SECONDS = 0.5
 
 
 def die_with_parent(parent: int) -> None:
-    """End this process when the process ``parent`` ends, however that happens."""
+    """End this process when the process ``parent`` ends, however that happens.
+
+    On Windows, where nothing tells, it ends with its connection alone.
+    """
     if sys.platform.startswith("linux"):
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    else:
+    elif sys.platform != "win32":
         threading.Thread(target=_watch, args=(parent,), daemon=True, name="fxlsp parent watch").start()
     if os.getppid() != parent:
         # It ended before we asked to be told.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _posixsubprocess
 import os
 import sys
 import tempfile
@@ -27,7 +26,9 @@ _REFUSED = {
     "os.forkpty": "start a process",
     "os.posix_spawn": "start a process",
     "os.spawn": "start a process",
+    "os.startfile": "start a process",
     "pty.spawn": "start a process",
+    "_winapi.CreateProcess": "start a process",
 }
 _WRITES = {
     "os.mkdir",
@@ -70,7 +71,7 @@ def refuse_side_effects(scratch: str) -> None:
             raise RefusedError(
                 f"fxlsp does not let a file change the disk while it traces a model ({event}: {args[0]!r})"
             )
-        elif event in ("os.kill", "os.killpg") and not _Own.acts and args[0] not in (0, os.getpid(), os.getpgid(0)):
+        elif event in ("os.kill", "os.killpg") and not _Own.acts and args[0] not in _this_process():
             raise RefusedError(f"fxlsp does not let a file signal other processes while it traces a model ({event})")
 
     sys.addaudithook(audit)
@@ -80,10 +81,10 @@ def refuse_side_effects(scratch: str) -> None:
 def _refuse_what_is_not_audited(scratch: str) -> None:
     """What C code does of itself: processes of ``multiprocessing``, files that torch writes."""
 
-    def start(*args: Any) -> int:
-        raise RefusedError("fxlsp does not let a file start a process while it traces a model")
+    if sys.platform != "win32":
+        import _posixsubprocess
 
-    _posixsubprocess.fork_exec = start
+        _posixsubprocess.fork_exec = _start
     save = torch.save
 
     def save_in_scratch(obj: object, f: Any, *args: Any, **kwargs: Any) -> None:
@@ -92,6 +93,15 @@ def _refuse_what_is_not_audited(scratch: str) -> None:
         save(obj, f, *args, **kwargs)
 
     torch.save = save_in_scratch
+
+
+def _start(*args: Any) -> int:
+    raise RefusedError("fxlsp does not let a file start a process while it traces a model")
+
+
+def _this_process() -> tuple[int, ...]:
+    """What may be signalled: this process and, where there are such, its group."""
+    return (0, os.getpid(), *((os.getpgid(0),) if hasattr(os, "getpgid") else ()))
 
 
 class _Own:

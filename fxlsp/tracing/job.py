@@ -12,7 +12,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import torch
@@ -37,11 +37,13 @@ from .feeding import Feed, prepared, values_of
 from .frames import Places
 from .loading import Loader, third_party
 from .outputs import shown
+from .provisional import ENDED_EARLY
 from .recovery.outcome import better, both, recovered_message
 from .recovery.passing import Recovered, Subject, is_complete, recover
 from .search.arguments import Lacking
 from .search.attempts import Under
-from .sibling import NoResultError, Partner, Sibling
+from .second import Afterwards, NoResultError, Second
+from .sibling import Sibling
 from .sources import Sources
 from .torch_private import FakeTensorMode
 from .tracer import ModulePathTracer, check_graph
@@ -85,25 +87,27 @@ class Job:
         self._loader = Loader(sources, expressions, request.get("roots", ()))
         self._timing = _Timing(say_stage)
         self._start = time.perf_counter()
+        self._loaded_before = dict(sys.modules)
 
-    def run(self, second: Partner) -> Message:
+    def run(self, second: Second) -> Message:
         """The ``report`` or ``failure`` message; no exception of the user's code escapes.
 
         ``second`` carries out the second pass of the same request.
         """
         if self._target.init and self._target.inputs is not None and not self._alternatives:
             second.begin(self._request)
-        loaded_before = dict(sys.modules)
-        message: Message
         try:
-            report = self._report(second)
+            return self._reported(self._report(second))
         except NoModelError as none:
-            message = {"type": "failure", "failure": none.failure.to_json()}
-        else:
-            report = replace(report, timing_ms={**report.timing_ms, "total": self._seconds_spent() * 1000})
-            message = {"type": "report", "report": report.to_json()}
+            return self._answer({"type": "failure", "failure": none.failure.to_json()})
+
+    def _reported(self, report: Report) -> Message:
+        report = replace(report, timing_ms={**report.timing_ms, "total": self._seconds_spent() * 1000})
+        return self._answer({"type": "report", "report": report.to_json()})
+
+    def _answer(self, message: Message) -> Message:
         message["reads"] = [{"path": path, "digest": digest} for path, digest in self._loader.read.items()]
-        message["imports"] = third_party(loaded_before)
+        message["imports"] = third_party(self._loaded_before)
         return message
 
     def second_pass(self) -> Message:
@@ -122,7 +126,7 @@ class Job:
     def _seconds_spent(self) -> float:
         return time.perf_counter() - self._start
 
-    def _report(self, second: Partner) -> Report:
+    def _report(self, second: Second) -> Report:
         """By the first recipe that works.
 
         Raises:
@@ -139,15 +143,22 @@ class Job:
                 failures.append((target, none))
         raise next((none for target, none in failures if target.names_in is None), failures[-1][1])
 
-    def _report_of_target(self, second: Partner, is_last: bool) -> Report:
+    def _report_of_target(self, second: Second, is_last: bool) -> Report:
         try:
             return self._attempt(second, really=False, is_last=is_last)
         except FakesFailedError:
             self._loader.forget()
             return self._attempt(second, really=True, is_last=is_last)
 
-    def _attempt(self, second: Partner, really: bool, is_last: bool) -> Report:
+    def _attempt(self, second: Second, really: bool, is_last: bool) -> Report:
         fake_mode, builder, built = self._completed(really)
+        known: ModeDifference | None = None
+        if isinstance(second, Afterwards) and may_depend_on_mode(built.model):
+            # Tracing changes the model: the first pass gets another one.
+            known = self._difference_here(built.model)
+            self._loader.forget()
+            fake_mode = new_fake_mode()
+            builder, built = self._build(fake_mode, really)
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
         if self._loader.has_assumed:
             feed = replace(feed, recipe=replace(feed.recipe, source="search"))
@@ -155,12 +166,16 @@ class Job:
             raise NoModelError(Failure(str(self._target), feed.problem.code, feed.problem.message))
         # What was found out on the way is not to be found out twice, perhaps differently.
         second.begin({**self._request, "recipe": feed.recipe.to_json()})
-        with self._in_other_mode(built.model) as other_mode:
-            plain = self._plain(builder, built, feed, fake_mode, really, other_mode)
+        with self._in_other_mode(built.model, second) as other_mode:
+            difference = (lambda: known) if other_mode is None else (lambda: self._difference(other_mode))
+            plain = self._plain(builder, built, feed, fake_mode, really, difference)
+        if isinstance(second, Afterwards):
+            second.foresee(self._reported(self._alone(plain, NoResultError(ENDED_EARLY))))
+            self._loader.forget()
         try:
             return both(plain, self._result(second))
         except NoResultError as none:
-            return replace(plain, problems=(*_certain(plain), self._alone(plain, none)))
+            return self._alone(plain, none)
 
     def _completed(self, really: bool) -> tuple[FakeTensorMode, Builder, Built]:
         """The model, with what a search finds where nothing says how to make or feed it.
@@ -187,21 +202,27 @@ class Job:
         return fake_mode, *self._build(fake_mode, really)
 
     @contextmanager
-    def _in_other_mode(self, model: torch.nn.Module) -> Iterator[Sibling | None]:
-        """A process that traces the model in both modes, if anything in it asks for its mode."""
-        if not may_depend_on_mode(model):
+    def _in_other_mode(self, model: torch.nn.Module, second: Second) -> Iterator[Sibling | None]:
+        """A process that traces the model in both modes, if anything in it asks for its mode and there can be one."""
+        if isinstance(second, Afterwards) or not may_depend_on_mode(model):
             yield None
             return
         with Sibling(lambda: {"type": "mode", **mode_differences(model, self._places).to_json()}) as sibling:
             yield sibling
 
-    def _alone(self, plain: Report, why: NoResultError) -> Problem:
-        """The problem that only torch.fx's own pass has anything to tell."""
+    def _difference_here(self, model: torch.nn.Module) -> ModeDifference | None:
+        with suppress(Exception):
+            return mode_differences(model, self._places)
+        return None
+
+    def _alone(self, plain: Report, why: NoResultError) -> Report:
+        """What torch.fx's own pass tells alone, with the problem that only it has anything to tell."""
         unknown = "whether the graph does what the model does" if plain.verdict.traceable else "what lies behind that"
         message = f"The pass that goes on where torch.fx stops {why}: {unknown} is not known"
-        return Problem(DIED, severity_of(DIED), message, None, model=plain.target)
+        problem = Problem(DIED, severity_of(DIED), message, None, model=plain.target)
+        return replace(plain, problems=(*_certain(plain), problem))
 
-    def _result(self, sibling: Sibling) -> Message:
+    def _result(self, sibling: Sibling | Second) -> Message:
         seconds = self._limits["seconds"] * _SHARE_OF_TIME - self._seconds_spent()
         return sibling.result(seconds, self._limits["megabytes"])
 
@@ -236,7 +257,7 @@ class Job:
         feed: Feed,
         fake_mode: FakeTensorMode,
         really: bool,
-        other_mode: Sibling | None,
+        in_other_mode: Callable[[], ModeDifference | None],
     ) -> Report:
         tracer = ModulePathTracer(self._places)
         checking = Checking()
@@ -246,7 +267,7 @@ class Job:
             values = values_of(built.model, tracer, fake_mode, feed)
         with self._timing.stage("checks"):
             assembly = Assembly(built.model, tracer, values, self._places, builder.constructions)
-            difference = None if other_mode is None else self._difference(other_mode)
+            difference = in_other_mode()
             entered = None if difference is None or difference.other_error else difference.entered
             model = str(self._target)
             traced = Traced(built.model, tracer, self._places, builder.constructions, model, error, entered)

@@ -138,9 +138,13 @@ class Loader:
             if place in sys.path:
                 sys.path.remove(place)
             sys.path.insert(0, place)
-        if not any(isinstance(finder, _WorkspaceFinder) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _WorkspaceFinder(self))
+        self._find_what_is_imported()
         importlib.invalidate_caches()
+
+    def _find_what_is_imported(self) -> None:
+        """Also in place of the loader of an earlier pass in this process."""
+        others = [finder for finder in sys.meta_path if not isinstance(finder, _WorkspaceFinder)]
+        sys.meta_path[:] = [_WorkspaceFinder(self), *others]
 
 
 class _WorkspaceFinder(importlib.abc.MetaPathFinder):

@@ -17,16 +17,15 @@ from ..report.wire import Decoder, Message, encode
 from .death import die_with_parent
 from .guard import own_action
 from .last_words import die_silently
+from .second import NoResultError, Second
+from .system import resident_megabytes
+from .writing import write_all
 
 Kind = TypeVar("Kind", bound="Sibling")
 
 _POLL_SECONDS = 0.1
 _exit = os._exit
 """Taken before a child's last words are arranged: this process ends without any."""
-
-
-class NoResultError(Exception):
-    """A second process has nothing to tell; the message says why."""
 
 
 class Sibling:
@@ -49,7 +48,7 @@ class Sibling:
         self.end()
 
     def result(self, seconds: float, megabytes: float) -> Message:
-        """What ``work`` returned.
+        """What ``work`` returned, within these limits.
 
         Raises:
             NoResultError: it raised, died, or was ended at one of these limits.
@@ -85,7 +84,7 @@ class Sibling:
             os.waitpid(self._pid, 0)
 
 
-class Partner(Sibling):
+class Partner(Sibling, Second):
     """One that is made before there is anything to do, and waits for its request."""
 
     def __init__(self, work: Callable[[int], Message]) -> None:
@@ -136,19 +135,3 @@ def _silenced() -> int:
         os.dup2(null, stream)
     os.close(null)
     return log
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte, however many calls that takes."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
-def resident_megabytes(pid: int) -> float:
-    """Resident memory; 0 where it cannot be known."""
-    try:
-        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except (OSError, IndexError):
-        return 0.0

@@ -11,8 +11,14 @@ import socket
 import sys
 
 from ..report.codes import NO_INTERPRETER
-from ..report.wire import PROTOCOL, encode
+from ..report.wire import PROTOCOL, Message, encode
 from .death import die_with_parent
+from .orders import Orders
+from .spares import Spares
+from .spawned import BOOTSTRAP, STACK_FILE
+from .streams import take_over
+from .template import Template
+from .writing import write_all
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
@@ -20,32 +26,70 @@ NEWEST_PYTHON = (3, 13)
 NEWEST_TORCH = (2, 15)
 """What pyproject.toml claims, and the tests are run on; newer ones are tried, and said to be untested."""
 
+_SPAWN = "FXLSP_SPAWN"
+"""Environment variable: "1" starts a process for each trace where one could be forked."""
 
-def start(descriptor: int) -> None:
-    """Become the template that talks on ``descriptor``; returns when the server has gone."""
-    parent = os.getppid()
-    die_with_parent(parent)
-    connection = socket.socket(fileno=descriptor)
+
+def start(connection: socket.socket) -> None:
+    """Become the template that talks over ``connection``; returns when the server has gone."""
+    die_with_parent(os.getppid())
     # User code that starts a process must not hand it this connection.
     connection.set_inheritable(False)
+    if not hasattr(os, "fork") or os.environ.get(_SPAWN) == "1":
+        Template(connection, Spares()).serve()
+        return
+    greeting = _greeting(forks=True)
+    if greeting["type"] == "refused":
+        connection.sendall(encode(greeting))
+        return
+    from .forks import Forks, NoForkError
+
+    try:
+        Template(connection, Forks(greeting)).serve()
+    except NoForkError as error:
+        sys.stderr.write(f"{error}: processes are started instead\n")
+        sys.stderr.flush()
+        _start_over(connection)
+
+
+def _start_over(connection: socket.socket) -> None:
+    """Once more without fork, and without the torch that this process has imported."""
+    os.environ[_SPAWN] = "1"
+    connection.set_inheritable(True)
+    os.execv(sys.executable, [sys.executable, BOOTSTRAP, *sys.argv[1:]])
+
+
+def start_spare(scratch: str) -> None:
+    """Become a process that carries out one request, and ends with it or with the template."""
+    ends = take_over()
+    stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
+    orders = Orders(ends.orders, stack)
+    greeting = _greeting(forks=False)
+    write_all(ends.reports, encode(greeting))
+    if greeting["type"] == "hello":
+        from .spare import become_spare
+
+        become_spare(orders, ends.reports, stack, scratch)
+
+
+def _greeting(forks: bool) -> Message:
+    """``hello``, or ``refused`` with the reason. ``remark`` is a warning for the log."""
     refusal = _refusal()
     if refusal is not None:
-        connection.sendall(encode({"type": "refused", "code": NO_INTERPRETER, "message": refusal}))
-        return
+        return {"type": "refused", "code": NO_INTERPRETER, "message": refusal}
     import torch
 
-    from .template import Template
-
-    hello = {
+    return {
         "type": "hello",
         "protocol": PROTOCOL,
         "python": platform.python_version(),
         "torch": str(torch.__version__),
         "executable": sys.executable,
-        "fork": hasattr(os, "fork"),
+        "pid": os.getpid(),
+        "fork": forks,
         "positions": sys.version_info >= (3, 11),
+        "remark": untested(sys.version_info[:2], str(torch.__version__)),
     }
-    Template(connection, hello, untested(sys.version_info[:2], str(torch.__version__))).serve()
 
 
 def untested(python: tuple[int, int], torch: str) -> str | None:
@@ -73,8 +117,6 @@ def _refusal() -> str | None:
     version = str(torch.__version__)
     if _version(version) < OLDEST_TORCH:
         return f"fxlsp needs torch {_dotted(OLDEST_TORCH)} or later, and {here} has torch {version}"
-    if not hasattr(os, "fork"):
-        return f"fxlsp traces in forked processes, which {sys.platform} does not have"
     return None
 
 

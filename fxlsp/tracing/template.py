@@ -1,32 +1,19 @@
-"""The template: a process with torch imported that forks one child for each trace.
+"""The template: a process that has one child for each trace, with torch imported before it is asked for.
 
 It runs nothing of the workspace. It is one thread that waits on the server and on its children, so that whatever a
-child does, the template answers.
+child does, the template answers. Where the children come from is the nursery's business.
 """
 
 from __future__ import annotations
 
-import gc
-import importlib
 import os
 import selectors
-import signal
 import socket
-import threading
 import time
-from typing import Any
-
-import torch
 
 from ..report.wire import Decoder, Message, WireError, encode
-from .death import adopt_orphans, end_group, end_orphans
-from .devices import let_defaults_be_cpu
-from .distribution import stay_alone
-from .fakes import let_init_be_skipped
+from .nursery import Nursery
 from .offspring import Offspring
-from .torch_private import never_start_accelerators
-from .warmup import warm_up
-from .weights import leave_weights_unread
 
 _POLL_SECONDS = 0.1
 """How often limits of running children are looked at."""
@@ -37,43 +24,35 @@ _SPARE_SECONDS = 0.3
 class Template:
     """Serves one server over ``connection`` until it goes."""
 
-    def __init__(self, connection: socket.socket, hello: Message, remark: str | None = None) -> None:
-        """``remark`` is a warning for the log, told after the greeting."""
+    def __init__(self, connection: socket.socket, nursery: Nursery) -> None:
         self._connection = connection
-        self._hello = hello
-        self._remark = remark
+        self._nursery = nursery
         self._decoder = Decoder()
         self._texts: dict[str, str] = {}
         self._children: dict[int, Offspring] = {}
-        self._spare: Offspring | None = None
         self._spare_due = 0.0
         self._selector = selectors.DefaultSelector()
         self._over = False
 
     def serve(self) -> None:
-        """Prepare, greet, and work until the server says ``bye`` or its end of the connection closes."""
-        # Before any package is imported that could keep the originals.
-        never_start_accelerators()
-        let_defaults_be_cpu()
-        stay_alone()
-        leave_weights_unread()
-        let_init_be_skipped()
-        warm_up()
-        adopt_orphans()
-        gc.collect()
-        gc.freeze()
-        self._selector.register(self._connection, selectors.EVENT_READ)
-        self._send(encode(self._hello))
-        if self._remark is not None:
-            self._log("warning", self._remark)
-        self._make_spare()
+        """Greet, and work until the server says ``bye`` or its end of the connection closes."""
         try:
+            self._greet()
             while not self._over:
                 self._wait()
         finally:
-            for child in self._all_children():
-                end_group(child.pid)
-            end_orphans(set())
+            self._nursery.close()
+
+    def _greet(self) -> None:
+        greeting = self._nursery.greeting(self._connection)
+        if greeting is None or greeting["type"] != "hello":
+            self._over = True
+        if greeting is not None:
+            remark = greeting.pop("remark", None)
+            self._send(encode(greeting))
+            if remark is not None:
+                self._log("warning", remark)
+        self._selector.register(self._connection, selectors.EVENT_READ)
 
     def _wait(self) -> None:
         for key, _ in self._selector.select(_POLL_SECONDS if self._children else None):
@@ -83,8 +62,8 @@ class Template:
                 self._hear(key.data, key.fd)
         for child in self._children.values():
             child.enforce_limits()
-        if self._spare is None and (not self._children or time.monotonic() >= self._spare_due):
-            self._make_spare()
+        if not self._children or time.monotonic() >= self._spare_due:
+            self._nursery.prepare()
 
     def _receive(self) -> None:
         try:
@@ -116,10 +95,7 @@ class Template:
     def _trace(self, request: Message) -> None:
         overlays: dict[str, str] = request.get("overlays", {})
         texts = {os.path.realpath(path): self._texts[path] for path in overlays}
-        if self._spare is None:
-            self._make_spare()
-        child, self._spare = self._spare, None
-        assert child is not None
+        child = self._nursery.take()
         child.assign(request, texts)
         for older in self._children.values():
             # Whoever asked last is waited for now: a long trace goes on with what that one leaves.
@@ -129,17 +105,12 @@ class Template:
             self._selector.register(pipe, selectors.EVENT_READ, child)
         self._spare_due = time.monotonic() + _SPARE_SECONDS
 
-    def _make_spare(self) -> None:
-        """Fork a child ahead of its request: it gets ready while nobody waits for it."""
-        theirs = [descriptor for child in self._all_children() for descriptor in child.descriptors]
-        self._spare = Offspring([self._connection.fileno(), *theirs])
-
-    def _all_children(self) -> list[Offspring]:
-        return [*self._children.values(), *([] if self._spare is None else [self._spare])]
-
     def _cancel(self, trace_id: int) -> None:
         child = self._children.get(trace_id)
-        if child is not None:
+        if child is None:
+            return
+        self._release(child)
+        if not self._nursery.take_back(child):
             child.done = True
             self._bury(child)
 
@@ -148,50 +119,28 @@ class Template:
             return
         frames = child.read(pipe)
         if frames is None:
+            self._release(child)
             self._bury(child)
             return
         for frame in frames:
             self._send(frame)
 
-    def _bury(self, child: Offspring) -> None:
+    def _release(self, child: Offspring) -> None:
+        """Its request is answered, or will not be."""
         del self._children[child.id]
         for pipe in child.pipes:
             self._selector.unregister(pipe)
-        failed = child.bury()
-        end_orphans({other.pid for other in self._all_children()})
+
+    def _bury(self, child: Offspring) -> None:
+        last = child.bury()
+        self._nursery.forget(child)
         if not child.done:
-            self._send(encode(failed))
+            self._send(encode(last))
 
     def _preload(self, names: list[str]) -> None:
-        """Import installed packages here, so that children find them loaded, if that leaves this process quiet."""
-        if not self._stays_quiet(names):
-            self._log("info", f"{', '.join(names[:3])} start threads or CUDA: imported for each trace anew")
-            return
-        for name in names:
-            _import(name)
-        gc.collect()
-        gc.freeze()
-        self._replace_spare()
-
-    def _replace_spare(self) -> None:
-        """The one that stands ready was forked before what has just been imported."""
-        spare, self._spare = self._spare, None
-        if spare is not None:
-            spare.done = True
-            spare.bury()
-        self._make_spare()
-
-    def _stays_quiet(self, names: list[str]) -> bool:
-        """Try the imports in a fork: forking is safe only from a process without other threads."""
-        pid = os.fork()
-        if pid == 0:
-            signal.alarm(60)
-            threads = _threads()
-            for name in names:
-                _import(name)
-            os._exit(0 if _threads() <= threads and not torch.cuda.is_initialized() else 1)  # type: ignore[no-untyped-call]
-        _, status = os.waitpid(pid, 0)
-        return os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
+        remark = self._nursery.preload(names)
+        if remark is not None:
+            self._log("info", remark)
 
     def _log(self, level: str, text: str) -> None:
         self._send(encode({"type": "log", "level": level, "message": text}))
@@ -201,18 +150,3 @@ class Template:
             self._connection.sendall(data)
         except OSError:
             self._over = True
-
-
-def _import(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except Exception:
-        # The child that needs it will say why it cannot be imported, at the line that imports it.
-        return None
-
-
-def _threads() -> int:
-    try:
-        return len(os.listdir("/proc/self/task"))
-    except OSError:
-        return threading.active_count()

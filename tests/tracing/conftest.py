@@ -23,11 +23,13 @@ BOOTSTRAP = Path(fxlsp.__file__).parent / "tracing" / "bootstrap.py"
 class Worker:
     """A template under this interpreter, and what it says."""
 
-    def __init__(self) -> None:
+    def __init__(self, bootstrap: Path = BOOTSTRAP, *, spawn: bool = False) -> None:
+        """``spawn``: it starts its children instead of forking them."""
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        environment["FXLSP_SPAWN"] = "1" if spawn else ""
         self.process = subprocess.Popen(
-            [sys.executable, str(BOOTSTRAP), str(theirs.fileno())],
+            [sys.executable, str(bootstrap), str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -110,6 +112,20 @@ def worker() -> Iterator[Worker]:
     worker = Worker()
     yield worker
     worker.close()
+
+
+@pytest.fixture(scope="session")
+def spawning_worker() -> Iterator[Worker]:
+    worker = Worker(spawn=True)
+    yield worker
+    worker.close()
+
+
+@pytest.fixture(params=["worker", "spawning_worker"])
+def any_worker(request: pytest.FixtureRequest) -> Worker:
+    """One that forks its children, and one that starts them."""
+    worker: Worker = request.getfixturevalue(request.param)
+    return worker
 
 
 @pytest.fixture

@@ -32,18 +32,31 @@ class Net(nn.Module):
 LINE = 13
 
 
-@pytest.mark.parametrize(
-    ("statement", "seconds", "expected"),
-    [
-        ("while True: pass", 1.0, {"limit": "time"}),
-        ("time.sleep(60)", 1.0, {"limit": "time"}),
-        ("os._exit(3)", 30.0, {"exit": 3, "limit": None}),
-        ("ctypes.string_at(0)", 30.0, {"signal": signal.SIGSEGV}),
-        ("os.abort()", 30.0, {"signal": signal.SIGABRT}),
-        ("os.kill(os.getpid(), 9)", 30.0, {"signal": signal.SIGKILL}),
-    ],
-)
+DEATHS: list[tuple[str, float, dict[str, Any]]] = [
+    ("while True: pass", 1.0, {"limit": "time"}),
+    ("ctypes.string_at(0)", 30.0, {"signal": signal.SIGSEGV}),
+    ("time.sleep(60)", 1.0, {"limit": "time"}),
+    ("os._exit(3)", 30.0, {"exit": 3, "limit": None}),
+    ("os.abort()", 30.0, {"signal": signal.SIGABRT}),
+    ("os.kill(os.getpid(), 9)", 30.0, {"signal": signal.SIGKILL}),
+]
+
+
+@pytest.mark.parametrize(("statement", "seconds", "expected"), DEATHS)
 def test_a_death_is_told_with_the_line_that_was_running(
+    statement: str, seconds: float, expected: dict[str, Any], worker: Any, write: Callable[..., str]
+) -> None:
+    check_that_a_death_is_told(statement, seconds, expected, worker, write)
+
+
+@pytest.mark.parametrize(("statement", "seconds", "expected"), DEATHS[:2])
+def test_the_death_of_a_started_process_is_told_alike(
+    statement: str, seconds: float, expected: dict[str, Any], spawning_worker: Any, write: Callable[..., str]
+) -> None:
+    check_that_a_death_is_told(statement, seconds, expected, spawning_worker, write)
+
+
+def check_that_a_death_is_told(
     statement: str, seconds: float, expected: dict[str, Any], worker: Any, write: Callable[..., str]
 ) -> None:
     path = write(MODEL.format(statement=statement))
@@ -56,24 +69,24 @@ def test_a_death_is_told_with_the_line_that_was_running(
     assert worker.report(write(MODEL.format(statement="pass")) + ":Net", "Net()", "torch.randn(1, 4)").complete
 
 
-def test_a_model_over_the_memory_limit_is_ended(worker: Any, write: Callable[..., str]) -> None:
+def test_a_model_over_the_memory_limit_is_ended(any_worker: Any, write: Callable[..., str]) -> None:
     path = write(MODEL.format(statement="keep = [bytearray(2**20) for _ in iter(int, 1)]"))
-    message = worker.answer(f"{path}:Net", "Net()", "torch.randn(1, 4)", megabytes=2000)
+    message = any_worker.answer(f"{path}:Net", "Net()", "torch.randn(1, 4)", megabytes=2000)
     assert (message["type"], message["limit"]) == ("failed", "memory")
     assert any(entry["file"] == path and entry["line"] == LINE for entry in message["stack"])
 
 
-def test_what_user_code_prints_breaks_nothing(worker: Any, write: Callable[..., str]) -> None:
+def test_what_user_code_prints_breaks_nothing(any_worker: Any, write: Callable[..., str]) -> None:
     path = write(MODEL.format(statement="print('x' * 1_000_000); os.write(1, b'raw'); os.write(2, b'raw')"))
-    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+    assert any_worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
 
 
-def test_a_cancelled_trace_says_nothing_more(worker: Any, write: Callable[..., str]) -> None:
+def test_a_cancelled_trace_says_nothing_more(any_worker: Any, write: Callable[..., str]) -> None:
     slow = write(MODEL.format(statement="time.sleep(60)"), "slow.py")
-    cancelled = worker.ask(f"{slow}:Net", "Net()", "torch.randn(1, 4)")
-    worker.next_stage("trace")
-    worker.send({"type": "cancel", "id": cancelled})
-    assert worker.report(write(MODEL.format(statement="pass")) + ":Net", "Net()", "torch.randn(1, 4)").complete
+    cancelled = any_worker.ask(f"{slow}:Net", "Net()", "torch.randn(1, 4)")
+    any_worker.next_stage("trace")
+    any_worker.send({"type": "cancel", "id": cancelled})
+    assert any_worker.report(write(MODEL.format(statement="pass")) + ":Net", "Net()", "torch.randn(1, 4)").complete
 
 
 @pytest.mark.parametrize(
@@ -133,7 +146,7 @@ def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_report_says_that_what_follows_a_failure_is_unknown_where_following_it_takes_too_long(
-    worker: Any, write: Callable[..., str]
+    any_worker: Any, write: Callable[..., str]
 ) -> None:
     path = write(
         """
@@ -147,7 +160,7 @@ def test_a_report_says_that_what_follows_a_failure_is_unknown_where_following_it
                     pass
         """
     )
-    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=3)
+    report = any_worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=3)
     assert [problem.code for problem in report.problems] == ["FX101", "FX905"]
     words = "The pass that goes on where torch.fx stops took too long: what lies behind that is not known"
     assert report.problems[1].message == words

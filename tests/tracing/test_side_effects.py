@@ -230,7 +230,7 @@ def test_a_script_that_downloads_at_import_asks_nobody(
 
 
 def test_a_model_that_writes_connects_and_starts_processes_is_kept_from_it(
-    worker: Worker, script: Callable[..., Path], network: Network
+    any_worker: Worker, script: Callable[..., Path], network: Network
 ) -> None:
     text = IN_THE_MODEL.replace("PORT", str(network.port))
     plain = script(text, "plain")
@@ -240,7 +240,7 @@ def test_a_model_that_writes_connects_and_starts_processes_is_kept_from_it(
     assert files_beside(plain) == left
     assert network.asked == ["/connection"]
     network.asked.clear()
-    assert_traced(worker, traced, "Net")
+    assert_traced(any_worker, traced, "Net")
     assert files_beside(traced) == set()
     assert network.asked == []
 

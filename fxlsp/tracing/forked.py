@@ -1,0 +1,116 @@
+"""A child that is forked from the template."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import traceback
+from collections.abc import Iterable
+from contextlib import suppress
+
+from ..report.wire import Message
+from .child import FAULT, STACK_SIGNAL, Pipes, become_child
+from .death import end_group
+from .offspring import REAP_SECONDS, STACK_SECONDS, Offspring
+from .writing import write_all
+
+
+class Forked(Offspring):
+    """Speaks over pipes, and leads a process group of its own."""
+
+    def __init__(self, close_in_child: Iterable[int]) -> None:
+        """``close_in_child`` are descriptors of the template's that are none of the child's business."""
+        super().__init__()
+        job_end, self._job_pipe = os.pipe()
+        self.report_pipe, report_end = os.pipe()
+        self._stack_pipe, stack_end = os.pipe()
+        self._output_pipe, output_end = os.pipe()
+        theirs = Pipes(job_end, report_end, stack_end, output_end)
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                for descriptor in (*close_in_child, *self.descriptors):
+                    os.close(descriptor)
+                become_child(theirs, self._scratch)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                # Whatever goes wrong, the template's own code must not run on here and end its children.
+                os._exit(FAULT)
+        for descriptor in theirs:
+            os.close(descriptor)
+
+    @property
+    def pipes(self) -> tuple[int, int, int]:
+        """The template's ends to read from."""
+        return (self.report_pipe, self._stack_pipe, self._output_pipe)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """Every descriptor that the template holds for this child."""
+        return (self._job_pipe, *self.pipes) if self._job_pipe >= 0 else self.pipes
+
+    def read(self, pipe: int) -> list[bytes] | None:
+        data = os.read(pipe, 2**20)
+        if pipe == self.report_pipe:
+            return self._pass_on(data) if data else None
+        self._keep(pipe, data)
+        return []
+
+    def _keep(self, pipe: int, data: bytes) -> None:
+        if pipe == self._stack_pipe:
+            self._stack += data
+        else:
+            self._printed(data)
+
+    def _hand_over(self, data: bytes) -> None:
+        with suppress(BrokenPipeError):
+            write_all(self._job_pipe, data)
+        os.close(self._job_pipe)
+        self._job_pipe = -1
+
+    def _ask_for_stack(self) -> None:
+        os.kill(self.pid, STACK_SIGNAL)
+        os.set_blocking(self._stack_pipe, False)
+        deadline = time.monotonic() + STACK_SECONDS
+        while time.monotonic() < deadline and not self._stack:
+            time.sleep(0.005)
+            with suppress(BlockingIOError):
+                self._stack += os.read(self._stack_pipe, 2**16)
+
+    def _kill(self) -> None:
+        os.killpg(self.pid, signal.SIGKILL)
+
+    def _reap(self) -> Message:
+        status = self._status()
+        for pipe in (self._stack_pipe, self._output_pipe):
+            self._drain(pipe)
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        return {
+            "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+        }
+
+    def _status(self) -> int:
+        """The exit status. A child that closed its pipe is about to end; one that is not is killed."""
+        deadline = time.monotonic() + (0 if self.done else REAP_SECONDS)
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() >= deadline:
+                os.kill(self.pid, signal.SIGKILL)
+                _, status = os.waitpid(self.pid, 0)
+                break
+            time.sleep(0.001)
+        end_group(self.pid)
+        return status
+
+    def _drain(self, pipe: int) -> None:
+        os.set_blocking(pipe, False)
+        # Blocking: something that the child left behind still holds the other end.
+        with suppress(BlockingIOError):
+            while data := os.read(pipe, 2**16):
+                self._keep(pipe, data)

@@ -1,0 +1,41 @@
+"""Where the template's children come from: the one thing that differs between systems with and without fork."""
+
+from __future__ import annotations
+
+import socket
+from abc import ABC, abstractmethod
+
+from ..report.wire import Message
+from .offspring import Offspring
+
+
+class Nursery(ABC):
+    """Keeps children ready and hands them out, each for one request."""
+
+    @abstractmethod
+    def greeting(self, connection: socket.socket) -> Message | None:
+        """``hello`` once children can be made, ``refused`` if they cannot be; None if the server went meanwhile."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make ready what may soon be asked for: nobody waits now."""
+
+    @abstractmethod
+    def take(self) -> Offspring:
+        """A child for a request."""
+
+    @abstractmethod
+    def take_back(self, child: Offspring) -> bool:
+        """Keep a child whose request was cancelled, if it has not seen it yet."""
+
+    @abstractmethod
+    def forget(self, child: Offspring) -> None:
+        """A child has been buried: end what it left behind."""
+
+    @abstractmethod
+    def preload(self, names: list[str]) -> str | None:
+        """Import installed packages, so that later children find them loaded; why not, if there is a reason."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End every child, taken or not."""

@@ -1,0 +1,25 @@
+"""What a process does to torch before it traces anything, or has others trace that are forked from it."""
+
+from __future__ import annotations
+
+import gc
+
+from .devices import let_defaults_be_cpu
+from .distribution import stay_alone
+from .fakes import let_init_be_skipped
+from .torch_private import never_start_accelerators
+from .warmup import warm_up
+from .weights import leave_weights_unread
+
+
+def prepare_torch() -> None:
+    """Take from torch what a trace must not do, and do one small trace ahead of time."""
+    # Before any package is imported that could keep the originals.
+    never_start_accelerators()
+    let_defaults_be_cpu()
+    stay_alone()
+    leave_weights_unread()
+    let_init_be_skipped()
+    warm_up()
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,61 @@
+"""The program of a process that gets ready by itself, carries out one request and ends: a child without fork.
+
+Uses nothing that Windows lacks. Whoever started it speaks to it on its standard input and hears it on its standard
+output; what the traced code prints goes to its standard error.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import NoReturn
+
+import torch
+
+from ..report.wire import Message, encode
+from .carrying import carry_out, job_of, say_nothing
+from .guard import refuse_side_effects
+from .last_words import speak_before_dying
+from .orders import Orders
+from .preloads import preload
+from .preparation import prepare_torch
+from .second import Afterwards
+from .streams import silenced
+from .torch_private import compile_without_processes
+from .writing import write_all
+
+
+def become_spare(orders: Orders, reports: int, stack: int, scratch: str) -> NoReturn:
+    """Get ready, and do what is ordered."""
+    exit_really = os._exit
+    torch.set_num_threads(1)
+    prepare_torch()
+    # It lives for one trace: collecting costs more than what it would free.
+    gc.disable()
+    compile_without_processes()
+    while True:
+        write_all(reports, encode({"type": "ready"}))
+        order = orders.next()
+        if order["type"] == "trace":
+            break
+        preload(order["names"])
+    speak_before_dying(stack, order["limits"]["seconds"])
+    refuse_side_effects(scratch)
+    message = _carried_out(order, reports)
+    write_all(reports, encode({**message, "id": order["id"]}))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    exit_really(0)
+
+
+def _carried_out(request: Message, reports: int) -> Message:
+    def foresee(answer: Message) -> None:
+        write_all(reports, encode({"type": "provisional"}) + encode({**answer, "id": request["id"]}))
+
+    def second_pass(completed: Message) -> Message:
+        # What it prints has been printed in the first pass.
+        with silenced():
+            return job_of(completed, say_nothing).second_pass()
+
+    return carry_out(request, Afterwards(second_pass, foresee), lambda data: write_all(reports, data))
