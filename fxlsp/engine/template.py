@@ -20,7 +20,10 @@ from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Environment
 
-__all__ = ["OnStage", "Outcome", "StartError", "Template", "TemplateState", "TraceRequest"]
+__all__ = ["IDLE_SECONDS", "OnStage", "Outcome", "StartError", "Template", "TemplateState", "TraceRequest"]
+
+IDLE_SECONDS = 600.0
+"""After so long without a trace the process leaves; the next request starts it again."""
 
 _log = logging.getLogger("fxlsp.engine")
 
@@ -48,7 +51,7 @@ class Template:
         executor: Executor | None = None,
         on_change: Callable[[], None] = lambda: None,
         handshake_seconds: float = 60.0,
-        idle_seconds: float = 600.0,
+        idle_seconds: float = IDLE_SECONDS,
         limit: RestartLimit | None = None,
     ) -> None:
         """
@@ -56,6 +59,7 @@ class Template:
             python: path of the interpreter.
             executor: decodes large reports; None is the loop's own.
             on_change: called after each change of ``state``.
+            idle_seconds: how long after the last trace the process leaves.
         """
         self.python = python
         self.state = TemplateState.IDLE

@@ -8,13 +8,20 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from fxlsp.engine.process import BOOTSTRAP
-from fxlsp.engine.template import Template
+from fxlsp.engine.template import IDLE_SECONDS, Template
 
 
 class Templates:
     """Makes templates on demand and ends those that no folder uses any more."""
 
-    def __init__(self, executor: Executor, on_change: Callable[[], None], bootstrap: Path = BOOTSTRAP) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        on_change: Callable[[], None],
+        bootstrap: Path = BOOTSTRAP,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self._idle_seconds = idle_seconds
         self._executor = executor
         self._on_change = on_change
         self._bootstrap = bootstrap
@@ -25,7 +32,11 @@ class Templates:
         """The template of an interpreter; its process starts with its first trace."""
         if python not in self._by_python:
             self._by_python[python] = Template(
-                python, bootstrap=self._bootstrap, executor=self._executor, on_change=self._on_change
+                python,
+                bootstrap=self._bootstrap,
+                executor=self._executor,
+                on_change=self._on_change,
+                idle_seconds=self._idle_seconds,
             )
         return self._by_python[python]
 

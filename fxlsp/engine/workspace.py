@@ -23,6 +23,7 @@ from fxlsp.engine.reconciling import forget, welcome_guests
 from fxlsp.engine.session import DEADLY, Session
 from fxlsp.engine.snapshots import take_snapshot
 from fxlsp.engine.store import ModelKey, Snapshot, Status
+from fxlsp.engine.template import IDLE_SECONDS
 from fxlsp.engine.templates import Templates
 from fxlsp.engine.texts import Texts
 from fxlsp.report.recipes import Recipe
@@ -57,6 +58,7 @@ class Workspace:
         trusted: bool = False,
         bootstrap: Path = BOOTSTRAP,
         limit: int | None = None,
+        idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         """
         Args:
@@ -65,13 +67,14 @@ class Workspace:
             trusted: code of the workspace may run.
             bootstrap: the worker's program.
             limit: traces at once; None is one less than there are cores.
+            idle_seconds: how long after its last trace an interpreter's process leaves.
         """
         self._client = client or Client({})
         self._folders = tuple(folders)
         self._session = Session(trusted=trusted)
         self._subscribers: list[OnChange] = []
         self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
-        self._templates = Templates(self._executor, self._on_template, bootstrap)
+        self._templates = Templates(self._executor, self._on_template, bootstrap, idle_seconds)
         self._texts = Texts(self._session, self._executor, self._on_known, self._on_taken)
         self._indexer = Indexer(self._session, self._executor, self._on_indexed)
         self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)

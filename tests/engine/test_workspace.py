@@ -483,6 +483,19 @@ async def test_restarting_traces_everything_again_in_another_process(make: Make)
     assert len({entry["pid"] for entry in editor.log()}) == 2
 
 
+async def test_an_interpreter_leaves_when_nobody_edits_and_comes_back_with_the_next_edit(make: Make) -> None:
+    editor = make(idle_seconds=0.05)
+    editor.open(NET)
+    await editor.until(Status.FRESH)
+    (process,) = {entry["pid"] for entry in editor.log()}
+    await eventually(lambda: not Path(f"/proc/{process}").exists())
+    assert editor.state().status is Status.FRESH
+    editor.replace("width = 4", "width = 8")
+    await editor.until(Status.FRESH)
+    assert editor.width() == 8
+    assert len({entry["pid"] for entry in editor.log()}) == 2
+
+
 async def test_the_settings_file_is_read_again_when_it_is_saved(make: Make) -> None:
     editor = make()
     editor.open(NET)
