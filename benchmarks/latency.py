@@ -3,10 +3,13 @@
 Measured from ``didChange`` to the reply of the hint request that the client sends after the server's refresh and that
 shows the new shape; all waiting is in it. The model is ResNet-18, the edit its number of classes. ``make bench``
 prints everything in one run and exits with 1 if the targets are missed.
+
+With ``--spawn`` it prints instead how an edit fares where processes cannot be forked, beside the forked way in turns.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import itertools
 import os
@@ -15,7 +18,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +37,11 @@ PAUSE_SECONDS = 0.3
 """Between measurements: nobody edits the moment the last answer is there."""
 LONGEST_PAUSE_SECONDS = 0.3
 """What the server waits after an edit of a model that takes long."""
+
+SPAWNED_ROUNDS = 2
+SPAWNED_EDITS = 4
+SPAWNED_REST_SECONDS = 8.0
+"""In which a process imports torch and gets ready, on a slow machine too."""
 
 TARGETS = (20.0, 10.0)
 """How many times faster than the script an edit is to be: in the median, at the 95th percentile."""
@@ -86,6 +95,22 @@ class Classes:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.latency", description=__doc__.partition("\n")[0])
+    parser.add_argument("--spawn", action="store_true", help="compare processes that are started with forked ones")
+    return main_spawned() if parser.parse_args().spawn else main_forked()
+
+
+def main_spawned() -> int:
+    """Prints an edit by processes that are started as a ratio to one by processes that are forked."""
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
+    forked, rested, at_once = asyncio.run(measure_spawned())
+    print(f"\n{'':<44} {'median':>10} {'p95':>10} {'n':>5} {'times the forked':>18}")
+    for sample in (forked, rested, at_once):
+        print(f"{sample.line()} {sample.median / forked.median:>17.1f}x")
+    return 0
+
+
+def main_forked() -> int:
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
     edits, script, lighter = asyncio.run(measure())
     made, traced = measure_in_process()
@@ -130,6 +155,29 @@ async def measure() -> tuple[list[Sample], Sample, Sample]:
         alone = await sample("the other model, alone", BURSTS, lambda: one_edit(other.classes))
         busy = await sample("one edit while another model traces", EDITS // 2, lambda: one_edit(classes, other.start))
     return [Sample("one edit", single), burst, busy, alone], script.sample, lighter.sample
+
+
+async def measure_spawned() -> tuple[Sample, Sample, Sample]:
+    """Edits in two sessions in turns: after a rest in which a process gets ready, and one right after the other."""
+    forked, rested, at_once = Sample("forked", []), Sample("started ahead", []), Sample("... edit after edit", [])
+    async with _session(spawn=False) as one, _session(spawn=True) as other:
+        for _ in range(SPAWNED_ROUNDS):
+            forked.seconds.extend((await sample("", SPAWNED_EDITS, lambda: one_edit(one))).seconds)
+            for _ in range(SPAWNED_EDITS):
+                await asyncio.sleep(SPAWNED_REST_SECONDS)
+                rested.seconds.append(await one_edit(other))
+            for _ in range(SPAWNED_EDITS):
+                at_once.seconds.append(await one_edit(other))
+    return forked, rested, at_once
+
+
+@asynccontextmanager
+async def _session(spawn: bool) -> AsyncIterator[Classes]:
+    os.environ["FXLSP_SPAWN"] = "1" if spawn else ""
+    async with editor(MODELS, log=subprocess.DEVNULL) as client:
+        classes = Classes(client, client.open(RESNET))
+        await classes.visible()
+        yield classes
 
 
 async def sample(name: str, count: int, measure: Callable[[], Awaitable[float]]) -> Sample:
