@@ -35,6 +35,8 @@ class TracingJobs:
         self._on_traced = on_traced
         self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
         self._number = 0
+        self._begun: dict[ModelKey, float] = {}
+        """When the traces that run entered their first stage; not yet those that wait for a process."""
 
     def replan(self, pauses: Pauses = "none") -> None:
         """Schedules what is to be traced now, and forgets what need not be any more."""
@@ -73,11 +75,18 @@ class TracingJobs:
         key, state = wish.key, self._session.states[wish.key]
         if key not in self._session.under_way:
             self._session.states[key] = replace(state, status=Status.QUEUED, covered_by=None)
-        elif not worth_finishing(self._scheduler.running_ms(key) or 0.0, state.cost_ms):
+        elif not worth_finishing(self._running_ms(key), state.cost_ms):
             self._scheduler.cancel(key)
         if pauses == "restart" or not self._scheduler.is_waiting(key):
             pause = 0.0 if pauses == "none" else pause_before(state.cost_ms)
             self._scheduler.submit(key, lambda: self._trace(key), priority=wish.priority, pause=pause)
+
+    def _entered(self, key: ModelKey) -> None:
+        self._begun.setdefault(key, time.monotonic())
+
+    def _running_ms(self, key: ModelKey) -> float:
+        """How long a trace has been running, but for the start of its process."""
+        return (time.monotonic() - self._begun[key]) * 1000 if key in self._begun else 0.0
 
     async def _trace(self, key: ModelKey) -> None:
         """One trace, from the texts as they are when it starts."""
@@ -102,6 +111,7 @@ class TracingJobs:
     def _end(self, key: ModelKey) -> None:
         """Also after a cancellation: what waits for the same model takes over."""
         self._session.under_way.pop(key, None)
+        self._begun.pop(key, None)
         state = self._session.states.get(key)
         if state is not None:
             status = Status.QUEUED if self._scheduler.is_waiting(key) else Status.UNKNOWN
@@ -124,12 +134,11 @@ class TracingJobs:
         return roots if any(inside(path, root) for root in roots) else (*roots, os.path.dirname(path))
 
     async def _outcome(self, key: ModelKey, sent: Sent) -> tuple[Outcome, float]:
-        """What came of the trace, and the milliseconds it took without the start of the interpreter."""
+        """What came of the trace, and the milliseconds it took without the start of any process."""
         template = self._templates.get(key.python)
         await _started(template)
-        since = time.monotonic()
-        outcome = await template.trace(self._request(key, sent))
-        return outcome, (time.monotonic() - since) * 1000
+        outcome = await template.trace(self._request(key, sent), lambda stage: self._entered(key))
+        return outcome, self._running_ms(key)
 
     def _request(self, key: ModelKey, sent: Sent) -> TraceRequest:
         settings = self._session.folder_of(key.file).settings

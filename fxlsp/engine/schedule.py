@@ -42,12 +42,6 @@ class _Waiting:
     """Priority, then the order of submission."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
-    task: asyncio.Task[None]
-    since: float
-
-
 class Scheduler(Generic[Key]):
     """Runs jobs as tasks of the running loop; a job decides what to do when it starts, not when it is submitted."""
 
@@ -62,7 +56,7 @@ class Scheduler(Generic[Key]):
         self._limit = limit or default_limit()
         self._loop = asyncio.get_running_loop()
         self._waiting: dict[Key, _Waiting] = {}
-        self._running: dict[Key, _Running] = {}
+        self._running: dict[Key, asyncio.Task[None]] = {}
         self._submitted = 0
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -86,7 +80,7 @@ class Scheduler(Generic[Key]):
         """Cancels what runs for ``key``; what waits starts once that has ended."""
         running = self._running.get(key)
         if running is not None:
-            running.task.cancel()
+            running.cancel()
 
     def is_waiting(self, key: Key) -> bool:
         return key in self._waiting
@@ -94,17 +88,12 @@ class Scheduler(Generic[Key]):
     def waiting(self) -> frozenset[Key]:
         return frozenset(self._waiting)
 
-    def running_ms(self, key: Key) -> float | None:
-        """How long the job of ``key`` has been running, milliseconds; None while none is."""
-        running = self._running.get(key)
-        return None if running is None else (self._loop.time() - running.since) * 1000
-
     async def close(self) -> None:
         """Cancels everything and waits for its end; later submissions are ignored."""
         self._closed = True
         self._waiting.clear()
         self._stop_timer()
-        tasks = [running.task for running in self._running.values()]
+        tasks = list(self._running.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -130,7 +119,7 @@ class Scheduler(Generic[Key]):
 
     def _start(self, key: Key, waiting: _Waiting) -> None:
         task = self._loop.create_task(waiting.job())
-        self._running[key] = _Running(task, self._loop.time())
+        self._running[key] = task
         task.add_done_callback(lambda ended: self._ended(key, ended))
 
     def _ended(self, key: Key, task: asyncio.Task[None]) -> None:
