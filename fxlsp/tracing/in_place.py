@@ -1,10 +1,26 @@
-"""Operations in place, which may give a tensor another shape after the node that made it: ``x.unsqueeze_(1)``."""
+"""Changes in place, after which a value is another than when a module was given it or returned it.
+
+An operation may give a tensor another shape after the node that made it, ``x.unsqueeze_(1)``, and whoever is returned a
+dictionary may put something else into it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch.fx
+
+
+def as_now(value: Any) -> Any:
+    """The value in containers of its own, whatever becomes of those that it is in."""
+    if isinstance(value, list):
+        return [as_now(item) for item in value]
+    if type(value) is tuple:
+        return tuple(as_now(item) for item in value)
+    if isinstance(value, dict):
+        return {name: as_now(item) for name, item in value.items()}
+    return value
 
 
 def last_change(node: torch.fx.Node, before: int, places: Mapping[torch.fx.Node, int]) -> torch.fx.Node:

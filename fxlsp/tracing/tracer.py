@@ -19,6 +19,7 @@ import torch
 import torch.fx
 
 from .frames import Chain, Instruction, Places, walk_out
+from .in_place import as_now
 
 
 @dataclass
@@ -141,21 +142,22 @@ class ModulePathTracer(torch.fx.Tracer):
             call_path=self._call_path(m),
             leaf=self.is_leaf_module(m, path),
             chain=self.chain(),
-            arguments=(*args, *kwargs.values()),
+            arguments=as_now((*args, *kwargs.values())),
             first_node=len(self.graph.nodes),
         )
         self.calls.append(call)
         self._entered.append(call)
         try:
-            call.output = super().call_module(m, forward, args, kwargs)
+            output = super().call_module(m, forward, args, kwargs)
         except BaseException as error:
             if self._raised is None or self._raised[0] is not error:
                 self._raised = (error, path)
             raise
         finally:
             self._entered.pop()
+        call.output = as_now(output)
         call.end_node = len(self.graph.nodes)
-        return call.output
+        return output
 
     def create_proxy(
         self,

@@ -77,6 +77,34 @@ def test_a_call_shows_the_shape_that_an_operation_in_place_gave(worker: Any, wri
     assert [item["shape"] for item in shapes[""][1]["list"]] == [[1, 3], [1, 3, 1]]
 
 
+def test_a_call_shows_what_a_container_held_when_it_was_returned(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        """
+        import torch
+        from torch import nn
+
+        class Heads(nn.Module):
+            def forward(self, x):
+                return {"mask": x, "boxes": [x, x]}
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.heads = Heads()
+
+            def forward(self, x):
+                found = self.heads(x)
+                found["mask"] = found["mask"].repeat(2, 2)
+                found["boxes"].pop()
+                return found
+        """
+    )
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(1, 3)")
+    outputs = {call.module_path: call.output["dict"] for call in report.calls}
+    assert (outputs["heads"]["mask"]["shape"], len(outputs["heads"]["boxes"]["list"])) == ([1, 3], 2)
+    assert (outputs[""]["mask"]["shape"], len(outputs[""]["boxes"]["list"])) == ([2, 6], 1)
+
+
 def test_the_time_of_each_stage_and_of_all_is_told(worker: Any, write: Callable[..., str]) -> None:
     text = """
         from torch import nn
