@@ -29,8 +29,8 @@ class Constructions:
 
     @property
     def count(self) -> int:
-        """How many modules were noted."""
-        return len(self._made)
+        """How many modules were noted that do something: an ``Identity`` holds the place of one."""
+        return sum(type(module) is not torch.nn.Identity for module, _ in self._made.values())
 
     def of(self, module: torch.nn.Module) -> Instruction | None:
         """The innermost expression of the user's that made ``module``; None for copies and unpickled modules."""

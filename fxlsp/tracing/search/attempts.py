@@ -16,11 +16,11 @@ from ..devices import DevicesAreCpu
 from ..fakes import as_fake
 from ..frames import Places
 from ..recipes import evaluate
-from ..torch_private import FakeTensorMode, tree_map
+from ..torch_private import WITHOUT_DATA, FakeTensorMode, tree_map
 from ..values import batches_of_one
 from .budget import OutOfTimeError
 from .chameleon import Chameleon, Use, chameleon
-from .guesses import Group, Guess, Open, Path, Tensor, Trial
+from .guesses import RESULT, Group, Guess, Open, Path, Tensor, Trial
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,10 @@ class Attempts:
             outcome.progress = (1, 0)
             self._models[trial.made] = (model, realised.uses)
         except BaseException as error:
+            if isinstance(error, WITHOUT_DATA) and not self._really:
+                # As the trace will do: from now on with data.
+                self._really = True
+                return self.made(trial)
             outcome.error = _checked(error)
             outcome.progress = (0, constructions.count)
         outcome.uses = realised.uses
@@ -168,10 +172,14 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
             return tuple(values.values())
         case "dict":
             return {evaluate(key, module, "search"): value for key, value in values.items()}
+        case "function":
+            return lambda *_, **__: values[RESULT]
         case "fed":
             named = {key[:-1]: value for key, value in values.items() if key.endswith("=")}
             return tuple(value for key, value in values.items() if not key.endswith("=")), named
-    return evaluate(group.maker, module, "search")(**values)
+    further = [each for key, several in values.items() if key[0] == "*" for each in several]
+    named = {key: value for key, value in values.items() if key[0] != "*"}
+    return evaluate(group.maker, module, "search")(*further, **named)
 
 
 class _Watch(TorchFunctionMode):

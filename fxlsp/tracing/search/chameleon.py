@@ -11,9 +11,10 @@ from types import FrameType
 from typing import Any
 
 import torch
+import torch.fx
 from torch.nn.modules import utils as module_utils
 
-from .guesses import Guess, Open, Path
+from .guesses import RESULT, Guess, Open, Path
 
 _UNKNOWN_LENGTH = 3
 _REPEATING = module_utils._single.__code__.co_name
@@ -39,10 +40,10 @@ class Use:
     """The same by key."""
     length: int | None = None
     """As how many values it was unpacked, or iterated over."""
-    made: int = 0
-    """Calls without a tensor among the arguments."""
+    calls: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    """Calls without a tensor among the arguments: how many came by position, and the names of the others."""
     ran: int = 0
-    """Calls with one."""
+    """With how many arguments it was called at most, where a tensor was among them."""
     compared: list[str | int] = field(default_factory=list)
     """Strings and numbers it was compared with."""
     words: bool = False
@@ -112,11 +113,15 @@ class Chameleon(int):
         return _repeated_by_torch(sys._getframe(1)) or self.fxlsp_use.known_length()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
+        given = [value for value in (*args, *kwargs.values()) if isinstance(value, (torch.Tensor, torch.fx.Proxy))]
         if given:
-            self.fxlsp_use.ran += 1
+            self.fxlsp_use.ran = max(self.fxlsp_use.ran, len(args) + len(kwargs))
             return given[0]
-        self.fxlsp_use.made += 1
+        self.fxlsp_use.calls.append((len(args), tuple(kwargs)))
+        if any(key == RESULT for key, _ in self.fxlsp_use.open.known):
+            if RESULT not in self.fxlsp_use.values:
+                _handed_out(self, RESULT, self.fxlsp_use.open.name)
+            return self.fxlsp_use.values[RESULT]
         return torch.nn.Identity()
 
     def __eq__(self, other: object) -> bool:

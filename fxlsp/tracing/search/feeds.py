@@ -28,6 +28,9 @@ _LENGTHS = re.compile(r".*(length|len)s?$|seqlens?|lens?")
 _TIMES = re.compile(r"t|ts|time_?steps?|timesteps?|times?|noise_level|sigmas?")
 _IMAGES = re.compile(r".*(img|image|pixel_values|frame|rgb|photo|picture)s?\d*$")
 _POINTS = re.compile(r".*(xyz\d*|points?|point_cloud|pc|coords?|pcd|new_xyz|pos)$")
+_STEPS = re.compile(
+    r"q|k|v|query|queries|keys?|values?|hidden_states?|memory|tgt|src|\w+_(hiddens?|states?|seq|sequence)"
+)
 _FLAG = re.compile(
     r"""(return|use|is|with|output|do|need|get|if)_\w+|train(ing)?|mode|verbose|eval|test|debug|inference|sample""",
     re.VERBOSE,
@@ -72,12 +75,15 @@ def is_wanted(parameter: inspect.Parameter) -> bool:
 
 
 def likely_input(
-    parameter: inspect.Parameter, used: Tensor | None, main: Tensor | None, before: dict[str, Guess]
+    parameter: inspect.Parameter, used: Tensor | Group | None, main: Tensor | None, before: dict[str, Guess]
 ) -> Guess:
     """What an input is, by its first use, annotation and name; ``main`` is what the model's first layer takes."""
     annotated = of_annotation(parameter.annotation, main)
     if annotated is not None:
         return annotated
+    if isinstance(used, Group):
+        first = next((guess for guess in before.values() if isinstance(guess, Tensor)), main) or spatial(FEATURES, 2)
+        return replace(used, items=tuple((key, first if part == Tensor(()) else part) for key, part in used.items))
     if used is not None and 0 not in used.shape:
         return used
     named = of_name(parameter.name, main, before)
@@ -122,7 +128,11 @@ def list_of(main: Tensor | None, count: int = 2) -> Group:
 def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
     """What an input of this name is likely to be; ``before`` are the guesses for those before it."""
     first = next((guess for guess in before.values() if isinstance(guess, Tensor)), None)
+    if first is None and main is None and _STEPS.fullmatch(name):
+        return Tensor((BATCH, SEQUENCE, FEATURES))
     usual = first or main or spatial(FEATURES, 2)
+    if name == "k" and "q" in before:
+        return usual
     found = _apart_from_values(name, bool(before), usual)
     if found is not None:
         return found

@@ -13,12 +13,13 @@ from ..building import seed
 from ..entry import entry_of
 from ..fakes import OnCpu
 from .budget import OutOfTimeError
-from .guesses import Tensor
+from .guesses import Group, Tensor
 from .layers import BATCH, input_of, rank_of, spatial
-from .names import SEQUENCE
+from .names import SEQUENCE, image_sizes
 
 _DEEPEST = 12
 """Operations between an input and the layer that says what it is."""
+_SIZES = re.compile(r".*(size|shape|hw)")
 _SAME = re.compile(
     r"""relu|leaky_relu|gelu|sigmoid|tanh|silu|elu|dropout|dropout2d|dropout3d|contiguous|float|clone|to|type
     |add|mul|sub|truediv|div|pow|iadd|abs|exp|log|clamp|neg|softmax|log_softmax|normalize|cuda|detach
@@ -28,8 +29,11 @@ _SAME = re.compile(
 )
 
 
-def first_uses(model: torch.nn.Module) -> dict[str, Tensor]:
-    """A tensor for each input whose first uses tell its shape, by the name of the input."""
+Modules = dict[str, torch.nn.Module]
+
+
+def first_uses(model: torch.nn.Module) -> dict[str, Tensor | Group]:
+    """A tensor, or a tuple of them, for each input whose first uses tell its shape, by the name of the input."""
     tracer = torch.fx.Tracer()
     seed()
     try:
@@ -45,16 +49,40 @@ def first_uses(model: torch.nn.Module) -> dict[str, Tensor]:
         return {}
     names = set(inspect.signature(entry_of(model)).parameters)
     modules = dict(model.named_modules())
-    found = {}
+    found: dict[str, Tensor | Group] = {}
     for node in graph.nodes:
         if node.op == "placeholder" and str(node.target) in names:
-            tensor = _needed_by_users(node, modules, _DEEPEST)
-            if tensor is not None:
-                found[str(node.target)] = tensor
+            taken = _unpacked_tuple(node, modules) or _state(node, modules) or _needed_by_users(node, modules, _DEEPEST)
+            if taken is not None:
+                found[str(node.target)] = taken
     return found
 
 
-Modules = dict[str, torch.nn.Module]
+def _unpacked_tuple(node: torch.fx.Node, modules: Modules) -> Group | None:
+    """A tuple, where nothing is done to an input but to read its first, second, and so on.
+
+    Of parts of which nothing else is known the shape is empty.
+    """
+    items = {user.args[1]: user for user in node.users if _name(user) == "getitem" and isinstance(user.args[1], int)}
+    if len(items) != len(node.users) or len(items) < 2 or set(items) != set(range(len(items))):
+        return None
+    if _SIZES.fullmatch(str(node.target)):
+        return image_sizes(len(items))
+    parts = [_needed_by_users(items[index], modules, _DEEPEST) for index in range(len(items))]
+    known = next((part for part in parts if part is not None and 0 not in part.shape), Tensor(()))
+    sized = [part if part is not None and 0 not in part.shape else known for part in parts]
+    return Group("tuple", tuple((f"[{index}]", part) for index, part in enumerate(sized)))
+
+
+def _state(node: torch.fx.Node, modules: Modules) -> Group | None:
+    """The hidden and the cell state of an LSTM."""
+    for user in node.users:
+        layer = modules.get(str(user.target)) if user.op == "call_module" else None
+        if isinstance(layer, (torch.nn.LSTM, torch.nn.LSTMCell)) and user.args[1:2] == (node,):
+            state = input_of(layer, 1)
+            if state is not None:
+                return Group("tuple", (("[0]", state), ("[1]", state)))
+    return None
 
 
 def _needed_by_users(node: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:

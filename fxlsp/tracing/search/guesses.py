@@ -70,7 +70,10 @@ class Tensor(Guess):
         return f"torch.ones({sizes}, dtype=torch.{self.dtype})"
 
 
-Kind = Literal["list", "tuple", "dict", "namespace", "record", "call", "fed"]
+Kind = Literal["list", "tuple", "dict", "namespace", "record", "call", "function", "fed"]
+
+RESULT = "()"
+"""The key of what a function returns."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ class Group(Guess):
 
     kind: Kind
     items: tuple[tuple[str, Guess], ...]
-    """Keys of a dict are Python literals, of a list or tuple their indices, of all else names."""
+    """Keys of a dict are Python literals, of a list or tuple their indices, of all else names; that of a call's further
+    arguments begins with a star."""
     name: str = ""
     """Of what a ``call`` calls."""
 
@@ -92,7 +96,9 @@ class Group(Guess):
             return f"({', '.join(values)}{',' if len(values) == 1 else ''})"
         if self.kind == "dict":
             return "{" + ", ".join(f"{key}: {part.text}" for key, part in self.items) + "}"
-        named = ", ".join(f"{key}={part.text}" for key, part in self.items)
+        if self.kind == "function":
+            return f"(lambda *_, **__: {values[0]})"
+        named = ", ".join("*" + part.text if key[0] == "*" else f"{key}={part.text}" for key, part in self.items)
         if self.kind == "fed":
             # Those that a call must give come by position, others by name: their keys end so.
             return ", ".join(key + part.text if key.endswith("=") else part.text for key, part in self.items)
@@ -129,7 +135,7 @@ class Open(Guess):
     name: str
     size: int
     known: tuple[tuple[str, Guess], ...] = ()
-    """Parts of which more is known: by ``.name`` or ``[key]``."""
+    """Parts of which more is known: by ``.name`` or ``[key]``, and what a call returns."""
     fed: bool = False
     """Whether it is an input, so that its parts are likely to be tensors."""
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import FrameType, TracebackType
-from typing import Any
-
-import torch
+from itertools import zip_longest
 
 from ..failures import text_of
-from ..frames import Places, is_installed
+from ..frames import Places
 from .attempts import Outcome
 from .chameleon import Chameleon, Use, class_name
-from .guesses import Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves, part_at
-from .names import Names, called_class, called_module, likely_words, sizes_of
+from .failing_lines import Line, failing_text, held_values, own_frames, words_at
+from .guesses import RESULT, Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves, part_at
+from .names import VOCABULARY, Names, called_class, called_module, likely_words, name_of, sizes_of
 from .sizes import number_of, numbers, with_number
 
 
@@ -27,40 +24,35 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         return
     text = text_of(error)
     yield from _missing(trial, error, text, names)
-    named = [path for path in outcome.uses if class_name(path) in text]
+    if "Identity" in text:
+        yield from _with_results(trial, outcome.uses, names)
+    if re.search(r"'list'|not list|type list", text):
+        yield from _numbers_for_lists(trial)
+    told = re.findall(class_name(()) + r"\w+", text)
+    if "too many dimensions" in text:
+        # It was read as a list of lists, and so on: the outermost is meant.
+        told = [re.sub(r"(__0_)+$", "", name) for name in told]
+    named = [path for path in outcome.uses if class_name(path) in told]
     if isinstance(error, KeyError) and isinstance(error.args[0] if error.args else None, Chameleon):
         named.insert(0, error.args[0].fxlsp_use.path)
-    frames = _own_frames(error.__traceback__, places)
+    frames = own_frames(error.__traceback__, places)
     for path in named:
-        yield from _by_words(trial, path, outcome.uses[path], text, frames)
-    suspects = _suspects(frames, outcome.uses, trial) if frames else []
-    for path in suspects:
-        if path not in named:
-            yield from _others(trial, path, outcome.uses.get(path), frames)
+        yield from _by_words(trial, path, outcome.uses, text, frames)
+    suspects = _suspects(frames, outcome.uses, trial, text) if frames else []
+    others = [_others(trial, path, outcome.uses.get(path), frames) for path in suspects if path not in named]
+    yield from _in_turn(others)
 
 
 def with_options(trial: Trial, error: BaseException, optional: Mapping[str, Guess], places: Places) -> Iterator[Trial]:
     """Trials that pass an argument that defaults to None: first those that the failing line names."""
     if not isinstance(trial.made, Group):
         return
-    frames = _own_frames(error.__traceback__, places)
-    words = set(re.findall(r"[A-Za-z]\w*", " ".join(_failing_text(frame, line) for frame, line in frames[:2])))
+    words = words_at(own_frames(error.__traceback__, places)[:2])
     passed = dict(trial.made.items)
     for name in sorted(
         optional.keys() - passed.keys(), key=lambda name: (name not in words, list(optional).index(name))
     ):
         yield changed(trial, ("made", name), optional[name])
-
-
-def _own_frames(traceback: TracebackType | None, places: Places) -> list[tuple[FrameType, int]]:
-    """Frames of the user's code with their lines, innermost first."""
-    found = []
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        if places.is_shown(file) and not is_installed(file):
-            found.append((traceback.tb_frame, traceback.tb_lineno))
-        traceback = traceback.tb_next
-    return found[::-1]
 
 
 def _missing(trial: Trial, error: BaseException, text: str, names: Names) -> Iterator[Trial]:
@@ -80,6 +72,21 @@ def _missing(trial: Trial, error: BaseException, text: str, names: Names) -> Ite
         yield replace(trial, made=trial.made.without(match.group(1)))
 
 
+def _with_results(trial: Trial, uses: Mapping[Path, Use], names: Names) -> Iterator[Trial]:
+    """What is called may be a function instead of a class: it returns whatever its name says."""
+    for path, use in reversed(list(uses.items())):
+        if use.calls and path[0] == "made" and RESULT not in dict(use.open.known):
+            yield changed(trial, (*path, RESULT), names.of(re.sub(r"^get_|^_", "", use.open.name)))
+
+
+def _numbers_for_lists(trial: Trial) -> Iterator[Trial]:
+    """Torch reads some numbers as lists if they can be that, as it does when it indexes with them."""
+    for path, group in _groups(trial.made, ("made",)):
+        first = group.items[0][1] if group.kind == "list" and group.items else None
+        if isinstance(first, Size):
+            yield changed(trial, path, first)
+
+
 def _extended(trial: Trial, kind: str, key: str, names: Names) -> Iterator[Trial]:
     for path, group in _groups(trial.made, ("made",)):
         if group.kind == kind and key not in dict(group.items):
@@ -93,91 +100,113 @@ def _groups(guess: Guess, path: Path) -> Iterator[tuple[Path, Group]]:
         yield from _groups(part, (*path, key))
 
 
-def _name(path: Path) -> str:
-    return next((re.sub(r"\W", "", key) for key in reversed(path) if not re.fullmatch(r"\[\d+\]", key)), "")
-
-
-def _by_words(trial: Trial, path: Path, use: Use, text: str, frames: list[tuple[FrameType, int]]) -> Iterator[Trial]:
+def _by_words(trial: Trial, path: Path, uses: Mapping[Path, Use], text: str, frames: list[Line]) -> Iterator[Trial]:
     """What the error says that the chameleon at ``path`` should have been."""
-    name = use.open.name
-    likely: list[Guess] = []
-    if "Module" in text or "child" in text:
-        likely.append(Text(called_module(name)))
-    if "list" in text:
-        likely += [sizes_of(3, use.open.size), Group("list", ())]
-    if "tuple" in text or "size" in text:
-        likely += [replace(sizes_of(2, use.open.size), kind="tuple"), replace(sizes_of(3, use.open.size), kind="tuple")]
-    if "str" in text or "KeyError" in text or "attribute name" in text or text.isdigit():
-        likely += [Text(word) for word in (*map(repr, _words_used(use, frames)), *likely_words(name), "''")]
-    if "class" in text or "issubclass" in text:
-        likely.append(Text(called_class(name)))
-    if "dict" in text or "mapping" in text:
-        likely.append(Group("dict", ()))
-    if "Tensor" in text or "parameter" in text:
-        likely += [Tensor((use.open.size,)), Tensor((use.open.size, use.open.size))]
-    if "None" in text:
-        likely.append(Text("None"))
-    for guess in likely:
+    use = uses[path]
+    for guess in (*_of_torch(use, text), *_of_python(use, text, frames)):
         yield changed(trial, path, guess)
+        if re.fullmatch(r"\[\d+\]", path[-1]):
+            yield _alike(trial, path, guess, uses)
     yield from _others(trial, path, use, frames)
 
 
-def _words_used(use: Use | None, frames: list[tuple[FrameType, int]]) -> list[str]:
+def _of_torch(use: Use, text: str) -> Iterator[Guess]:
+    """Modules, tensors and arrays that the text asks for."""
+    size = use.open.size
+    if "Module" in text or "child" in text:
+        yield Text(called_module(use.open.name))
+    if "too many dimensions" in text:
+        yield Text("0.5")
+        yield Tensor((VOCABULARY, size))
+    if "ndarray" in text:
+        yield Text(f"__import__('numpy').ones(({VOCABULARY}, {size}), dtype='float32')")
+    if "Tensor" in text or "parameter" in text:
+        yield Tensor((size,))
+        yield Tensor((size, size))
+
+
+def _of_python(use: Use, text: str, frames: list[Line]) -> Iterator[Guess]:
+    """Lists, strings and the like that the text asks for."""
+    name, size = use.open.name, use.open.size
+    if "list" in text:
+        yield sizes_of(3, size)
+        yield Group("list", ())
+    if "tuple" in text or "size" in text:
+        yield from (replace(sizes_of(count, size), kind="tuple") for count in (2, 3))
+    if "str" in text or "KeyError" in text or "attribute name" in text or text.isdigit():
+        yield from (Text(word) for word in (*map(repr, _words_used(use, frames)), *likely_words(name), "''"))
+    if "class" in text or "issubclass" in text:
+        yield Text(called_class(name))
+    if "dict" in text or "mapping" in text:
+        yield Group("dict", ())
+    if "None" in text:
+        yield Text("None")
+
+
+def _alike(trial: Trial, path: Path, guess: Guess, uses: Iterable[Path]) -> Trial:
+    """The same for every element of the sequence in which ``path`` is."""
+    beside = [other for other in uses if other[:-1] == path[:-1] and re.fullmatch(r"\[\d+\]", other[-1])]
+    for other in beside:
+        trial = changed(trial, other, guess)
+    return trial
+
+
+def _words_used(use: Use | None, frames: list[Line]) -> list[str]:
     """Strings that it was compared with, and those of the code and the dicts where it failed."""
     found = [] if use is None else [each for each in use.compared if isinstance(each, str)]
     for frame, _ in frames[:1]:
+        for value in (*frame.f_locals.values(), *(frame.f_globals.get(name) for name in frame.f_code.co_names)):
+            if isinstance(value, dict) and value is not frame.f_globals and len(value) < 64:
+                found += [key for key in value if isinstance(key, str) and not key.startswith("__")]
         for constant in frame.f_code.co_consts:
             if isinstance(constant, (tuple, frozenset)):
                 # A set of strings has another order in each process.
                 found += sorted(each for each in constant if isinstance(each, str))
-        for value in (*frame.f_locals.values(), *(frame.f_globals.get(name) for name in frame.f_code.co_names)):
-            if isinstance(value, dict) and value is not frame.f_globals and len(value) < 64:
-                found += [
-                    key for key in value if isinstance(key, str) and key.isidentifier() and not key.startswith("__")
-                ]
     return list(dict.fromkeys(found))[:12]
 
 
-def _suspects(frames: list[tuple[FrameType, int]], uses: dict[Path, Use], trial: Trial) -> list[Path]:
-    """Parts that the failing lines name, those of the innermost one first."""
+def _in_turn(several: Sequence[Iterator[Trial]]) -> Iterator[Trial]:
+    """The first of each, then the second of each, and so on."""
+    for trials in zip_longest(*several):
+        yield from (trial for trial in trials if trial is not None)
+
+
+def _suspects(frames: list[Line], uses: dict[Path, Use], trial: Trial, text: str) -> list[Path]:
+    """Parts that the failing lines name, those of the innermost one first, and of these the ones told by their number.
+
+    Of ``config.width`` it is the width that is wrong, rather than the configuration.
+    """
+    told = {int(number) for number in re.findall(r"\d+", text)}
     known = {
-        path: _name(path)
+        path: name_of(path)
         for path in (*(path for path, _ in leaves(trial)), *uses)
         if path[0] == "made" and len(path) > 1
     }
     found: list[Path] = []
     for frame, line in frames[:3]:
-        text = _failing_text(frame, line)
-        held = {id(value.fxlsp_use) for value in _held(frame) if isinstance(value, Chameleon)}
-        words = set(re.findall(r"[A-Za-z_]\w*", text))
-        found += [path for path, name in known.items() if name in words and path not in found]
+        held = {id(value.fxlsp_use) for value in held_values(frame) if isinstance(value, Chameleon)}
+        words = words_at([(frame, line)])
+        on_it = [path for path, name in known.items() if name in words and path not in found]
+        found += sorted(on_it, key=lambda path: (_number_at(trial, path, uses) not in told, -len(path)))
         found += [path for path, use in uses.items() if id(use) in held and path not in found and path[0] == "made"]
     return found
 
 
-def _failing_text(frame: FrameType, line: int) -> str:
-    """The line that failed; of a ``raise`` the condition above it too."""
-    lines = [linecache.getline(frame.f_code.co_filename, number) for number in range(max(1, line - 3), line + 1)]
-    return "".join(lines) if "raise" in lines[-1] else lines[-1]
+def _number_at(trial: Trial, path: Path, uses: Mapping[Path, Use]) -> int | None:
+    part = uses[path].open if path in uses else part_at(trial, path)
+    return number_of(part) if isinstance(part, (Open, Size)) else None
 
 
-def _held(frame: FrameType) -> list[Any]:
-    """Values of local variables that the frame's code names, and of attributes of its ``self``."""
-    values = list(frame.f_locals.values())
-    owner = frame.f_locals.get("self")
-    return values + (list(vars(owner).values()) if isinstance(owner, torch.nn.Module) else [])
-
-
-def _others(trial: Trial, path: Path, use: Use | None, frames: list[tuple[FrameType, int]]) -> Iterator[Trial]:
+def _others(trial: Trial, path: Path, use: Use | None, frames: list[Line]) -> Iterator[Trial]:
     """Everything else that the part at ``path`` may be."""
     part = use.open if use is not None else part_at(trial, path)
-    name = _name(path)
+    name = name_of(path)
     if isinstance(part, Text):
         yield changed(trial, path, Open(name, 2))
         part = Open(name, 2)
     if not isinstance(part, (Open, Size)):
         return
-    texts = " ".join(_failing_text(frame, line) for frame, line in frames[:1])
+    texts = " ".join(failing_text(frame, line) for frame, line in frames[:1])
     numbers_near = [int(number) for number in re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", texts)]
     compared = [each for each in use.compared if isinstance(each, int)] if use is not None else []
     seen = {number_of(part)}

@@ -37,6 +37,19 @@ def optional_arguments(target: Any, names: Names, module: ModuleType) -> dict[st
     return {parameter.name: likely_argument(parameter, names, module, 0) for parameter in parameters}
 
 
+def further_arguments(target: Any, names: Names) -> dict[str, list[Guess]]:
+    """What may be passed for ``*name``: a size that fits any number of values, sizes, or modules."""
+    return {
+        f"*{parameter.name}": [
+            Group("list", (("[0]", Text("-1")),)),
+            sizes_of(2, names.size(parameter.name)),
+            Group("list", (("[0]", Text(called_module(parameter.name))),)),
+        ]
+        for parameter in _parameters(target)
+        if parameter.kind is parameter.VAR_POSITIONAL
+    }
+
+
 def _parameters(target: Any) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(target, eval_str=True).parameters.values())

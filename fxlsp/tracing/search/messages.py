@@ -13,6 +13,7 @@ from math import prod
 
 from .guesses import Group, Open, Size, Tensor, Text, Trial, changed, leaves
 from .layers import BATCH
+from .names import image_sizes
 from .operators import reranked
 from .sizes import equalised, resized, tensors
 
@@ -35,6 +36,19 @@ def _ranks(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
 def _got_and_wanted_ranks(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     got, wanted = (int(number) for number in match.groups())
     yield from reranked(trial, got, wanted)
+    if got > wanted:
+        # A dimension of one may be what is squeezed away.
+        for path, tensor in tensors(trial):
+            for index in range(2, len(tensor.shape)):
+                yield changed(
+                    trial, path, replace(tensor, shape=(*tensor.shape[:index], 1, *tensor.shape[index + 1 :]))
+                )
+
+
+def _of_one_rank(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    wanted = int(match.group(1))
+    for rank in sorted({len(tensor.shape) for _, tensor in tensors(trial)} - {wanted}):
+        yield from reranked(trial, rank, wanted)
 
 
 def _unpacked(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
@@ -89,14 +103,36 @@ def _shape(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     if got and wanted:
         if -1 in sizes:
             wanted = max(got // wanted, 1) * wanted or wanted
-        yield from equalised(trial, got, wanted)
         yield from resized(trial, wanted / got)
+    for path, tensor in tensors(trial):
+        if len(tensor.shape) == len(sizes) > 2 and min(sizes) > 0:
+            yield changed(trial, path, replace(tensor, shape=tuple(sizes)))
+    if got and wanted:
+        yield from equalised(trial, got, wanted)
     for path, tensor in tensors(trial):
         for size in sizes:
             for index, present in enumerate(tensor.shape):
                 if index and size > 1 and size != present:
                     shape = (*tensor.shape[:index], size, *tensor.shape[index + 1 :])
                     yield changed(trial, path, replace(tensor, shape=shape))
+
+
+def _shapes(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    """Two shapes that ought to be the same."""
+    one, other = (tuple(int(number) for number in re.findall(r"\d+", group)) for group in match.groups())
+    for old, new in ((other, one), (one, other)):
+        for path, tensor in tensors(trial):
+            if tensor.shape == old:
+                yield changed(trial, path, replace(tensor, shape=new))
+
+
+def _tuples(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    """Sizes of an image, or of a batch of them, in the place of a number."""
+    for path, part in leaves(trial):
+        if path[0] == "fed" and isinstance(part, Size):
+            for sizes in map(image_sizes, (2, 4, 3)):
+                if sizes is not None:
+                    yield changed(trial, path, sizes)
 
 
 def _larger(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
@@ -181,7 +217,12 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (r"[Ee]xpected (\d) dims.*?Received (\d)-dim", _ranks),
     (r"(\d)D (?:tensor|input) expected.*?got.*?(\d)D", _ranks),
     (r"input\.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)", _got_and_wanted_ranks),
+    (r"sizes provided \((\d+)\) must be greater or equal.*?in the tensor \((\d+)\)", _ranks),
+    (r"repeat dims can not be smaller", lambda trial, match: _fewer_dimensions(trial)),
+    (r"\((\d[\d, ]*)\) != \((\d[\d, ]*)\)", _shapes),
+    (r"cannot unpack non-iterable int", _tuples),
     (r"must be (\d)-?[Dd].*?(?:got|but).*?(\d)-?[Dd]", _ranks),
+    (r"must be (?:a )?(\d)-?D(?: tensor)?$", _of_one_rank),
     (r"Dimension out of range \(expected to be in range of \[-?\d+, (-?\d+)\], but got (-?\d+)", _out_of_range),
     (r"too many indices for tensor of dimension (\d+)", _too_many_indices),
     (r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)", _index),
@@ -202,7 +243,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (
         (
             r"Kernel size can't be greater|[Oo]utput size is too small|Padding size should be less"
-            r"|non-?positive|smaller than kernel|too small|output size"
+            r"|non-?positive|infinity|by zero|smaller than kernel|too small|output size"
         ),
         _larger,
     ),
@@ -249,7 +290,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (
         (
             r"'(?:int|float|bool|str)' object has no attribute"
-            r"|must be (?:a )?Tensor,? not|must be Tensor, not"
+            r"|expected Tensor as element|must be (?:a )?Tensor,? not|must be Tensor, not"
             r"|has no attribute '(?:size|shape|dim|view"
             r"|ndim|device|dtype|permute|unsqueeze)'|not (?:list|tuple|int|NoneType|bool)\b|unsupported operand"
         ),
@@ -257,6 +298,11 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     ),
     (r"index out of range|out of bounds", lambda trial, match: _more_dimensions(trial)),
 )
+
+
+def _fewer_dimensions(trial: Trial) -> Iterator[Trial]:
+    for _, tensor in tensors(trial):
+        yield from reranked(trial, len(tensor.shape), len(tensor.shape) - 1)
 
 
 def _more_dimensions(trial: Trial) -> Iterator[Trial]:

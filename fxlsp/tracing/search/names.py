@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .guesses import Group, Guess, Open, Size, Text
+from .guesses import Group, Guess, Open, Path, Size, Text
 
 POOL = (32, 96, 160, 224, 288, 352, 416, 480)
 """Sizes of features: distinct, so that a shown dimension can be recognised, none of them a size of an example image,
@@ -16,7 +16,7 @@ VOCABULARY = 100
 COLOURS = 3
 
 _TEXTS: tuple[tuple[str, str], ...] = (
-    (r"drop(out|path)?(_?(rate|prob|p|ratio))?$|.*_drop(out)?(_.*)?$|dropout.*|p_drop|drop_.*(rate|prob)", "0.1"),
+    (r"drop(out|path)?(_?(rate|prob|p|ratio))?$|.*_p?drop(out)?(_.*)?$|dropout.*|p_drop|drop_.*(rate|prob)", "0.1"),
     (r"eps|epsilon|.*_eps|layer_norm_epsilon", "1e-05"),
     (r"momentum|.*_momentum|lr|learning_rate|weight_decay|.*_std|std|init_values?|initializer_range", "0.1"),
     (
@@ -54,7 +54,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
         r"""(num|n|nb)_?(\w+_)?(layers?|blocks?|stages?|stacks?|levels?|units_per\w*|repeats?|branch(es)?
         |resblocks?|res\w*|modules|steps|iters?|iterations|scales?|experts|hidden_layers|convs?
         |downs?(ampl\w+)?|ups?|cells?|anchors?|nodes|flows|mix\w*)|depth|.*_(depth|layers)|n|repeats?
-        |nlayers|reps""",
+        |nlayers|reps|layers?|blocks|stages""",
         2,
     ),
     (
@@ -152,6 +152,7 @@ class Names:
         return self._sizes[single]
 
 
+IDENTITY = "torch.nn.Identity()"
 _ACTIVATION = re.compile(r".*(act|nonlin|relu)", re.IGNORECASE)
 _NORM = re.compile(r".*(norm|bn)", re.IGNORECASE)
 _CONV = re.compile(r".*conv", re.IGNORECASE)
@@ -175,7 +176,7 @@ def called_module(name: str) -> str:
         return "torch.nn.ReLU()"
     if _LOSS.match(name):
         return "torch.nn.MSELoss()"
-    return "torch.nn.Identity()"
+    return IDENTITY
 
 
 def likely_words(name: str) -> tuple[str, ...]:
@@ -198,3 +199,15 @@ def likely_words(name: str) -> tuple[str, ...]:
 def sizes_of(count: int, size: int) -> Group:
     """As many sizes in a list."""
     return Group("list", tuple((f"[{index}]", Size(size)) for index in range(count)))
+
+
+def image_sizes(count: int) -> Group | None:
+    """As many sizes of a batch of images, the last ones."""
+    sizes = (2, COLOURS, IMAGE, IMAGE)[-count:]
+    parts = tuple((f"[{index}]", Size(size)) for index, size in enumerate(sizes))
+    return Group("tuple", parts) if len(parts) == count else None
+
+
+def name_of(path: Path) -> str:
+    """What the part at ``path`` is called: by its key, or by that of the sequence that it is in."""
+    return next((re.sub(r"\W", "", key) for key in reversed(path) if not re.fullmatch(r"\[\d+\]", key)), "")

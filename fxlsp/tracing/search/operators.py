@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, permutations, zip_longest
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from .attempts import Call
 from .guesses import Tensor, Trial, changed
 from .layers import BATCH, spatial
 from .names import SEQUENCE
-from .sizes import equalised, resized, tensors
+from .sizes import equalised, resized, split, step_of, tensors
 
 _BROADCASTING = re.compile(
     r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
@@ -46,6 +46,7 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
         for operand in operands if name != "embedding" else operands[:1]:
             yield from retyped(trial, operand, "long")
     elif name in ("matmul", "mm", "bmm", "rmatmul", "baddbmm", "addmm", "matmul_"):
+        yield from _of_ranks(trial, operands[-2:], {"bmm": 3, "baddbmm": 3, "mm": 2, "addmm": 2}.get(name))
         yield from _product(trial, operands[-2:])
     elif name in ("cat", "stack", "concat", "concatenate", "hstack", "vstack"):
         yield from _joined(trial, [item for arg in call.args[:1] if isinstance(arg, (list, tuple)) for item in arg])
@@ -92,6 +93,7 @@ def _convolution(trial: Trial, name: str, call: Call, operands: list[torch.Tenso
         yield from reranked(trial, operand.dim(), dimensions + 2)
         return
     if operand.shape[1] != channels:
+        yield from split(trial, operand.shape[1], channels)
         yield from equalised(trial, operand.shape[1], channels)
         if operand.shape[-1] == channels:
             yield from _moved(trial, operand)
@@ -115,6 +117,10 @@ def _features(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]
         return
     for path, tensor in _same(trial, operand):
         yield changed(trial, path, replace(tensor, shape=(*tensor.shape[:-1], want)))
+    yield from split(trial, got, want)
+    if operand.dim() == 2:
+        # Most likely an image was flattened.
+        yield from islice(resized(trial, want / max(got, 1)), 2)
     yield from equalised(trial, got, want)
     yield from resized(trial, want / max(got, 1))
     for path, tensor in _same(trial, operand):
@@ -130,6 +136,12 @@ def _channels(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]
         yield from equalised(trial, operand.shape[1], want)
 
 
+def _of_ranks(trial: Trial, operands: list[torch.Tensor], rank: int | None) -> Iterator[Trial]:
+    for operand in operands:
+        if rank is not None and operand.dim() != rank:
+            yield from reranked(trial, operand.dim(), rank)
+
+
 def _product(trial: Trial, operands: list[torch.Tensor]) -> Iterator[Trial]:
     if len(operands) < 2:
         return
@@ -141,6 +153,7 @@ def _product(trial: Trial, operands: list[torch.Tensor]) -> Iterator[Trial]:
         yield from reranked(trial, 0, 2)
         return
     got, want = one.shape[-1], other.shape[-2 if other.dim() > 1 else -1]
+    yield from split(trial, got, want)
     yield from equalised(trial, got, want)
     yield from resized(trial, want / max(got, 1))
     for left, right in zip(reversed(one.shape[:-2]), reversed(other.shape[:-2]), strict=False):
@@ -159,6 +172,9 @@ def _joined(trial: Trial, operands: list[Any]) -> Iterator[Trial]:
             yield from reranked(trial, len(other), len(first))
             yield from reranked(trial, len(first), len(other))
             continue
+        if len(first) == 3 and first[:2] == other[:2]:
+            # Joined behind the batch: features, not sequences of them.
+            yield step_of(trial)
         for left, right in zip(first, other, strict=True):
             if left != right:
                 yield from equalised(trial, right, left)
@@ -190,10 +206,17 @@ def _classes(trial: Trial, scores: torch.Tensor, classes: torch.Tensor) -> Itera
         yield changed(trial, path, Tensor(shape, "long"))
     for path, _ in reversed(tensors(trial)):
         yield changed(trial, path, Tensor(shape, "long"))
+    # Both may have been flattened: classes are the last dimension, or the one behind the batch.
+    given = [(path, tensor) for path, tensor in tensors(trial) if path[0] == "fed"]
+    for (_, one), (path, _) in permutations(given, 2):
+        yield changed(trial, path, Tensor(one.shape[:-1], "long"))
+        yield changed(trial, path, Tensor(one.shape[:1] + one.shape[2:], "long"))
 
 
 def reranked(trial: Trial, old: int, new: int) -> Iterator[Trial]:
     """Trials in which an input has another rank, or is shorter or longer by as much; its channels stay."""
+    if not 0 <= new <= 6:
+        return
     exact = [item for item in tensors(trial) if len(item[1].shape) == old]
     others = [item for item in tensors(trial) if len(item[1].shape) != old]
     for path, tensor in exact:
@@ -202,6 +225,10 @@ def reranked(trial: Trial, old: int, new: int) -> Iterator[Trial]:
         rank = len(tensor.shape) + new - old
         if 0 <= rank <= 6:
             yield changed(trial, path, of_rank(tensor, rank))
+    together = trial
+    for path, tensor in exact or others:
+        together = changed(together, path, of_rank(tensor, max(len(tensor.shape) + new - old, 0)))
+    yield together
 
 
 def of_rank(tensor: Tensor, rank: int) -> Tensor:

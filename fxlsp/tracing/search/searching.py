@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import re
 import traceback
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-import torch
-
 from ...report.recipes import Recipe
 from ..failures import text_of
 from ..torch_private import WITHOUT_DATA
-from . import kinds, messages, operators
+from . import conditions, kinds, messages, operators
 from .attempts import Attempts, Outcome, Under
 from .budget import Budget, OutOfTimeError
-from .feeds import first_feed, optional_inputs, other_inputs, other_masks, part_of_input, written_feed
-from .guesses import Group, Guess, Open, Size, Tensor, Text, Trial, changed
-from .makings import first_making, optional_arguments
+from .failing_lines import own_frames, words_at
+from .feeds import first_feed, optional_inputs, other_masks, part_of_input, written_feed
+from .guesses import Group, Guess, Open, Text, Trial, changed
+from .makings import first_making, further_arguments, optional_arguments
 from .names import Names
 from .settling import Settling
+from .variants import UNIFORM, alike, inputs_that_differ, other_feeds
 
-_UNIFORM = 4
-"""Where distinct sizes lead nowhere everything has this one: what was to be equal then is."""
 _OTHER_EVERY = 5
 """Every so many tries one starts elsewhere, lest all go into a way that ends nowhere."""
 _MOST_SUGGESTED = 40
 """Trials that one error may suggest."""
+_NEARLY, _NEAR = (1, 1_000_000), 12
+"""How far a trial counts to have come that ran until its chameleons were replaced, and for how many suggestions."""
+_MOST_CAUSES = 3
+_NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -54,13 +57,19 @@ class Search:
         self._budget = budget
         self._names = Names()
         self._attempts = Attempts(module, under, self._part)
-        self._waiting: list[tuple[int, int, int, int, Trial]] = []
+        self._waiting: list[tuple[int, int, int, int, int, Trial]] = []
         self._elsewhere: deque[Trial] = deque()
         self._order = itertools.count()
-        self._seen: set[Trial] = set()
+        self._best_place: dict[Trial, tuple[int, int, int, int]] = {}
+        """Of each trial that waits, or has waited."""
+        self._begun: set[Trial] = set()
+        self._nearly: set[Trial] = set()
+        """Those that ran with chameleons, and are now without: if these fail, there is little left to change."""
+        self._failures: Counter[tuple[tuple[int, int], int, str]] = Counter()
         self._best: tuple[tuple[int, int], BaseException | None] = ((-1, 0), None)
         self._made: str | None = None
         self._optional: dict[str, Guess] = {}
+        self._further: dict[str, list[Guess]] = {}
 
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
@@ -70,9 +79,9 @@ class Search:
         """Arguments for a class or factory, and inputs for what it makes."""
         first = first_making(target, name, self._names, self._module)
         self._optional = optional_arguments(target, self._names, self._module)
+        self._further = further_arguments(target, self._names)
         self._push(Trial(first), (0, 0), 0)
-        alike = Group("call", tuple((key, _alike(part)) for key, part in first.items), name)
-        self._elsewhere.append(Trial(alike, None, _UNIFORM))
+        self._elsewhere.append(Trial(alike(first), None, UNIFORM))
         return self._searched()
 
     def of_model(self, init: str) -> Found:
@@ -107,7 +116,9 @@ class Search:
                 if trial.is_concrete and trial.fed is not None:
                     self._made = trial.made.text
                     return trial.fed.text
-                self._push(self._settled(trial, outcome), (2, 0), 0)
+                settled = self._settled(trial, outcome)
+                self._nearly.add(settled)
+                self._push(settled, (2, 0), 0)
                 continue
             if outcome.progress > self._best[0]:
                 self._best = outcome.progress, outcome.error
@@ -123,12 +134,19 @@ class Search:
     def _next(self) -> Trial | None:
         if self._elsewhere and (not self._waiting or self._budget.tries % _OTHER_EVERY == _OTHER_EVERY - 1):
             return self._elsewhere.popleft()
-        return heapq.heappop(self._waiting)[-1] if self._waiting else None
+        while self._waiting:
+            trial = heapq.heappop(self._waiting)[-1]
+            if trial not in self._begun:
+                self._begun.add(trial)
+                return trial
+        return None
 
-    def _push(self, trial: Trial, progress: tuple[int, int], rank: int) -> None:
-        if trial not in self._seen:
-            self._seen.add(trial)
-            heapq.heappush(self._waiting, (-progress[0], -progress[1], rank, next(self._order), trial))
+    def _push(self, trial: Trial, progress: tuple[int, int], rank: int, repeats: int = 0) -> None:
+        """``repeats`` is how often a try ended as the one that suggests this: new errors tell more than old ones."""
+        place = (-progress[0], -progress[1], repeats, rank)
+        if trial not in self._best_place or place < self._best_place[trial]:
+            self._best_place[trial] = place
+            heapq.heappush(self._waiting, (*place, next(self._order), trial))
 
     def _fed(self, trial: Trial) -> Trial:
         """``trial`` with inputs, if its model can be made."""
@@ -139,9 +157,9 @@ class Search:
             return trial
         feed = first_feed(model)
         if trial.uniform:
-            feed = Group("fed", tuple((key, _alike(part)) for key, part in feed.items))
+            feed = Group("fed", tuple((key, alike(part)) for key, part in feed.items))
         else:
-            self._elsewhere += _other_feeds(trial, feed, model)
+            self._elsewhere += other_feeds(trial, feed, model)
         return replace(trial, fed=feed)
 
     def _settled(self, trial: Trial, outcome: Outcome) -> Trial:
@@ -151,23 +169,49 @@ class Search:
         return replace(trial, made=made, fed=fed if isinstance(fed, Group) else None)
 
     def _suggest(self, trial: Trial, outcome: Outcome) -> None:
+        failure = (outcome.progress, *self._place_and_text(outcome.error))
+        repeats = self._failures[failure]
+        self._failures[failure] += 1
         suggested = itertools.islice(self._suggestions(trial, outcome), _MOST_SUGGESTED)
         for rank, other in enumerate(suggested):
-            self._push(other, outcome.progress, rank)
+            is_near = trial in self._nearly and rank < _NEAR
+            self._push(other, _NEARLY if is_near else outcome.progress, rank, repeats)
+
+    def _place_and_text(self, error: BaseException | None) -> tuple[int, str]:
+        """Where in the user's code ``error`` was raised, and its text but for numbers."""
+        if error is None:
+            return 0, ""
+        frames = own_frames(error.__traceback__, self._places)
+        return frames[0][1] if frames else 0, _NUMBERS.sub("#", text_of(error))
 
     def _suggestions(self, trial: Trial, outcome: Outcome) -> Iterator[Trial]:
         error = outcome.error
         if error is None or isinstance(error, (NameError, ImportError)):
             return
+        yield from self._with_own_classes(trial, outcome)
+        yield from conditions.read(trial, error)
         if outcome.failing is not None and trial.fed is not None:
             yield from operators.read(trial, outcome.failing)
         if trial.fed is not None:
-            yield from messages.read(trial, text_of(error))
+            words = words_at(own_frames(error.__traceback__, self._places)[:1])
+            told = (other for each in _with_causes(error) for other in messages.read(trial, text_of(each)))
+            # What the failing line names is more likely to be what is wrong.
+            yield from sorted(told, key=lambda other: not inputs_that_differ(trial, other) & words)
             yield from self._with_options(trial, outcome, text_of(error))
             yield from other_masks(trial)
-        if "NoneType" in text_of(error):
+        for key, guesses in self._further.items():
+            if isinstance(trial.made, Group) and key not in dict(trial.made.items):
+                yield from (changed(trial, ("made", key), guess) for guess in guesses)
+        if "NoneType" in text_of(error) or isinstance(error, AssertionError):
             yield from kinds.with_options(trial, error, self._optional, self._places)
         yield from kinds.read(trial, outcome, self._names, self._places)
+
+    def _with_own_classes(self, trial: Trial, outcome: Outcome) -> Iterator[Trial]:
+        """What was called without its class being known: sizes that it passes on tell nothing of the real one's."""
+        if any(use.calls for use in outcome.uses.values()):
+            settled = self._settled(trial, outcome)
+            yield settled
+            yield replace(settled, fed=None)
 
     def _with_options(self, trial: Trial, outcome: Outcome, text: str) -> Iterator[Trial]:
         """Inputs that may be left out and must not be."""
@@ -181,22 +225,10 @@ def _needs_data(error: BaseException) -> bool:
     return isinstance(error, WITHOUT_DATA) or "not supported for tensor subclasses" in text_of(error)
 
 
-def _alike(part: Guess) -> Guess:
-    """The part with the size that everything has."""
-    if isinstance(part, Open):
-        return replace(part, size=_UNIFORM)
-    if isinstance(part, Size):
-        return Size(_UNIFORM)
-    if isinstance(part, Tensor):
-        return replace(part, shape=(_UNIFORM,) * 4)
-    if isinstance(part, Group):
-        return replace(part, items=tuple((key, _alike(inner)) for key, inner in part.items))
-    return part
-
-
-def _other_feeds(trial: Trial, feed: Group, model: torch.nn.Module) -> Iterator[Trial]:
-    """The same tensor for each input that is a tensor: those that layers of the model take, and usual ones."""
-    for tensor in other_inputs(model):
-        items = tuple((key, tensor if isinstance(part, Tensor) else part) for key, part in feed.items)
-        yield replace(trial, fed=Group("fed", items))
-    yield replace(trial, fed=Group("fed", tuple((key, _alike(part)) for key, part in feed.items)))
+def _with_causes(error: BaseException) -> Iterator[BaseException]:
+    """``error`` and those that it was raised for, which often say more."""
+    current: BaseException | None = error
+    for _ in range(_MOST_CAUSES):
+        if current is not None:
+            yield current
+            current = current.__cause__ or current.__context__

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Mapping
 from types import ModuleType
 
 import torch
 
 from .chameleon import Use
-from .guesses import Group, Guess, Open, Path, Size, Tensor, Text
-from .names import called_class, called_module, likely_words, sizes_of
+from .guesses import RESULT, Group, Guess, Open, Path, Size, Tensor, Text
+from .names import IDENTITY, called_class, called_module, likely_words, sizes_of
 
 _OF_MODULES = frozenset(dir(torch.nn.Module)) | {"weight", "in_features", "out_features", "in_channels", "out_channels"}
+_OF_LOSSES = frozenset(dir(torch.nn.MSELoss()))
 _OF_TENSORS = frozenset(dir(torch.Tensor)) - {"name", "names"}
 
 
@@ -35,7 +37,7 @@ class Settling:
         return Size(guess.size) if use is None else self._of(use, path)
 
     def _of(self, use: Use, path: Path) -> Guess:
-        if use.made or use.ran:
+        if use.calls or use.ran:
             return self._callable(use, path)
         if use.attributes and not use.entries:
             return self._with_attributes(use, path)
@@ -48,27 +50,37 @@ class Settling:
         return _plain(use)
 
     def _callable(self, use: Use, path: Path) -> Guess:
-        own = self._own_class(use.attributes) if use.attributes or "block" in use.open.name else None
-        if own is not None and use.made:
+        result = dict(use.open.known).get(RESULT)
+        if result is not None:
+            return Group("function", ((RESULT, self.of(result, (*path, RESULT))),))
+        own = self._own_class(use) if use.calls and (use.attributes or "block" in use.open.name) else None
+        if own is not None:
             return Text(own)
-        if use.attributes.keys() - _OF_MODULES:
-            inside = ", ".join(f"{name!r}: {self._attribute(use, name, path).text}" for name in use.attributes)
+        name = called_module(use.open.name)
+        if not use.calls and name != IDENTITY and use.attributes.keys() <= _OF_LOSSES:
+            return Text(name)
+        members = {name: self._attribute(use, name, path).text for name in use.attributes}
+        if use.ran > 1:
+            members["forward"] = "lambda self, first, *_, **__: first"
+        if members.keys() - _OF_MODULES or use.ran > 1:
+            inside = ", ".join(f"{name!r}: {text}" for name, text in members.items())
             made = f"type('Block', (torch.nn.Identity,), {{{inside}}})"
-            return Text(made if use.made else f"{made}()")
-        return Text(called_class(use.open.name) if use.made else called_module(use.open.name))
+            return Text(made if use.calls else f"{made}()")
+        return Text(called_class(use.open.name) if use.calls else name)
 
-    def _own_class(self, attributes: Iterable[str]) -> str | None:
-        """A class of the file that looks like a building block, and has these attributes."""
-        for name, value in vars(self._module).items():
-            if (
-                isinstance(value, type)
-                and issubclass(value, torch.nn.Module)
-                and value.__module__ == self._module.__name__
-                and ("block" in name.lower() or "bottleneck" in name.lower())
-                and all(hasattr(value, attribute) for attribute in attributes)
-            ):
-                return name
-        return None
+    def _own_class(self, use: Use) -> str | None:
+        """A class of the file that looks like a building block, has these attributes, and can be called like that."""
+        blocks = [
+            name
+            for name, value in vars(self._module).items()
+            if isinstance(value, type)
+            and issubclass(value, torch.nn.Module)
+            and value.__module__ == self._module.__name__
+            and ("block" in name.lower() or "bottleneck" in name.lower())
+            and all(hasattr(value, attribute) for attribute in use.attributes)
+        ]
+        fitting = (name for name in blocks if all(_takes(getattr(self._module, name), *call) for call in use.calls))
+        return next(fitting, next(iter(blocks), None))
 
     def _attribute(self, use: Use, name: str, path: Path) -> Guess:
         return self.of(use.attributes[name], (*path, f".{name}"))
@@ -98,6 +110,15 @@ class Settling:
         for index in indices:
             parts = parts.with_part(f"[{index}]", self._entry(use, index, path))
         return parts
+
+
+def _takes(cls: type, count: int, names: tuple[str, ...]) -> bool:
+    """Whether the class can be made with as many arguments by position, and with those by name."""
+    try:
+        inspect.signature(cls).bind(*range(count), **dict.fromkeys(names))
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _plain(use: Use) -> Guess:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations, permutations
 
 from .guesses import Guess, Open, Path, Size, Tensor, Trial, changed, leaves
 from .layers import BATCH
@@ -98,9 +99,38 @@ def _in_proportion(size: int, old: int, new: int) -> int | None:
     return scaled if 0 < scaled <= _LARGEST and scaled != size else None
 
 
+def split(trial: Trial, got: int, want: int) -> Iterator[Trial]:
+    """Trials in which inputs that were joined have the sizes of which ``want`` is the sum, as told by the arguments."""
+    made = [number_of(part) for path, part in numbers(trial) if path[0] == "made"]
+    fed = [(path, tensor) for path, tensor in tensors(trial) if path[0] == "fed" and tensor.dtype == "float"]
+    for count in (2, 3):
+        parts = [sizes for sizes in permutations(dict.fromkeys(made), count) if sum(sizes) == want]
+        for joined in combinations(fed, count) if parts else ():
+            for index in (-1, 1):
+                if all(len(tensor.shape) > 1 for _, tensor in joined) and got == sum(
+                    tensor.shape[index] for _, tensor in joined
+                ):
+                    for sizes in parts:
+                        yield _with_sizes(trial, joined, index, sizes)
+
+
+def _with_sizes(trial: Trial, joined: tuple[tuple[Path, Tensor], ...], index: int, sizes: tuple[int, ...]) -> Trial:
+    for (path, tensor), size in zip(joined, sizes, strict=True):
+        trial = changed(trial, path, with_dimension(tensor, index, size))
+    return trial
+
+
+def step_of(trial: Trial) -> Trial:
+    """One step of each sequence."""
+    for path, tensor in tensors(trial):
+        if len(tensor.shape) == 3:
+            trial = changed(trial, path, replace(tensor, shape=(tensor.shape[0], tensor.shape[2])))
+    return trial
+
+
 def resized(trial: Trial, ratio: float) -> Iterator[Trial]:
     """Trials with other spatial sizes; ``ratio`` is how many times as many positions are wanted."""
-    for path, tensor in tensors(trial):
+    for path, tensor in sorted(tensors(trial), key=lambda each: -len(each[1].shape)):
         dimensions = len(tensor.shape) - 2
         if tensor.dtype != "float" or dimensions < 1:
             continue

@@ -142,6 +142,62 @@ def net(made: str, signature: str, run: str) -> str:
             id="a module that is called",
         ),
         pytest.param(
+            "self.a = nn.LSTM(6, 8, batch_first=True)",
+            "x, state",
+            "return self.a(x, state)",
+            "torch.randn(2, 16, 6), (torch.randn(1, 2, 8), torch.randn(1, 2, 8))",
+            id="the two states of an LSTM",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(6, 8)",
+            "x, state",
+            "first, second = state\nreturn self.a(x) + self.a(first) * self.a(second)",
+            "torch.randn(2, 16, 6), (torch.randn(2, 16, 6), torch.randn(2, 16, 6))",
+            id="a tuple",
+        ),
+        pytest.param(
+            "",
+            "q, k, v",
+            "return torch.bmm(torch.bmm(q, k.transpose(1, 2)), v)",
+            "torch.randn(2, 16, 32), torch.randn(2, 16, 32), torch.randn(2, 16, 32)",
+            id="queries, keys and values",
+        ),
+        pytest.param(
+            "self.w = nn.Parameter(torch.randn(5, 4))",
+            "x",
+            "return torch.mm(x, self.w)",
+            "torch.randn(2, 5)",
+            id="a product of matrices",
+        ),
+        pytest.param(
+            "",
+            "labels, scores",
+            "return F.cross_entropy(scores.reshape(-1, scores.size(-1)), labels.reshape(-1))",
+            None,
+            id="flattened classes",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(4, 8, 3)",
+            "x, target_size",
+            "_, _, h, w = target_size\nreturn F.interpolate(self.a(x), (h, w))",
+            "torch.randn(2, 4, 64, 64), (2, 3, 64, 64)",
+            id="a size that is unpacked",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(4, 8, 1)",
+            "x",
+            "b, c, h, w = x.shape\nreturn self.a(x).squeeze(2).permute(0, 2, 1)",
+            "torch.randn(2, 4, 1, 64)",
+            id="a dimension that is squeezed",
+        ),
+        pytest.param(
+            "",
+            "x, mean",
+            "return x - mean.unsqueeze(1).expand(-1, x.size(1), -1)",
+            None,
+            id="a rank that an expansion needs",
+        ),
+        pytest.param(
             "self.a = nn.Linear(8, 2)",
             "x, other=None",
             "return self.a(x) + self.a(other)",
@@ -163,6 +219,19 @@ def test_inputs_are_found(
 def test_what_only_data_could_tell_ends_no_search(worker: Any, write: Callable[..., str]) -> None:
     text = net("self.a = nn.Linear(8, 2)", "x", "y = self.a(x)\nreturn y[: int(y.sum().item())]")
     assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 16, 8)"
+
+
+def test_inputs_that_are_joined_have_the_sizes_that_the_arguments_tell(worker: Any, write: Callable[..., str]) -> None:
+    text = f"""{HEAD}
+class Net(nn.Module):
+    def __init__(self, input_dim, hidden_dim):
+        super().__init__()
+        self.a = nn.Conv2d(input_dim + hidden_dim, 4, 3)
+
+    def forward(self, x, state):
+        return self.a(torch.cat([x, state], dim=1))
+"""
+    assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 32, 64, 64), torch.randn(2, 96, 64, 64)"
 
 
 def test_an_input_of_each_name_keeps_its_own_size(worker: Any, write: Callable[..., str]) -> None:

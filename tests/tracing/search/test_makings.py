@@ -129,6 +129,38 @@ def body(text: str) -> str:
             "Net(sizes=[32, 32, 32], rate=0.5, mode='sum', flag=False)",
             id="annotations",
         ),
+        pytest.param(
+            "def __init__(self, words):\nself.a = nn.Embedding(words.size(), 8)",
+            "Net(words=__import__('types').SimpleNamespace(size=(lambda *_, **__: 96)))",
+            id="a method that returns a number",
+        ),
+        pytest.param(
+            "def __init__(self, config):\nself.a = nn.Parameter(torch.tensor([config.start]))",
+            "Net(config=__import__('types').SimpleNamespace(start=0.5))",
+            id="a number in a tensor",
+        ),
+        pytest.param(
+            "def __init__(self, config):\n"
+            "self.a = nn.Embedding(9, 8, padding_idx=config.pad)\n"
+            "self.b = nn.Dropout(config.attn_pdrop)",
+            "Net(config=__import__('types').SimpleNamespace(pad=1, attn_pdrop=0.1))",
+            id="a number with which a tensor is indexed",
+        ),
+        pytest.param(
+            "def __init__(self, rows):\nself.rows = [[0] + row for row in rows]",
+            "Net(rows=[[32, 32, 32], [32, 32, 32], [32, 32, 32]])",
+            id="a list of lists",
+        ),
+        pytest.param(
+            "def __init__(self, table):\nself.a = nn.Embedding.from_pretrained(torch.from_numpy(table))",
+            "Net(table=__import__('numpy').ones((100, 32), dtype='float32'))",
+            id="an array",
+        ),
+        pytest.param(
+            "def __init__(self, act):\nself.a = {'3x3': nn.ReLU, '5x5': nn.GELU}[act]()",
+            "Net(act='3x3')",
+            id="a key that is no name",
+        ),
     ],
 )
 def test_an_argument_is_found(text: str, init: str, worker: Any, write: Callable[..., str]) -> None:
@@ -195,6 +227,82 @@ class Net(nn.Module):
     report = worker.report(write(HEAD + block) + ":Net")
     assert report.recipe.init == "Net(block=WideBlock)"
     assert report.recipe.inputs == "torch.randn(2, 32, 64, 64)"
+
+
+def test_of_several_building_blocks_the_one_is_handed_in_that_can_be_called_like_that(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    block = """
+class FirstBlock(nn.Module):
+    def __init__(self, width, other):
+        super().__init__()
+
+class SecondBlock(nn.Module):
+    def __init__(self, width, stride=1):
+        super().__init__()
+        self.a = nn.Conv2d(width, width, 1, stride)
+
+    def forward(self, x):
+        return self.a(x)
+
+class Net(nn.Module):
+    def __init__(self, block, layers):
+        super().__init__()
+        self.all = nn.Sequential(*[block(8, stride=2) for _ in range(layers[0])])
+        self.head = nn.Linear(8 * 8 * 8, 2)
+
+    def forward(self, x):
+        return self.head(self.all(x).flatten(1))
+"""
+    report = worker.report(write(HEAD + block) + ":Net")
+    assert report.recipe.init == "Net(block=SecondBlock, layers=[2])"
+    assert report.recipe.inputs == "torch.randn(2, 8, 32, 32)"
+
+
+def test_further_arguments_are_passed_where_it_cannot_do_without(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, *shape):
+        super().__init__()
+        self.shape = shape
+
+    def forward(self, x):
+        return x.view(*self.shape)
+"""
+    report = worker.report(write(HEAD + text) + ":Net")
+    assert report.recipe.init == "Net(*[-1])"
+
+
+def test_a_module_that_is_called_with_several_arguments_takes_them(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner, self.a = inner, nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.inner(self.a(x), x, scale=2)
+"""
+    report = worker.report(write(HEAD + text) + ":Net")
+    assert report.recipe.init is not None
+    assert "lambda self, first, *_, **__: first" in report.recipe.init
+    assert report.complete
+
+
+def test_what_cannot_be_made_without_data_is_made_with_it(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        rates = [rate.item() for rate in torch.linspace(0, 0.5, 300)]
+        self.a, self.b = nn.Linear(width, 2), nn.Dropout(rates[3])
+
+    def forward(self, x):
+        return self.b(self.a(x))
+"""
+    report = worker.report(write(HEAD + text) + ":Net")
+    assert report.recipe.init == "Net(width=64)"
+    assert report.complete
 
 
 def test_what_a_forward_tells_of_a_constructors_argument_counts(worker: Any, write: Callable[..., str]) -> None:

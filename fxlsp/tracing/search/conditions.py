@@ -1,0 +1,238 @@
+"""What a failed ``assert``, or the condition of a ``raise``, says of what was wanted."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+import torch
+
+from .chameleon import Chameleon
+from .guesses import Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves
+from .names import called_module, name_of, sizes_of
+from .operators import of_rank, reranked
+from .sizes import equalised, number_of
+
+_LARGEST_CHOICE = 12
+"""Values of a collection that are tried."""
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+def read(trial: Trial, error: BaseException) -> Iterator[Trial]:
+    """Trials in which the condition holds for want of which ``error`` was raised."""
+    last = _last(error.__traceback__)
+    if last is None:
+        return
+    for test, wanted in _conditions(last.tb_frame.f_code, last.tb_lineno):
+        yield from _Wanted(trial, last.tb_frame).that(test, wanted)
+
+
+def _last(traceback: TracebackType | None) -> TracebackType | None:
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _conditions(code: CodeType, line: int) -> Iterator[tuple[ast.expr, bool]]:
+    """The conditions that the statement on ``line`` of a function stands under, and whether each should hold."""
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    # Of the function alone: files of this size take a second to parse.
+    try:
+        function = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
+    except (SyntaxError, IndentationError):
+        return
+    at = line - code.co_firstlineno + 1
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assert) and _covers(node, at):
+            yield node.test, True
+        if isinstance(node, ast.If):
+            if _raises(node.body, at):
+                yield node.test, False
+            elif _raises(node.orelse, at):
+                yield node.test, True
+
+
+def _covers(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _raises(body: list[ast.stmt], line: int) -> bool:
+    """Whether the line is of a ``raise`` in it, behind ``elif`` too."""
+    return any(
+        _covers(node, line) if isinstance(node, ast.Raise) else isinstance(node, ast.If) and _raises(node.orelse, line)
+        for node in body
+    ) or any(isinstance(node, ast.If) and len(body) == 1 and _raises(node.body, line) for node in body)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Trials in which an expression of a frame has another value."""
+
+    trial: Trial
+    frame: FrameType
+
+    def that(self, test: ast.expr, wanted: bool) -> Iterator[Trial]:
+        if self._value(test) in (True, False) and bool(self._value(test)) == wanted:
+            return
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                yield from self.that(operand, not wanted)
+            case ast.BoolOp(values=values):
+                for value in values:
+                    yield from self.that(value, wanted)
+            case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kind]) if wanted:
+                yield from self._of_kind(subject, self._value(kind))
+            case ast.Compare(left=left, ops=ops, comparators=rights):
+                for op, right in zip(ops, rights, strict=True):
+                    yield from self._compared(left, type(op) if wanted else _OPPOSITE[type(op)], right)
+                    left = right
+            case ast.Name() | ast.Attribute():
+                for path, _ in self._parts(test, self._value(test)):
+                    yield changed(self.trial, path, Text(str(wanted)))
+
+    def _value(self, expression: ast.expr) -> Any:
+        code = compile(ast.Expression(expression), "<condition>", "eval")
+        try:
+            return eval(code, self.frame.f_globals, self.frame.f_locals)
+        except Exception:
+            # As it may have been what failed in the first place.
+            return None
+
+    def _compared(self, left: ast.expr, op: type[ast.cmpop], right: ast.expr) -> Iterator[Trial]:
+        one, other = self._value(left), self._value(right)
+        if op is ast.In:
+            yield from self._one_of(left, one, other)
+        elif op in (ast.Eq, ast.Is):
+            yield from self._equal(left, one, other)
+            yield from self._equal(right, other, one)
+        elif isinstance(one, int) and isinstance(other, (int, float)):
+            step = {ast.Lt: -1, ast.Gt: 1, ast.NotEq: 1}.get(op, 0)
+            yield from self._equal(left, one, int(other) + step)
+            yield from self._equal(right, int(other), int(one) - step)
+        if op in (ast.Lt, ast.LtE, ast.Gt, ast.GtE):
+            for path, _ in self._parts(left, one):
+                yield changed(self.trial, path, Text("0.5"))
+
+    def _one_of(self, left: ast.expr, one: Any, choice: Any) -> Iterator[Trial]:
+        if isinstance(choice, (str, torch.Tensor, Chameleon)) or not hasattr(choice, "__iter__"):
+            return
+        for value in sorted(choice, key=repr)[:_LARGEST_CHOICE] if isinstance(choice, (set, frozenset)) else choice:
+            yield from self._equal(left, one, value)
+
+    def _equal(self, subject: ast.expr, one: Any, other: Any) -> Iterator[Trial]:
+        """``subject``, which is ``one``, made equal to ``other``."""
+        match subject:
+            case ast.BinOp(left=left, op=ast.Mod(), right=right) if other == 0:
+                yield from self._divisible(self._value(left), self._value(right))
+            case _ if isinstance(other, int) and isinstance(one, int) and (tensor := _ranked(subject)) is not None:
+                yield from self._of_rank(tensor, one, other)
+            case ast.Call(func=ast.Name(id="len"), args=[sequence]) if isinstance(other, int):
+                yield from self._of_length(sequence, int(other))
+        if isinstance(other, (str, bool, float, int, type(None))):
+            for path, part in self._parts(subject, one):
+                value = int(other) if isinstance(other, Chameleon) else other
+                yield changed(self.trial, path, _like(part, value))
+        if isinstance(one, int) and isinstance(other, int):
+            yield from equalised(self.trial, int(one), int(other))
+        elif isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
+            for left, right in zip(one, other, strict=False):
+                if isinstance(left, int) and isinstance(right, int):
+                    yield from equalised(self.trial, int(left), int(right))
+
+    def _divisible(self, number: Any, by: Any) -> Iterator[Trial]:
+        if isinstance(number, int) and isinstance(by, int) and number > 0 and by > 0:
+            yield from equalised(self.trial, int(number), max(number // by, 1) * by)
+            yield from equalised(self.trial, int(by), 1)
+
+    def _of_rank(self, tensor: ast.expr, got: int, wanted: int) -> Iterator[Trial]:
+        for path, part in self._parts(tensor, None):
+            if isinstance(part, Tensor) and 0 <= wanted <= 6:
+                yield changed(self.trial, path, of_rank(part, wanted))
+        yield from reranked(self.trial, got, wanted)
+
+    def _of_length(self, sequence: ast.expr, length: int) -> Iterator[Trial]:
+        value = self._value(sequence)
+        for path, part in self._parts(sequence, value):
+            if isinstance(part, Group) and part.kind in ("list", "tuple") and part.items:
+                items = tuple((f"[{index}]", part.items[min(index, len(part.items) - 1)][1]) for index in range(length))
+                yield changed(self.trial, path, Group(part.kind, items))
+            elif isinstance(part, (Open, Size)) and 0 <= length <= _LARGEST_CHOICE:
+                yield changed(self.trial, path, sizes_of(length, number_of(part)))
+
+    def _of_kind(self, subject: ast.expr, kind: Any) -> Iterator[Trial]:
+        for path, part in self._parts(subject, self._value(subject)):
+            size = number_of(part) if isinstance(part, (Open, Size)) else 2
+            for each in kind if isinstance(kind, tuple) else (kind,):
+                make = _OF_KIND.get(each)
+                if each is torch.nn.Module:
+                    yield changed(self.trial, path, Text(called_module(name_of(path))))
+                elif make is not None:
+                    yield changed(self.trial, path, make(size))
+
+    def _parts(self, subject: ast.expr, value: Any) -> list[tuple[Path, Guess]]:
+        """The parts of the trial that ``subject`` may be: the chameleon that it is, or those of its name."""
+        every = [*leaves(self.trial), *_lists(self.trial.made, ("made",))]
+        if self.trial.fed is not None:
+            every += _lists(self.trial.fed, ("fed",))
+        if isinstance(value, Chameleon):
+            found = [(path, part) for path, part in every if path == value.fxlsp_use.path]
+            return found or [(value.fxlsp_use.path, value.fxlsp_use.open)]
+        name = subject.id if isinstance(subject, ast.Name) else getattr(subject, "attr", None)
+        return [(path, part) for path, part in every if name is not None and name_of(path) == name]
+
+
+_OF_KIND: dict[type, Callable[[int], Guess]] = {
+    int: Size,
+    float: lambda size: Text("0.5"),
+    bool: lambda size: Text("True"),
+    str: lambda size: Text("''"),
+    list: lambda size: sizes_of(3, size),
+    tuple: lambda size: Group("tuple", sizes_of(2, size).items),
+    dict: lambda size: Group("dict", ()),
+    torch.Tensor: lambda size: Tensor((size, size)),
+    torch.Size: lambda size: Text(f"torch.Size([{size}])"),
+    torch.device: lambda size: Text("torch.device('cpu')"),
+}
+
+
+def _lists(guess: Guess, path: Path) -> Iterator[tuple[Path, Guess]]:
+    if isinstance(guess, Group) and len(path) > 1 and guess.kind in ("list", "tuple"):
+        yield path, guess
+    for key, part in guess.parts:
+        yield from _lists(part, (*path, key))
+
+
+def _like(part: Guess, value: object) -> Guess:
+    """``value`` in the place of ``part``: numbers stay correctable."""
+    return Size(value) if isinstance(value, int) and not isinstance(value, bool) else Text(repr(value))
+
+
+def _ranked(subject: ast.expr) -> ast.expr | None:
+    """The tensor of which ``subject`` is the rank."""
+    match subject:
+        case ast.Attribute(value=tensor, attr="ndim"):
+            return tensor
+        case ast.Call(func=ast.Attribute(value=tensor, attr="dim" | "ndimension"), args=[]):
+            return tensor
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=tensor, attr="shape")]):
+            return tensor
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[])]):
+            return tensor
+    return None
