@@ -167,7 +167,8 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
     except (NoModelError, FakesFailedError) as error:
         return {"status": "not loaded", "reason": str(error)[:300]}
     load_ms = (time.perf_counter() - start) * 1000
-    if not issubclass(find_target(module, each.name), torch.nn.Module):
+    cls = find_target(module, each.name)
+    if not (isinstance(cls, type) and issubclass(cls, torch.nn.Module)):
         return {"status": "no module"}
     with _classes_noted(module) as ran:
         found = Lacking(target, loaded, Under(mode, places)).found(None)
