@@ -172,6 +172,8 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
             return tuple(values.values())
         case "dict":
             return {evaluate(key, module, "search"): value for key, value in values.items()}
+        case "module":
+            return type("Block", (torch.nn.Identity,), dict(values))()
         case "function":
             return lambda *_, **__: values[RESULT]
         case "fed":

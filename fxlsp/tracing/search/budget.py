@@ -18,8 +18,10 @@ else the machine does."""
 
 
 LARGE = 4
-"""Tries that a model may have whose first ones take all of the time, and how many times as long it may take for them:
-one run of a deep network takes a third of a second."""
+"""Tries that a model may have whose first ones take all of the time: one run of a deep network takes a third of a
+second."""
+_LONGER = 2
+"""How many times as long it may take for them."""
 
 
 class OutOfTimeError(BaseException):
@@ -63,7 +65,7 @@ class Budget:
             return
         before = signal.signal(signal.SIGPROF, _raise)
         # Again and again: a bare ``except`` of the model's may swallow the first.
-        signal.setitimer(signal.ITIMER_PROF, max(self._left() + (LARGE - 1) * self._seconds, 0.001), 0.05)
+        signal.setitimer(signal.ITIMER_PROF, max(self._left() + (_LONGER - 1) * self._seconds, 0.001), 0.05)
         try:
             yield
         finally:

@@ -199,6 +199,16 @@ def part_of_input(open_: Open, name: str) -> Guess:
     return of_name(name, None, {})
 
 
+def further_inputs(model: torch.nn.Module, fed: Group | None) -> Iterator[Group]:
+    """Two and three of what ``*name`` takes one of."""
+    known = dict(fed.items) if fed is not None else {}
+    for parameter in inspect.signature(entry_of(model)).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL and parameter.name in known and fed is not None:
+            for count in (2, 3):
+                more = tuple((f"{parameter.name}_{number}", known[parameter.name]) for number in range(1, count))
+                yield replace(fed, items=fed.items + more)
+
+
 def optional_inputs(model: torch.nn.Module, fed: Group | None) -> Iterator[tuple[str, Guess]]:
     """What may be passed for the inputs that default to None, and are not passed yet."""
     known = dict(fed.items) if fed is not None else {}

@@ -70,7 +70,7 @@ class Tensor(Guess):
         return f"torch.ones({sizes}, dtype=torch.{self.dtype})"
 
 
-Kind = Literal["list", "tuple", "dict", "namespace", "record", "call", "function", "fed"]
+Kind = Literal["list", "tuple", "dict", "namespace", "record", "call", "function", "module", "fed"]
 
 RESULT = "()"
 """The key of what a function returns."""
@@ -96,6 +96,9 @@ class Group(Guess):
             return f"({', '.join(values)}{',' if len(values) == 1 else ''})"
         if self.kind == "dict":
             return "{" + ", ".join(f"{key}: {part.text}" for key, part in self.items) + "}"
+        if self.kind == "module":
+            inside = ", ".join(f"{key!r}: {part.text}" for key, part in self.items)
+            return f"type('Block', (torch.nn.Identity,), {{{inside}}})()"
         if self.kind == "function":
             return f"(lambda *_, **__: {values[0]})"
         named = ", ".join("*" + part.text if key[0] == "*" else f"{key}={part.text}" for key, part in self.items)

@@ -13,8 +13,21 @@ from .attempts import Outcome
 from .chameleon import Chameleon, Use, class_name
 from .failing_lines import Line, failing_text, held_values, own_frames, words_at
 from .guesses import RESULT, Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves, part_at
-from .names import VOCABULARY, Names, called_class, called_module, likely_words, name_of, sizes_of
+from .names import (
+    IDENTITY,
+    RETURNS_FIRST,
+    VOCABULARY,
+    Names,
+    called_class,
+    called_module,
+    likely_words,
+    name_of,
+    sizes_of,
+)
 from .sizes import number_of, numbers, with_number
+
+_MOST_KEYS = 12
+"""Keys of a dict that are tried."""
 
 
 def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterator[Trial]:
@@ -24,6 +37,8 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         return
     text = text_of(error)
     yield from _missing(trial, error, text, names)
+    if "Identity.forward()" in text:
+        yield _with_any_arguments(trial)
     if "Identity" in text:
         yield from _with_results(trial, outcome.uses, names)
     if re.search(r"'list'|not list|type list", text):
@@ -64,6 +79,12 @@ def _missing(trial: Trial, error: BaseException, text: str, names: Names) -> Ite
         yield from _extended(trial, "record", error.args[0], names)
         yield from _extended(trial, "dict", repr(error.args[0]), names)
         yield from _extended(trial, "call", error.args[0], names)
+    match = re.search(r"'(?:Identity|Block)' object has no attribute '(\w+)'", text)
+    if match is not None:
+        yield from _extended(trial, "module", match.group(1), names)
+        for path, part in leaves(trial):
+            if part == Text(IDENTITY):
+                yield changed(trial, path, Group("module", ((match.group(1), names.of(match.group(1))),)))
     match = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'", text)
     if match is not None:
         yield from _extended(trial, "call", match.group(1), names)
@@ -77,6 +98,14 @@ def _with_results(trial: Trial, uses: Mapping[Path, Use], names: Names) -> Itera
     for path, use in reversed(list(uses.items())):
         if use.calls and path[0] == "made" and RESULT not in dict(use.open.known):
             yield changed(trial, (*path, RESULT), names.of(re.sub(r"^get_|^_", "", use.open.name)))
+
+
+def _with_any_arguments(trial: Trial) -> Trial:
+    """Modules that are called with more than one argument return the first."""
+    for path, part in leaves(trial):
+        if part == Text(IDENTITY):
+            trial = changed(trial, path, Text(RETURNS_FIRST))
+    return trial
 
 
 def _numbers_for_lists(trial: Trial) -> Iterator[Trial]:
@@ -162,7 +191,13 @@ def _words_used(use: Use | None, frames: list[Line]) -> list[str]:
             if isinstance(constant, (tuple, frozenset)):
                 # A set of strings has another order in each process.
                 found += sorted(each for each in constant if isinstance(each, str))
-    return list(dict.fromkeys(found))[:12]
+    return list(dict.fromkeys(found))[:_MOST_KEYS]
+
+
+def _number_keys(frames: list[Line]) -> list[int]:
+    """Of the dicts that the code handles where it failed."""
+    dicts = [value for frame, _ in frames[:1] for value in frame.f_locals.values() if isinstance(value, dict)]
+    return [key for value in dicts for key in value if type(key) is int][:_MOST_KEYS]
 
 
 def _in_turn(several: Sequence[Iterator[Trial]]) -> Iterator[Trial]:
@@ -210,7 +245,7 @@ def _others(trial: Trial, path: Path, use: Use | None, frames: list[Line]) -> It
     numbers_near = [int(number) for number in re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", texts)]
     compared = [each for each in use.compared if isinstance(each, int)] if use is not None else []
     seen = {number_of(part)}
-    for number in (*compared, *numbers_near):
+    for number in (*compared, *_number_keys(frames), *numbers_near):
         if number not in seen:
             seen.add(number)
             yield changed(trial, path, with_number(part, number))

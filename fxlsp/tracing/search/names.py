@@ -53,7 +53,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
     (
         r"""(num|n|nb)_?(\w+_)?(layers?|blocks?|stages?|stacks?|levels?|units_per\w*|repeats?|branch(es)?
         |resblocks?|res\w*|modules|steps|iters?|iterations|scales?|experts|hidden_layers|convs?
-        |downs?(ampl\w+)?|ups?|cells?|anchors?|nodes|flows|mix\w*)|depth|.*_(depth|layers)|n|repeats?
+        |downs?(ampl\w+)?|ups?|cells?|anchors?|nodes|flows|mix\w*)|depths?|.*_(depths?|layers?|repeats?|num_blocks?)|n|repeats?
         |nlayers|reps|layers?|blocks|stages""",
         2,
     ),
@@ -131,6 +131,9 @@ class Names:
     def of(self, name: str) -> Guess:
         """What ``name`` is likely to be: exactly known for flags and rates, else open."""
         plain = name.strip("_")
+        if len(plain) > 1 and plain.isupper():
+            # As in configurations that are written like constants.
+            plain = plain.lower()
         for pattern, code in _COMPILED_TEXTS:
             if pattern.fullmatch(plain):
                 return Text(code)
@@ -153,6 +156,7 @@ class Names:
 
 
 IDENTITY = "torch.nn.Identity()"
+RETURNS_FIRST = "type('Block', (torch.nn.Identity,), {'forward': lambda self, first, *_, **__: first})()"
 _ACTIVATION = re.compile(r".*(act|nonlin|relu)", re.IGNORECASE)
 _NORM = re.compile(r".*(norm|bn)", re.IGNORECASE)
 _CONV = re.compile(r".*conv", re.IGNORECASE)

@@ -48,10 +48,17 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
     elif name in ("matmul", "mm", "bmm", "rmatmul", "baddbmm", "addmm", "matmul_"):
         yield from _of_ranks(trial, operands[-2:], {"bmm": 3, "baddbmm": 3, "mm": 2, "addmm": 2}.get(name))
         yield from _product(trial, operands[-2:])
-    elif name in ("cat", "stack", "concat", "concatenate", "hstack", "vstack"):
+    else:
+        yield from _without_weights(trial, name, call, operands)
+
+
+def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.Tensor]) -> Iterator[Trial]:
+    if name in ("cat", "stack", "concat", "concatenate", "hstack", "vstack"):
         yield from _joined(trial, [item for arg in call.args[:1] if isinstance(arg, (list, tuple)) for item in arg])
     elif name in ("cross_entropy", "nll_loss") and len(operands) > 1:
         yield from _classes(trial, operands[0], operands[1])
+    elif "_pool" in name and operands and len(call.args) > 1:
+        yield from _pooled(trial, operands[0], call.args[1])
     elif _BROADCASTING.fullmatch(name) and len(operands) > 1:
         yield from _broadcast(trial, operands[0], operands[1])
 
@@ -100,6 +107,13 @@ def _convolution(trial: Trial, name: str, call: Call, operands: list[torch.Tenso
         return
     smallest = min(operand.shape[2:])
     yield from resized(trial, (max(weight.shape[2:]) / max(smallest, 1) * 2) ** dimensions)
+
+
+def _pooled(trial: Trial, operand: torch.Tensor, kernel: Any) -> Iterator[Trial]:
+    sizes = [each for each in (kernel if isinstance(kernel, (tuple, list)) else [kernel]) if isinstance(each, int)]
+    size, dimensions = max(sizes, default=0), operand.dim() - 2
+    if dimensions > 0 and min(operand.shape[2:]) < size:
+        yield from resized(trial, (size / max(min(operand.shape[2:]), 1)) ** dimensions)
 
 
 def _moved(trial: Trial, operand: torch.Tensor) -> Iterator[Trial]:

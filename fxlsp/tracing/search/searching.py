@@ -19,7 +19,7 @@ from . import conditions, kinds, messages, operators
 from .attempts import Attempts, Outcome, Under
 from .budget import Budget, OutOfTimeError
 from .failing_lines import own_frames, words_at
-from .feeds import first_feed, optional_inputs, other_masks, part_of_input, written_feed
+from .feeds import first_feed, further_inputs, optional_inputs, other_masks, part_of_input, written_feed
 from .guesses import Group, Guess, Open, Text, Trial, changed
 from .makings import first_making, further_arguments, optional_arguments
 from .names import Names
@@ -33,6 +33,8 @@ _MOST_SUGGESTED = 40
 _NEARLY, _NEAR = (1, 1_000_000), 12
 """How far a trial counts to have come that ran until its chameleons were replaced, and for how many suggestions."""
 _MOST_CAUSES = 3
+_EMPTY = re.compile(r"\(\)|empty|at least|out of range|not enough")
+"""What is said where something has no elements."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -199,7 +201,9 @@ class Search:
             yield from sorted(told, key=lambda other: not inputs_that_differ(trial, other) & words)
             yield from self._with_options(trial, outcome, text_of(error))
             yield from other_masks(trial)
-        for key, guesses in self._further.items():
+            if outcome.model is not None:
+                yield from (replace(trial, fed=fed) for fed in further_inputs(outcome.model, trial.fed))
+        for key, guesses in self._further.items() if _EMPTY.search(text_of(error)) else ():
             if isinstance(trial.made, Group) and key not in dict(trial.made.items):
                 yield from (changed(trial, ("made", key), guess) for guess in guesses)
         if "NoneType" in text_of(error) or isinstance(error, AssertionError):

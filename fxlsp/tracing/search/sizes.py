@@ -131,15 +131,30 @@ def step_of(trial: Trial) -> Trial:
 def resized(trial: Trial, ratio: float) -> Iterator[Trial]:
     """Trials with other spatial sizes; ``ratio`` is how many times as many positions are wanted."""
     for path, tensor in sorted(tensors(trial), key=lambda each: -len(each[1].shape)):
-        dimensions = len(tensor.shape) - 2
-        if tensor.dtype != "float" or dimensions < 1:
-            continue
-        first = 2 if dimensions > 1 else (1 if tensor.shape[2] > tensor.shape[1] else 2)
-        edge = tensor.shape[-1] if dimensions > 1 else tensor.shape[first]
-        estimate = edge * ratio ** (1 / max(dimensions, 1))
-        for new in _edges_near(estimate, edge):
-            shape = tensor.shape[:2] + (new,) * dimensions if dimensions > 1 else None
-            yield changed(trial, path, replace(tensor, shape=shape) if shape else with_dimension(tensor, first, new))
+        for sizes in _other_sizes(tensor, ratio):
+            alone = changed(trial, path, replace(tensor, shape=tensor.shape[:1] + sizes))
+            together = alone
+            for other, beside in tensors(trial):
+                if other != path and beside.shape[1:] == tensor.shape[1:]:
+                    # Inputs of one size are likely to have to stay so.
+                    together = changed(together, other, replace(beside, shape=beside.shape[:1] + sizes))
+            yield together
+            if together != alone:
+                yield alone
+
+
+def _other_sizes(tensor: Tensor, ratio: float) -> Iterator[tuple[int, ...]]:
+    """Of all dimensions but the batch's."""
+    dimensions = len(tensor.shape) - 2
+    if tensor.dtype != "float" or dimensions < 1:
+        return
+    first = 2 if dimensions > 1 else (1 if tensor.shape[2] > tensor.shape[1] else 2)
+    edge = tensor.shape[-1] if dimensions > 1 else tensor.shape[first]
+    for new in _edges_near(edge * ratio ** (1 / dimensions), edge):
+        if dimensions > 1:
+            yield tensor.shape[1:2] + (new,) * dimensions
+        else:
+            yield with_dimension(tensor, first, new).shape[1:]
 
 
 def _edges_near(estimate: float, edge: int) -> list[int]:

@@ -157,6 +157,16 @@ def body(text: str) -> str:
             id="an array",
         ),
         pytest.param(
+            "def __init__(self, depth):\nkinds = {7: nn.ReLU, 9: nn.GELU}\nself.a = kinds[depth]()",
+            "Net(depth=7)",
+            id="a key that is a number",
+        ),
+        pytest.param(
+            "def __init__(self, cfg):\nself.a = nn.Linear(cfg.HIDDEN_DIM, cfg.NUM_CLASSES)",
+            "Net(cfg=__import__('types').SimpleNamespace(HIDDEN_DIM=32, NUM_CLASSES=10))",
+            id="names like constants",
+        ),
+        pytest.param(
             "def __init__(self, act):\nself.a = {'3x3': nn.ReLU, '5x5': nn.GELU}[act]()",
             "Net(act='3x3')",
             id="a key that is no name",
@@ -287,6 +297,37 @@ class Net(nn.Module):
     assert report.recipe.init is not None
     assert "lambda self, first, *_, **__: first" in report.recipe.init
     assert report.complete
+
+
+def test_a_module_of_a_list_takes_several_arguments_too(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layers, self.a = nn.ModuleList([layer]), nn.Linear(4, 4)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x, mask=None)
+        return self.a(x)
+"""
+    report = worker.report(write(HEAD + text) + ":Net")
+    assert report.complete
+
+
+def test_a_module_has_the_attributes_that_are_read(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layers = nn.ModuleList([layer])
+        self.a = nn.Linear(4, self.layers[0].hidden_dim)
+
+    def forward(self, x):
+        return self.a(x)
+"""
+    report = worker.report(write(HEAD + text) + ":Net")
+    assert report.recipe.init == "Net(layer=type('Block', (torch.nn.Identity,), {'hidden_dim': 32})())"
 
 
 def test_what_cannot_be_made_without_data_is_made_with_it(worker: Any, write: Callable[..., str]) -> None:
