@@ -72,7 +72,7 @@ def with_options(trial: Trial, error: BaseException, optional: Mapping[str, Gues
 
 def _missing(trial: Trial, error: BaseException, text: str, names: Names) -> Iterator[Trial]:
     """Attributes, keys and arguments that are asked for and not there yet."""
-    match = re.search(r"'SimpleNamespace' object has no attribute '(\w+)'", text)
+    match = re.search(r"'(?:types\.)?SimpleNamespace' object has no attribute '(\w+)'", text)
     if match is not None:
         yield from _extended(trial, "namespace", match.group(1), names)
     if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):

@@ -55,7 +55,7 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
 def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.Tensor]) -> Iterator[Trial]:
     if name in ("cat", "stack", "concat", "concatenate", "hstack", "vstack"):
         yield from _joined(trial, [item for arg in call.args[:1] if isinstance(arg, (list, tuple)) for item in arg])
-    elif name in ("cross_entropy", "nll_loss") and len(operands) > 1:
+    elif name in ("cross_entropy", "nll_loss") and len(operands) > 1 and operands[0].dim():
         yield from _classes(trial, operands[0], operands[1])
     elif "_pool" in name and operands and len(call.args) > 1:
         yield from _pooled(trial, operands[0], call.args[1])

@@ -174,10 +174,18 @@ class Search:
         failure = (outcome.progress, *self._place_and_text(outcome.error))
         repeats = self._failures[failure]
         self._failures[failure] += 1
-        suggested = itertools.islice(self._suggestions(trial, outcome), _MOST_SUGGESTED)
-        for rank, other in enumerate(suggested):
+        for rank, other in enumerate(self._some_suggestions(trial, outcome)):
             is_near = trial in self._nearly and rank < _NEAR
             self._push(other, _NEARLY if is_near else outcome.progress, rank, repeats)
+
+    def _some_suggestions(self, trial: Trial, outcome: Outcome) -> list[Trial]:
+        found: list[Trial] = []
+        try:
+            found.extend(itertools.islice(self._suggestions(trial, outcome), _MOST_SUGGESTED))
+        except Exception:
+            # As in ``_searched``, but what was suggested so far counts, and so do the trials that wait.
+            traceback.print_exc()
+        return found
 
     def _place_and_text(self, error: BaseException | None) -> tuple[int, str]:
         """Where in the user's code ``error`` was raised, and its text but for numbers."""

@@ -162,6 +162,13 @@ def body(text: str) -> str:
             id="a key that is a number",
         ),
         pytest.param(
+            "def __init__(self, config):\n"
+            "if config.kind == 'wide': self.a = nn.Linear(config.width, 2)\n"
+            "else: self.a = nn.Linear(2, 2)",
+            "Net(config=__import__('types').SimpleNamespace(kind='wide', width=64))",
+            id="an attribute that is read once another one is known",
+        ),
+        pytest.param(
             "def __init__(self, cfg):\nself.a = nn.Linear(cfg.HIDDEN_DIM, cfg.NUM_CLASSES)",
             "Net(cfg=__import__('types').SimpleNamespace(HIDDEN_DIM=32, NUM_CLASSES=10))",
             id="names like constants",
