@@ -20,7 +20,7 @@ else the machine does."""
 LARGE = 4
 """Tries that a model may have whose first ones take all of the time: one run of a deep network takes a third of a
 second."""
-_LONGER = 2
+_LONGER = 4
 """How many times as long it may take for them."""
 
 

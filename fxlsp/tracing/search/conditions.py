@@ -195,7 +195,22 @@ class _Wanted:
             found = [(path, part) for path, part in every if path == value.fxlsp_use.path]
             return found or [(value.fxlsp_use.path, value.fxlsp_use.open)]
         name = subject.id if isinstance(subject, ast.Name) else getattr(subject, "attr", None)
-        return [(path, part) for path, part in every if name is not None and name_of(path) == name]
+        found = [(path, part) for path, part in every if name is not None and name_of(path) == name]
+        if not found and isinstance(subject, ast.Name) and self._is_own_argument(subject.id):
+            return [(("made", subject.id), Size(1))]
+        return found
+
+    def _is_own_argument(self, name: str) -> bool:
+        """Whether it is an argument of the constructor that the trial calls, which it leaves to its default."""
+        code, made = self.frame.f_code, self.trial.made
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        owner = self.frame.f_locals.get(names[0]) if names else None
+        return (
+            code.co_name == "__init__"
+            and isinstance(made, Group)
+            and type(owner).__name__ == made.name
+            and name in names
+        )
 
 
 _OF_KIND: dict[type, Callable[[int], Guess]] = {

@@ -149,7 +149,7 @@ def _of_torch(use: Use, text: str) -> Iterator[Guess]:
         yield Tensor((VOCABULARY, size))
     if "ndarray" in text:
         yield Text(f"__import__('numpy').ones(({VOCABULARY}, {size}), dtype='float32')")
-    if "Tensor" in text or "parameter" in text:
+    if "Tensor" in text or "parameter" in text or "has no item" in text:
         yield Tensor((size,))
         yield Tensor((size, size))
 

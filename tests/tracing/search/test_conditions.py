@@ -54,6 +54,7 @@ def fed(signature: str, body: str) -> str:
             "Net(sizes=[32, 32, 32, 32, 32], width=64)",
             id="a length",
         ),
+        pytest.param("width, flag=False", "assert flag", "Net(width=64, flag=True)", id="a default that will not do"),
         pytest.param("names", "assert isinstance(names, dict)", "Net(names={})", id="a type"),
         pytest.param(
             "width, depth=None",
