@@ -70,6 +70,8 @@ class Attempts:
         self._really = under.really
         self._part = part
         self._models: dict[Guess, tuple[torch.nn.Module, dict[Path, Use]]] = {}
+        self._failed: tuple[Guess, Outcome] | None = None
+        """The last that could not be made: it is asked for again when it is to be run."""
 
     def made(self, trial: Trial) -> Outcome:
         """Make the model alone."""
@@ -79,6 +81,8 @@ class Attempts:
             outcome.model, outcome.uses = known[0], dict(known[1])
             outcome.progress = (1, 0)
             return outcome
+        if self._failed is not None and self._failed[0] == trial.made:
+            return self._failed[1]
         constructions = Constructions(self._places)
         realised = _Realised(self._module, self._part)
         try:
@@ -97,6 +101,7 @@ class Attempts:
                 return self.made(trial)
             outcome.error = _checked(error)
             outcome.progress = (0, constructions.count)
+            self._failed = trial.made, outcome
         outcome.uses = realised.uses
         return outcome
 

@@ -8,6 +8,7 @@ import linecache
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -50,8 +51,16 @@ def _last(traceback: TracebackType | None) -> TracebackType | None:
     return traceback
 
 
-def _conditions(code: CodeType, line: int) -> Iterator[tuple[ast.expr, bool]]:
-    """The conditions that the statement on ``line`` of a function stands under, and whether each should hold."""
+@lru_cache(maxsize=32)
+def _conditions(code: CodeType, line: int) -> tuple[tuple[ast.expr, bool], ...]:
+    """The conditions that the statement on ``line`` of a function stands under, and whether each should hold.
+
+    Remembered, since many tries end at the same statement.
+    """
+    return tuple(_found_conditions(code, line))
+
+
+def _found_conditions(code: CodeType, line: int) -> Iterator[tuple[ast.expr, bool]]:
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     # Of the function alone: files of this size take a second to parse.
     try:
