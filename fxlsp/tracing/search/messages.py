@@ -263,7 +263,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
         ),
         _floats,
     ),
-    (r"boolean|type Bool|bool tensor|BoolTensor|operator on a bool", _bools),
+    (r"boolean|Boolean-type|type Bool|bool tensor|BoolTensor|operator on a bool", _bools),
     (
         (
             r"converted to an? (?:index|Scalar|Python)|converted to Scalar|interpreted as an integer"

@@ -219,6 +219,13 @@ def net(made: str, signature: str, run: str) -> str:
             id="an edge that pooling needs",
         ),
         pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, valid",
+            "return self.a(x).masked_fill(~valid, 0)",
+            None,
+            id="what is negated",
+        ),
+        pytest.param(
             "",
             "x, mean",
             "return x - mean.unsqueeze(1).expand(-1, x.size(1), -1)",
