@@ -6,6 +6,7 @@ import ast
 import inspect
 import linecache
 import textwrap
+import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -65,7 +66,7 @@ def _found_conditions(code: CodeType, line: int) -> Iterator[tuple[ast.expr, boo
     # Of the function alone: files of this size take a second to parse.
     try:
         function = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
-    except (SyntaxError, IndentationError):
+    except (SyntaxError, tokenize.TokenError):
         return
     at = line - code.co_firstlineno + 1
     for node in ast.walk(function):
@@ -98,7 +99,8 @@ class _Wanted:
     frame: FrameType
 
     def that(self, test: ast.expr, wanted: bool) -> Iterator[Trial]:
-        if self._value(test) in (True, False) and bool(self._value(test)) == wanted:
+        now = self._value(test)
+        if isinstance(now, bool) and now == wanted:
             return
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
