@@ -110,6 +110,8 @@ class _Wanted:
                     yield from self.that(value, wanted)
             case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kind]) if wanted:
                 yield from self._of_kind(subject, self._value(kind))
+            case ast.Compare(left=ast.Call(func=ast.Name(id="type"), args=[subject]), comparators=[kind]) if wanted:
+                yield from self._of_kind(subject, self._value(kind))
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 for op, right in zip(ops, rights, strict=True):
                     yield from self._compared(left, type(op) if wanted else _OPPOSITE[type(op)], right)

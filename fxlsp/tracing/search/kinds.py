@@ -48,6 +48,9 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         # It was read as a list of lists, and so on: the outermost is meant.
         told = [re.sub(r"(__0_)+$", "", name) for name in told]
     named = [path for path in outcome.uses if class_name(path) in told]
+    unpacked = re.search(r"values to unpack \(expected (\d+)", text)
+    if unpacked is not None:
+        yield from _of_length(trial, int(unpacked.group(1)), words_at(own_frames(error.__traceback__, places)[:1]))
     if isinstance(error, KeyError) and isinstance(error.args[0] if error.args else None, Chameleon):
         named.insert(0, error.args[0].fxlsp_use.path)
     frames = own_frames(error.__traceback__, places)
@@ -98,6 +101,15 @@ def _with_results(trial: Trial, uses: Mapping[Path, Use], names: Names) -> Itera
     for path, use in reversed(list(uses.items())):
         if use.calls and path[0] == "made" and RESULT not in dict(use.open.known):
             yield changed(trial, (*path, RESULT), names.of(re.sub(r"^get_|^_", "", use.open.name)))
+
+
+def _of_length(trial: Trial, length: int, words: set[str]) -> Iterator[Trial]:
+    """Lists that the failing line names, as long as what it unpacks."""
+    for path, group in _groups(trial.made, ("made",)):
+        if group.kind in ("list", "tuple") and group.items and name_of(path) in words:
+            first = group.items[0][1]
+            items = tuple((f"[{index}]", dict(group.items).get(f"[{index}]", first)) for index in range(length))
+            yield changed(trial, path, replace(group, items=items))
 
 
 def _with_any_arguments(trial: Trial) -> Trial:

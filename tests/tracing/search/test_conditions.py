@@ -55,6 +55,7 @@ def fed(signature: str, body: str) -> str:
             id="a length",
         ),
         pytest.param("width, flag=False", "assert flag", "Net(width=64, flag=True)", id="a default that will not do"),
+        pytest.param("size", "assert type(size) is int", "Net(size=32)", id="a type itself"),
         pytest.param("names", "assert isinstance(names, dict)", "Net(names={})", id="a type"),
         pytest.param(
             "width, depth=None",

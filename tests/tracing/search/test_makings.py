@@ -91,6 +91,11 @@ def body(text: str) -> str:
             id="a number that torch may repeat",
         ),
         pytest.param(
+            "def __init__(self, sizes: list[int]):\nfirst, second = sizes\nself.a = nn.Linear(first, second)",
+            "Net(sizes=[32, 32])",
+            id="a list as long as what is unpacked",
+        ),
+        pytest.param(
             "def __init__(self, dims):\nself.a = nn.ModuleList([nn.Linear(4, each) for each in dims])",
             "Net(dims=[32, 32, 32])",
             id="a list to loop over",
