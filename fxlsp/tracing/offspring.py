@@ -21,7 +21,7 @@ _PARSED = 4096
 """Bytes; longer frames are results and pass on unread."""
 REAP_SECONDS = 0.2
 """What a child that has said its last word has to end by itself."""
-STACK_SECONDS = 0.1
+STACK_SECONDS = 0.3
 """What a child that is over its limit has to tell where it is."""
 
 

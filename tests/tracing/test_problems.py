@@ -131,7 +131,7 @@ def test_without_inputs_the_graph_is_there_and_its_shapes_unknown(worker: Any, w
             5,
         ),
         (MODEL, "Net(", "FX903", "SyntaxError", None),
-        (MODEL, "3", "FX903", "makes a int", 5),
+        (MODEL, "3", "FX903", "makes a int", None),
         (MODEL + "raise SystemExit(3)\n", None, None, "", None),
         ("import sys\nclass Net:\n    sys.exit(3)\n", None, "FX901", "SystemExit", 3),
     ],
