@@ -170,6 +170,12 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
     cls = find_target(module, each.name)
     if not (isinstance(cls, type) and issubclass(cls, torch.nn.Module)):
         return {"status": "no module"}
+    if _is_made_by_default(cls, each.name):
+        # A trace searches no other arguments for it then: what is wrong with its own is to be told.
+        try:
+            builder.build(loaded)
+        except (NoModelError, FakesFailedError) as error:
+            return {"status": "not made", "reason": str(error)[:300]}
     with _classes_noted(module) as ran:
         found = Lacking(target, loaded, Under(mode, places)).found(None)
     answer: Answer = {
@@ -186,6 +192,17 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
     if found.inputs is not None:
         answer["ran"] = sorted(ran)
     return answer
+
+
+def _is_made_by_default(cls: Any, name: str) -> bool:
+    """Whether it needs no arguments."""
+    from fxlsp.tracing.recipes import RecipeError, default_init
+
+    try:
+        default_init(cls, name)
+    except RecipeError as error:
+        return not error.needs
+    return True
 
 
 @contextmanager
