@@ -24,6 +24,10 @@ _SOURCES: dict[RecipeSource, str] = {
 }
 
 
+_IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\.""")
+"""As :func:`fxlsp.source.importing.import_expression` writes it."""
+
+
 def is_stale(state: ModelState) -> bool:
     """The report holds for an earlier text."""
     return state.status is not Status.FRESH
@@ -78,7 +82,3 @@ def recipe_text(recipe: Recipe) -> str:
 def readable_recipe(recipe: Recipe) -> str:
     """The recipe with the mere names of what it imports: for people, not for Python."""
     return _IMPORT.sub("", recipe_text(recipe))
-
-
-_IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\.""")
-"""As :func:`fxlsp.source.importing.import_expression` writes it."""

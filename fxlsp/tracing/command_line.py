@@ -7,6 +7,15 @@ from collections.abc import Iterable
 from typing import Any
 
 
+class _Given:
+    all = True
+
+
+def arguments_are_missing() -> bool:
+    """Whether something has parsed the command line that requires more of it."""
+    return not _Given.all
+
+
 def let_arguments_be_missing() -> None:
     """From now on a script that parses its command line gets the defaults; what it requires is None."""
     original = argparse.ArgumentParser.parse_known_args
@@ -16,6 +25,7 @@ def let_arguments_be_missing() -> None:
             return original(self, args, namespace)
         for requirement in _required(self):
             requirement.required = False
+            _Given.all = False
         return original(self, [], namespace)
 
     argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
 from ..report.wire import text_digest
+from .command_line import arguments_are_missing
 from .execution import Execution, WorkspaceModule, ask, execution_of, start
 from .expressions import Expressions
 from .frames import is_installed
@@ -74,12 +75,14 @@ class Loader:
         return next((cause for each in self._executions if (cause := each.cause_of(error)) is not None), error)
 
     def supply(self, error: BaseException) -> bool:
-        """After a NameError without a cause, find the name in a branch not taken of the file that raised it, or run all
-        of that; False if neither is of use."""
+        """After a NameError without a cause, run all of the file that raised it; where arguments are missing, find the
+        name in a branch that it did not take for want of them. False if neither is of use."""
         if not isinstance(error, NameError) or self.cause_of(error) is not error:
             return False
-        name = error.name or ""
-        return any(each.assume(name) or each.run_whole() for each in self._executions if each.raised(error))
+        raised = [each for each in self._executions if each.raised(error)]
+        if arguments_are_missing() and any(each.assume(error.name or "") for each in raised):
+            return True
+        return any(each.run_whole() for each in raised)
 
     @property
     def has_assumed(self) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from fxlsp.report.problems import Failure
+
 NET = """
 import torch
 from torch import nn
@@ -327,3 +329,6 @@ elif args.dataset == "mnist":
     report = worker.report(f"{write(taken + net, 'other.py')}:Net", "Net()", "torch.randn(1, 1)")
     assert report.nodes[-1].output == {"shape": [1, 2], "dtype": "float32"}
     assert report.recipe.source != "search"
+    wrong = net + "\nif torch.__version__ == '0':\n    channels, width = 3, 8\n"
+    message = worker.answer(f"{write(wrong, 'wrong.py')}:Net", "Net()", "torch.randn(1, 3)")
+    assert "'channels' is not defined" in Failure.from_json(message["failure"]).message
