@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from concurrent.futures import Executor
+from contextlib import suppress
 
 from fxlsp.report.wire import Decoder, Message, encode
 
@@ -55,3 +56,10 @@ class Channel:
     def close(self) -> None:
         """Ends the stream; what was sent before is still delivered if the other side reads it."""
         self._writer.close()
+
+    async def forget_unread(self) -> None:
+        """Frees what a closed channel still holds, once nobody is left to read what was sent."""
+        self._writer.transport.abort()
+        # Asyncio keeps how the connection was lost, and complains of an error that nobody asked for.
+        with suppress(OSError):
+            await self._writer.wait_closed()

@@ -81,6 +81,7 @@ class Process:
         finally:
             self.kill()
             await self._process.wait()
+            await self.channel.forget_unread()
             await self._end_output()
 
     async def _end_output(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -74,6 +75,20 @@ async def test_a_large_report_arrives_whole(make: Make, tmp_path: Path) -> None:
     outcome = await make().trace(request(tmp_path, "big20000"))
     assert outcome.report is not None
     assert len(outcome.report.nodes) == 20000
+
+
+async def test_a_process_that_has_hung_up_is_ended_without_complaints(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What this finalizer hides is told wherever the collector comes to the lost connection first.
+    monkeypatch.delattr(asyncio.StreamReaderProtocol, "__del__")
+    complaints: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    outcome = await make("hangs_up").trace(request(tmp_path))
+    assert outcome.failure is not None
+    await asyncio.sleep(0)  # what wakes a task holds the error until its next step
+    gc.collect()
+    assert complaints == []
 
 
 async def test_cancelling_the_task_cancels_the_trace(make: Make, tmp_path: Path) -> None:

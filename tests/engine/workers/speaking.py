@@ -31,6 +31,10 @@ class Wire:
         with self._lock:
             self._socket.sendall(struct.pack(">I", len(payload)) + payload)
 
+    def stop_reading(self) -> None:
+        """From now on the server's messages break the pipe."""
+        self._socket.shutdown(socket.SHUT_RD)
+
     def send_raw(self, data: bytes) -> None:
         self._socket.sendall(data)
 

@@ -1,0 +1,10 @@
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from tests.engine.workers.speaking import Wire
+
+wire = Wire()
+wire.stop_reading()
+wire.send({"type": "refused", "code": "FX906", "message": "python3.12 has no torch"})
