@@ -19,9 +19,9 @@ from .writing import write_all
 class Forked(Offspring):
     """Speaks over pipes, and leads a process group of its own."""
 
-    def __init__(self, close_in_child: Iterable[int]) -> None:
+    def __init__(self, folder: str, close_in_child: Iterable[int]) -> None:
         """``close_in_child`` are descriptors of the template's that are none of the child's business."""
-        super().__init__()
+        super().__init__(folder)
         job_end, self._job_pipe = os.pipe()
         self.report_pipe, report_end = os.pipe()
         self._stack_pipe, stack_end = os.pipe()

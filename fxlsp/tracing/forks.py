@@ -31,8 +31,9 @@ class NoForkError(Exception):
 class Forks(Nursery):
     """Keeps one child ready beside those that trace."""
 
-    def __init__(self, hello: Message) -> None:
+    def __init__(self, hello: Message, folder: str) -> None:
         self._hello = hello
+        self._folder = folder
         self._children: set[Forked] = set()
         self._spare: Forked | None = None
         self._connection = -1
@@ -71,7 +72,7 @@ class Forks(Nursery):
         """Fork a child ahead of its request: it gets ready while nobody waits for it."""
         if self._spare is None:
             theirs = [descriptor for child in self._children for descriptor in child.descriptors]
-            self._spare = Forked([self._connection, *theirs])
+            self._spare = Forked(self._folder, [self._connection, *theirs])
             self._children.add(self._spare)
 
     def take(self) -> Offspring:

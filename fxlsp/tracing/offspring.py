@@ -35,12 +35,13 @@ class Offspring(ABC):
     report_pipe: int
     """On which its messages arrive. Its end is the child's."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
+        """``folder`` holds the scratch folders of the template's children."""
         self.id = -1
         """The request it carries out; -1 while it waits for one."""
         self.done = False
         """Whether its result has passed."""
-        self._scratch = tempfile.mkdtemp(prefix="fxlsp-")
+        self._scratch = tempfile.mkdtemp(dir=folder)
         self._limits = {"seconds": math.inf, "megabytes": math.inf}
         self._started = time.monotonic()
         self._owed = 1

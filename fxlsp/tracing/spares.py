@@ -23,7 +23,8 @@ the next child is ready; each takes some 400 MB."""
 class Spares(Nursery):
     """Keeps children waiting, the oldest first in line, and replaces each that is taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
         self._waiting: list[Spawned] = []
         self._taken: set[Spawned] = set()
         self._names: list[str] = []
@@ -31,7 +32,7 @@ class Spares(Nursery):
 
     def greeting(self, connection: socket.socket) -> Message | None:
         """As the first child says it, once it is ready."""
-        child = Spawned(self._names)
+        child = Spawned(self._folder, self._names)
         self._waiting.append(child)
         with selectors.DefaultSelector() as selector:
             for descriptor in (connection.fileno(), *child.pipes):
@@ -53,13 +54,13 @@ class Spares(Nursery):
 
     def prepare(self) -> None:
         while len(self._waiting) < _READY:
-            self._waiting.append(Spawned(self._names))
+            self._waiting.append(Spawned(self._folder, self._names))
 
     def take(self) -> Offspring:
         for child in [child for child in self._waiting if not child.is_alive]:
             self._waiting.remove(child)
             child.bury()
-        child = self._waiting.pop(0) if self._waiting else Spawned(self._names)
+        child = self._waiting.pop(0) if self._waiting else Spawned(self._folder, self._names)
         self._taken.add(child)
         return child
 

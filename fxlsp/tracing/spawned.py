@@ -32,9 +32,9 @@ _WHY_AT_LIMIT = {"time": "took too long", "memory": "needed too much memory"}
 class Spawned(Offspring):
     """Takes a request at once, and hands it over when it is ready."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, folder: str, names: Iterable[str]) -> None:
         """``names`` are packages to import ahead of its request."""
-        super().__init__()
+        super().__init__(folder)
         self.greeting: Message | None = None
         """What it says about its interpreter."""
         self._request: tuple[Message, bytes] | None = None

@@ -9,6 +9,7 @@ import os
 import platform
 import socket
 import sys
+import tempfile
 
 from ..report.codes import NO_INTERPRETER
 from ..report.wire import PROTOCOL, Message, encode
@@ -36,7 +37,8 @@ def start(connection: socket.socket) -> None:
     # User code that starts a process must not hand it this connection.
     connection.set_inheritable(False)
     if not hasattr(os, "fork") or os.environ.get(_SPAWN) == "1":
-        Template(connection, Spares()).serve()
+        with _scratch() as folder:
+            Template(connection, Spares(folder)).serve()
         return
     greeting = _greeting(forks=True)
     if greeting["type"] == "refused":
@@ -45,11 +47,17 @@ def start(connection: socket.socket) -> None:
     from .forks import Forks, NoForkError
 
     try:
-        Template(connection, Forks(greeting)).serve()
+        with _scratch() as folder:
+            Template(connection, Forks(greeting, folder)).serve()
     except NoForkError as error:
         sys.stderr.write(f"{error}: processes are started instead\n")
         sys.stderr.flush()
         _start_over(connection)
+
+
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    """What the children may write to: it goes with the template, and all that killed ones have left in it."""
+    return tempfile.TemporaryDirectory(prefix="fxlsp-", ignore_cleanup_errors=True)
 
 
 def _start_over(connection: socket.socket) -> None:

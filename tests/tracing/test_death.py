@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.tracing.conftest import Worker
+
 MODEL = """
 import ctypes, os, time
 import torch
@@ -111,6 +113,22 @@ def test_side_effects_are_refused(statement: str, worker: Any, write: Callable[.
 def test_temporary_files_may_be_written_and_go_with_the_trace(worker: Any, write: Callable[..., str]) -> None:
     path = write(MODEL.format(statement="import tempfile; open(tempfile.mkstemp()[1], 'w').write('x')"))
     assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
+@pytest.mark.parametrize("spawn", [False, True], ids=["forked", "started"])
+def test_nothing_stays_among_the_temporary_files_when_the_server_has_gone(
+    spawn: bool, write: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    path = write(MODEL.format(statement="import tempfile; tempfile.mkdtemp(); time.sleep(600)"))
+    worker = Worker(spawn=spawn)
+    worker.ask(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=600)
+    worker.next_stage("trace")
+    assert list(temporary.glob("fxlsp-*/*"))
+    worker.close()
+    assert not list(temporary.glob("fxlsp-*"))
 
 
 def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
