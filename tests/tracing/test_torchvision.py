@@ -116,18 +116,23 @@ def has_tensor(inputs: tuple[Any, ...]) -> bool:
 
 
 @cache
-def tree(file: str) -> ast.Module:
-    return ast.parse(Path(file).read_text(encoding="utf-8"))
+def syntax_by_span(file: str) -> dict[tuple[int, int, int, int], list[ast.AST]]:
+    nodes: dict[tuple[int, int, int, int], list[ast.AST]] = {}
+    for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+        if hasattr(node, "lineno"):
+            nodes.setdefault(span(node), []).append(node)
+    return nodes
 
 
+@cache
 def end_of(file: str, line: int) -> int:
     """A frame's line is where an expression over several lines begins: the line where the innermost one ends."""
     if not COLUMNS:
         return line
     ends = [
-        node.end_lineno
-        for node in ast.walk(tree(file))
-        if isinstance(node, (ast.Call, ast.BinOp)) and node.lineno == line and node.end_lineno is not None
+        end_line
+        for (first_line, _, end_line, _), nodes in syntax_by_span(file).items()
+        if first_line == line and any(isinstance(node, (ast.Call, ast.BinOp)) for node in nodes)
     ]
     return max(ends, default=line)
 
@@ -135,7 +140,7 @@ def end_of(file: str, line: int) -> int:
 def check_expression(node: Node) -> None:
     """Exactly at the location there is a syntax node whose name fits the target."""
     assert node.location is not None
-    found = [syntax for syntax in ast.walk(tree(node.location.file)) if span(syntax) == span_of(node.location)]
+    found = syntax_by_span(node.location.file).get(span_of(node.location), [])
     if node.op == "placeholder":
         assert any(isinstance(syntax, ast.arg) for syntax in found), node
     elif node.op == "output":
@@ -163,10 +168,8 @@ def fits(syntax: ast.AST, node: Node) -> bool:
     return isinstance(syntax, (ast.BinOp, ast.AugAssign, ast.UnaryOp, ast.Compare))
 
 
-def span(node: ast.AST) -> tuple[int, int, int, int] | None:
-    if not hasattr(node, "lineno"):
-        return None
-    return (node.lineno, node.col_offset + 1, node.end_lineno, node.end_col_offset + 1)  # type: ignore[attr-defined]
+def span(node: Any) -> tuple[int, int, int, int]:
+    return (node.lineno, node.col_offset + 1, node.end_lineno, node.end_col_offset + 1)
 
 
 def span_of(location: Location) -> tuple[int, int, int, int]:
