@@ -12,7 +12,7 @@ test: environment  ## Formatter, linter, type checker and all tests, on $(PYTHON
 	$(VENV)/bin/python -m ruff format --check .
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m mypy
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-matrix:  ## The worker's tests on the oldest and the newest Python and torch that pyproject.toml claims.
 	$(PYTHON) -m dev.matrix
