@@ -190,7 +190,7 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
 
 
 class _Watch(TorchFunctionMode):
-    """Counts calls of torch's functions, and keeps the one that raises."""
+    """Counts the calls of torch's functions that return, and keeps the one that raises."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -200,14 +200,14 @@ class _Watch(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        self.count += 1
+        run = _normalised if func is torch.nn.functional.batch_norm else func
         try:
-            if func is torch.nn.functional.batch_norm:
-                return _normalised(*args, **(kwargs or {}))
-            return func(*args, **(kwargs or {}))
+            result = run(*args, **(kwargs or {}))
         except BaseException:
             self.failing = Call(getattr(func, "__name__", ""), args, kwargs or {})
             raise
+        self.count += 1
+        return result
 
 
 def _normalised(given: torch.Tensor, running_mean: torch.Tensor | None, *rest: Any, **options: Any) -> torch.Tensor:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dis
 import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from opcode import opmap
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -44,6 +46,10 @@ class Use:
     """Calls without a tensor among the arguments: how many came by position, and the names of the others."""
     ran: int = 0
     """With how many arguments it was called at most, where a tensor was among them."""
+    unpacked: int = 0
+    """Into how many names what such a call returned was unpacked at once."""
+    wraps: bool = False
+    """Whether it was called with a module alone, as what changes one or puts it into another is."""
     compared: list[str | int] = field(default_factory=list)
     """Strings and numbers it was compared with."""
     words: bool = False
@@ -116,12 +122,18 @@ class Chameleon(int):
         given = [value for value in (*args, *kwargs.values()) if isinstance(value, (torch.Tensor, torch.fx.Proxy))]
         if given:
             self.fxlsp_use.ran = max(self.fxlsp_use.ran, len(args) + len(kwargs))
-            return given[0]
+            frame = sys._getframe(1)
+            count = _unpacked_next(frame.f_code, frame.f_lasti)
+            self.fxlsp_use.unpacked = self.fxlsp_use.unpacked or count
+            return (given[0],) * count if count else given[0]
         self.fxlsp_use.calls.append((len(args), tuple(kwargs)))
         if any(key == RESULT for key, _ in self.fxlsp_use.open.known):
             if RESULT not in self.fxlsp_use.values:
                 _handed_out(self, RESULT, self.fxlsp_use.open.name)
             return self.fxlsp_use.values[RESULT]
+        if len(args) == 1 and isinstance(args[0], torch.nn.Module):
+            self.fxlsp_use.wraps = True
+            return args[0]
         return torch.nn.Identity()
 
     def __eq__(self, other: object) -> bool:
@@ -189,6 +201,14 @@ def _unpacked_into(frame: FrameType) -> int | None:
     """How many names an unpacking assignment of ``frame`` has that is running; None if none is."""
     code, at = frame.f_code.co_code, frame.f_lasti
     return code[at + 1] if 0 <= at < len(code) and code[at] == opmap["UNPACK_SEQUENCE"] else None
+
+
+@lru_cache(maxsize=64)
+def _unpacked_next(code: CodeType, at: int) -> int:
+    """Into how many names the result of the instruction at ``at`` is unpacked; 0 if it is not."""
+    following = (each for each in dis.get_instructions(code) if each.offset > at)
+    after = next((each for each in following if each.opname not in ("CACHE", "PRECALL", "CALL")), None)
+    return after.arg or 0 if after is not None and after.opname == "UNPACK_SEQUENCE" else 0
 
 
 def _repeated_by_torch(frame: FrameType) -> int | None:

@@ -17,6 +17,7 @@ import torch
 
 from .chameleon import Chameleon
 from .guesses import Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves
+from .lengths import several
 from .names import called_module, name_of, sizes_of
 from .operators import of_rank, reranked
 from .sizes import equalised, number_of
@@ -186,6 +187,8 @@ class _Wanted:
             if isinstance(part, Group) and part.kind in ("list", "tuple") and part.items:
                 items = tuple((f"[{index}]", part.items[min(index, len(part.items) - 1)][1]) for index in range(length))
                 yield changed(self.trial, path, Group(part.kind, items))
+            elif isinstance(part, Tensor) and 0 < length <= _LARGEST_CHOICE:
+                yield changed(self.trial, path, several(part, length))
             elif isinstance(part, (Open, Size)) and 0 <= length <= _LARGEST_CHOICE:
                 yield changed(self.trial, path, sizes_of(length, number_of(part)))
 
@@ -194,7 +197,9 @@ class _Wanted:
             size = number_of(part) if isinstance(part, (Open, Size)) else 2
             for each in kind if isinstance(kind, tuple) else (kind,):
                 make = _OF_KIND.get(each)
-                if each is torch.nn.Module:
+                if isinstance(part, Tensor) and each in (list, tuple):
+                    yield changed(self.trial, path, several(part, 2))
+                elif each is torch.nn.Module:
                     yield changed(self.trial, path, Text(called_module(name_of(path))))
                 elif make is not None:
                     yield changed(self.trial, path, make(size))

@@ -41,6 +41,8 @@ _NUMBER = re.compile(
     |stage|level""",
     re.VERBOSE,
 )
+_DEVICE = re.compile(r"(.*_)?device")
+_DTYPE = re.compile(r"(.*_)?dtype")
 _EDGES = re.compile(r"edge_index|edges|edge_idx")
 _ADJACENCY = re.compile(r"adj\w*|laplacian|graph|A|L")
 _BOXES = re.compile(r"(.*_)?(boxes|rois|proposals|bbox(es)?|anchors)")
@@ -152,6 +154,8 @@ def _apart_from_values(name: str, is_later: bool, usual: Tensor) -> Guess | None
     length = _length(usual)
     always: tuple[tuple[re.Pattern[str], Guess], ...] = (
         (_FLAG, Text("False")),
+        (_DEVICE, Text("'cpu'")),
+        (_DTYPE, Text("torch.float32")),
         (_MASK, Tensor((BATCH, length), "bool")),
         (_LENGTHS, Tensor((BATCH,), "long", length)),
         (_EDGES, Tensor((2, SEQUENCE), "long")),

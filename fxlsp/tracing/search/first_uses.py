@@ -63,15 +63,27 @@ def _unpacked_tuple(node: torch.fx.Node, modules: Modules) -> Group | None:
 
     Of parts of which nothing else is known the shape is empty.
     """
-    items = {user.args[1]: user for user in node.users if _name(user) == "getitem" and isinstance(user.args[1], int)}
-    if len(items) != len(node.users) or len(items) < 2 or set(items) != set(range(len(items))):
+    items: dict[int, list[torch.fx.Node]] = {}
+    for user in node.users:
+        index = user.args[1] if _name(user) == "getitem" else None
+        if not isinstance(index, int):
+            return None
+        items.setdefault(index, []).append(user)
+    if len(items) < 2 or set(items) != set(range(len(items))):
         return None
     if _SIZES.fullmatch(str(node.target)):
         return image_sizes(len(items))
-    parts = [_needed_by_users(items[index], modules, _DEEPEST) for index in range(len(items))]
+    parts = [_of_several(items[index], modules) for index in range(len(items))]
     known = next((part for part in parts if part is not None and 0 not in part.shape), Tensor(()))
     sized = [part if part is not None and 0 not in part.shape else known for part in parts]
     return Group("tuple", tuple((f"[{index}]", part) for index, part in enumerate(sized)))
+
+
+def _of_several(nodes: list[torch.fx.Node], modules: Modules) -> Tensor | None:
+    """What one part is that was read several times: of layers, as many as are read."""
+    needs = [need for node in nodes if (need := _needed_by_users(node, modules, _DEEPEST)) is not None]
+    sized = [need for need in needs if 0 not in need.shape]
+    return max(sized or needs, key=lambda need: need.shape[:1], default=None)
 
 
 def _state(node: torch.fx.Node, modules: Modules) -> Group | None:
@@ -100,7 +112,9 @@ def _needed_by(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth
         return _needed_by_module(user, node, modules, depth)
     if (name == "getattr" and user.args[1:] == ("shape",)) or (name == "size" and len(user.args) == 1):
         return _of_rank(_unpacked(user))
-    if name in ("size", "flatten", "getitem"):
+    if name == "getitem":
+        return _of_layers(user, modules, depth)
+    if name in ("size", "flatten"):
         return None
     if name in ("permute", "transpose", "unsqueeze"):
         return _before_moving(user, name, modules, depth)
@@ -109,17 +123,31 @@ def _needed_by(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth
     return None
 
 
+def _of_layers(user: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
+    """A state of which that of one layer is read: one step of what its users need."""
+    index = user.args[1]
+    need = _needed_by_users(user, modules, depth - 1) if isinstance(index, int) else None
+    if need is None or need.dtype != "float" or len(need.shape) not in (2, 3):
+        return None
+    return Tensor((index + 1 if isinstance(index, int) and index >= 0 else 1, BATCH, need.shape[-1]))
+
+
 def _needed_by_module(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
     layer = modules.get(str(user.target))
     if layer is None:
         return None
-    positions = [index for index, argument in enumerate(user.args) if argument is node]
+    positions = [index for index, argument in enumerate(user.args) if argument is node or _is_in(node, argument)]
     position = positions[0] if positions else 0
     found = input_of(layer, position)
     if found is not None or position:
         return found
     after = _needed_by_users(user, modules, depth - 1) if _keeps_shape(layer) else None
     return after or _of_rank(rank_of(layer) or 0)
+
+
+def _is_in(node: torch.fx.Node, argument: object) -> bool:
+    """Whether an argument is a tuple of states that a node is of."""
+    return isinstance(argument, (tuple, list)) and any(each is node for each in argument)
 
 
 def _keeps_shape(layer: torch.nn.Module) -> bool:

@@ -132,6 +132,28 @@ _MAKERS = {
 
 
 @dataclass(frozen=True)
+class Returning(Guess):
+    """A module that returns its first input several times over."""
+
+    count: int = 0
+    """How often in a tuple, where that is what it returns."""
+    keys: tuple[str, ...] = ()
+    """Of a dict, where that is what it returns."""
+    attributes: tuple[str, ...] = ()
+    """Of an object, where that is what it returns."""
+
+    @property
+    def text(self) -> str:
+        inside = f"({', '.join(['first'] * self.count)},)"
+        if self.keys:
+            inside = "{" + ", ".join(f"{key!r}: first" for key in self.keys) + "}"
+        elif self.attributes:
+            named = ", ".join(f"{name}=first" for name in self.attributes)
+            inside = f"{_MAKERS['namespace']}({named})"
+        return f"type('Block', (torch.nn.Identity,), {{'forward': lambda self, first, *_, **__: {inside}}})()"
+
+
+@dataclass(frozen=True)
 class Open(Guess):
     """A value of which nothing is known yet but what it may be if it is a number: a chameleon stands for it."""
 

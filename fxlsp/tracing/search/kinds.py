@@ -30,6 +30,10 @@ _MOST_KEYS = 12
 """Keys of a dict that are tried."""
 
 
+_MODULES = Group("dict", tuple((f"'{key}'", Text(IDENTITY)) for key in ("first", "second")))
+"""What is made a ModuleDict of."""
+
+
 def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterator[Trial]:
     """Trials that the error suggests for what the model is made with."""
     error = outcome.error
@@ -41,7 +45,7 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         yield _with_any_arguments(trial)
     if "Identity" in text:
         yield from _with_results(trial, outcome.uses, names)
-    if re.search(r"'list'|not list|type list", text):
+    if re.search(r"'list'|not list|type list|can only concatenate list", text):
         yield from _numbers_for_lists(trial)
     told = re.findall(class_name(()) + r"\w+", text)
     if "too many dimensions" in text:
@@ -56,6 +60,9 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
     frames = own_frames(error.__traceback__, places)
     for path in named:
         yield from _by_words(trial, path, outcome.uses, text, frames)
+    if "ModuleDict" in text and frames:
+        # It may have failed on what was read of it, which is not named then.
+        yield from (changed(trial, path, _MODULES) for path in _suspects(frames, outcome.uses, trial, text))
     suspects = _suspects(frames, outcome.uses, trial, text) if frames else []
     others = [_others(trial, path, outcome.uses.get(path), frames) for path in suspects if path not in named]
     yield from _in_turn(others)
@@ -154,6 +161,8 @@ def _by_words(trial: Trial, path: Path, uses: Mapping[Path, Use], text: str, fra
 def _of_torch(use: Use, text: str) -> Iterator[Guess]:
     """Modules, tensors and arrays that the text asks for."""
     size = use.open.size
+    if "ModuleDict" in text:
+        yield _MODULES
     if "Module" in text or "child" in text:
         yield Text(called_module(use.open.name))
     if "too many dimensions" in text:

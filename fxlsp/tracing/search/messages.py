@@ -13,10 +13,13 @@ from math import prod
 
 from .guesses import Group, Open, Size, Tensor, Text, Trial, changed, leaves
 from .layers import BATCH
+from .lengths import several
 from .names import image_sizes
 from .operators import reranked
-from .sizes import equalised, resized, tensors
+from .sizes import equalised, number_of, numbers, resized, tensors, with_number
 
+_SMALL = 96
+"""A size that most divisors leave something of: smaller ones of constructors may be too small."""
 _Reader = Callable[[Trial, re.Match[str]], Iterator[Trial]]
 
 
@@ -60,11 +63,6 @@ def _unpacked(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
         yield changed(trial, path, several(tensor, wanted))
 
 
-def several(tensor: Tensor, count: int) -> Group:
-    """As many tensors in a list."""
-    return Group("list", tuple((f"[{index}]", tensor) for index in range(count)))
-
-
 def _out_of_range(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     last, index = int(match.group(1)), int(match.group(2))
     yield from reranked(trial, last + 1, index + 1 if index >= 0 else -index)
@@ -99,6 +97,8 @@ def _sizes_got_first(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
 def _shape(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     sizes = [int(number) for number in re.findall(r"-?\d+", match.group(1))]
     got = int(match.group(2))
+    if 0 in sizes:
+        yield from _divided_away(trial)
     wanted = prod(size for size in sizes if size > 0)
     if got and wanted:
         if -1 in sizes:
@@ -115,6 +115,13 @@ def _shape(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
                 if index and size > 1 and size != present:
                     shape = (*tensor.shape[:index], size, *tensor.shape[index + 1 :])
                     yield changed(trial, path, replace(tensor, shape=shape))
+
+
+def _divided_away(trial: Trial) -> Iterator[Trial]:
+    """A size of zero is what is left where a small number was divided."""
+    for path, part in numbers(trial):
+        if path[0] == "made" and number_of(part) < _SMALL:
+            yield changed(trial, path, with_number(part, _SMALL))
 
 
 def _shapes(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
@@ -270,7 +277,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
             r"|Boolean value of Tensor|must be (?:an? )?(?:int|integer|float|number|Number|SymInt"
             r"|tuple of ints|bool|real number)\b[^\n]*not (?:\w*Tensor|Parameter)"
             r"|unhashable type: '(?:Fake)?Tensor'|'(?:Fake)?Tensor' object (?:is not callable|cannot be)"
-            r"|failed to unpack"
+            r"|failed to unpack|arange\(\) received an invalid combination of arguments - got \((?:Fake)?Tensor"
         ),
         _scalars,
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .bodies import Body
 from .guesses import Group, Guess, Open, Path, Size, Text
 
 POOL = (32, 96, 160, 224, 288, 352, 416, 480)
@@ -127,6 +128,11 @@ class Names:
 
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
+        self._body = Body()
+
+    def read(self, body: Body) -> None:
+        """Take into account what the body of a class says of its arguments."""
+        self._body = body
 
     def of(self, name: str) -> Guess:
         """What ``name`` is likely to be: exactly known for flags and rates, else open."""
@@ -137,14 +143,14 @@ class Names:
         for pattern, code in _COMPILED_TEXTS:
             if pattern.fullmatch(plain):
                 return Text(code)
-        return Open(name, self.size(plain))
+        return Text("False") if name in self._body.flags else Open(name, self.size(plain))
 
     def size(self, name: str) -> int:
         """What ``name`` is if it is a number."""
         for pattern, size in _COMPILED_SIZES:
             if pattern.fullmatch(name):
                 return size
-        if not _FEATURE.fullmatch(name.lower()) and _COUNT.fullmatch(name):
+        if not _FEATURE.fullmatch(name.lower()) and (_COUNT.fullmatch(name) or name in self._body.counts):
             return 2
         if _CONFIGURATION.fullmatch(name):
             return 2
@@ -156,6 +162,7 @@ class Names:
 
 
 IDENTITY = "torch.nn.Identity()"
+CONVOLUTION = "torch.nn.Conv2d"
 RETURNS_FIRST = "type('Block', (torch.nn.Identity,), {'forward': lambda self, first, *_, **__: first})()"
 _ACTIVATION = re.compile(r".*(act|nonlin|relu)", re.IGNORECASE)
 _NORM = re.compile(r".*(norm|bn)", re.IGNORECASE)
@@ -170,7 +177,7 @@ def called_class(name: str) -> str:
     if _NORM.match(name):
         return "torch.nn.BatchNorm2d"
     if _CONV.match(name):
-        return "torch.nn.Conv2d"
+        return CONVOLUTION
     return "torch.nn.Identity"
 
 

@@ -13,6 +13,7 @@ import torch
 from .attempts import Call
 from .guesses import Tensor, Trial, changed
 from .layers import BATCH, spatial
+from .lengths import pyramids
 from .names import SEQUENCE
 from .sizes import equalised, resized, split, step_of, tensors
 
@@ -34,6 +35,8 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
     elif name == "linear" and len(operands) > 1:
         yield from _floats(trial, operands[0])
         yield from _features(trial, operands[0], operands[1].shape[-1])
+    elif name.endswith("_cell") and len(call.args) > 2:
+        yield from _features(trial, operands[0], call.args[2].shape[-1])
     elif name in ("batch_norm", "instance_norm", "group_norm") and len(operands) > 1:
         yield from _floats(trial, operands[0])
         yield from _channels(trial, operands[0], operands[-1].shape[0])
@@ -45,8 +48,9 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
     elif name in ("embedding", "embedding_bag", "one_hot", "gather", "index_select", "scatter"):
         for operand in operands if name != "embedding" else operands[:1]:
             yield from retyped(trial, operand, "long")
-    elif name in ("matmul", "mm", "bmm", "rmatmul", "baddbmm", "addmm", "matmul_"):
-        yield from _of_ranks(trial, operands[-2:], {"bmm": 3, "baddbmm": 3, "mm": 2, "addmm": 2}.get(name))
+    elif name in ("matmul", "mm", "bmm", "rmatmul", "baddbmm", "addmm", "matmul_", "sparse_mm", "spmm"):
+        ranks = {"bmm": 3, "baddbmm": 3, "mm": 2, "addmm": 2, "sparse_mm": 2, "spmm": 2}
+        yield from _of_ranks(trial, operands[-2:], ranks.get(name))
         yield from _product(trial, operands[-2:])
     else:
         yield from _without_weights(trial, name, call, operands)
@@ -56,6 +60,9 @@ def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.T
     if name in ("cat", "stack", "concat", "concatenate", "hstack", "vstack"):
         yield from _joined(trial, [item for arg in call.args[:1] if isinstance(arg, (list, tuple)) for item in arg])
     elif name in ("cross_entropy", "nll_loss") and len(operands) > 1 and operands[0].dim():
+        if len(operands) > 2 and operands[0].dim() > 1:
+            # A weight for each class.
+            yield from _channels(trial, operands[0], operands[2].shape[0])
         yield from _classes(trial, operands[0], operands[1])
     elif "_pool" in name and operands and len(call.args) > 1:
         yield from _pooled(trial, operands[0], call.args[1])
@@ -189,6 +196,8 @@ def _joined(trial: Trial, operands: list[Any]) -> Iterator[Trial]:
         if len(first) == 3 and first[:2] == other[:2]:
             # Joined behind the batch: features, not sequences of them.
             yield step_of(trial)
+        if len(first) >= 4 and first[2:] != other[2:]:
+            yield from pyramids(trial)
         for left, right in zip(first, other, strict=True):
             if left != right:
                 yield from equalised(trial, right, left)
@@ -201,6 +210,8 @@ def _joined(trial: Trial, operands: list[Any]) -> Iterator[Trial]:
 
 def _broadcast(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator[Trial]:
     mismatched = False
+    if one.dim() == other.dim() >= 4 and one.shape[:2] == other.shape[:2]:
+        yield from pyramids(trial)
     for left, right in zip_longest(reversed(one.shape), reversed(other.shape), fillvalue=1):
         if left != right and 1 not in (left, right):
             mismatched = True

@@ -15,8 +15,9 @@ from typing import Any
 from ...report.recipes import Recipe
 from ..failures import text_of
 from ..torch_private import WITHOUT_DATA
-from . import conditions, kinds, messages, operators
+from . import conditions, kinds, lengths, messages, operators, returned
 from .attempts import Attempts, Outcome, Under
+from .bodies import body_of
 from .budget import Budget, OutOfTimeError
 from .failing_lines import own_frames, words_at
 from .feeds import first_feed, further_inputs, optional_inputs, other_masks, part_of_input, written_feed
@@ -35,6 +36,8 @@ _NEARLY, _NEAR = (1, 1_000_000), 12
 _MOST_CAUSES = 3
 _EMPTY = re.compile(r"\(\)|empty|at least|out of range|not enough")
 """What is said where something has no elements."""
+_LEFT_OUT = re.compile(r"\b(None|specif\w+|requires?d?|provided?|passed?|given|missing|have to|must)\b")
+"""What is said where an argument was left out."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -79,6 +82,7 @@ class Search:
 
     def of_target(self, target: Any, name: str) -> Found:
         """Arguments for a class or factory, and inputs for what it makes."""
+        self._names.read(body_of(target))
         first = first_making(target, name, self._names, self._module)
         self._optional = optional_arguments(target, self._names, self._module)
         self._further = further_arguments(target, self._names)
@@ -205,13 +209,16 @@ class Search:
         if trial.fed is not None:
             words = words_at(own_frames(error.__traceback__, self._places)[:1])
             told = (other for each in _with_causes(error) for other in messages.read(trial, text_of(each)))
+            yield from lengths.read(trial, outcome, words)
+            yield from returned.read(trial, outcome, words)
             # What the failing line names is more likely to be what is wrong.
             yield from sorted(told, key=lambda other: not inputs_that_differ(trial, other) & words)
-            yield from self._with_options(trial, outcome, text_of(error))
+            yield from self._with_options(trial, outcome, words)
             yield from other_masks(trial)
             if outcome.model is not None:
                 yield from (replace(trial, fed=fed) for fed in further_inputs(outcome.model, trial.fed))
-        for key, guesses in self._further.items() if _EMPTY.search(text_of(error)) else ():
+        text = text_of(error)
+        for key, guesses in self._further.items() if _EMPTY.search(text) and "missing" not in text else ():
             if isinstance(trial.made, Group) and key not in dict(trial.made.items):
                 yield from (changed(trial, ("made", key), guess) for guess in guesses)
         if "NoneType" in text_of(error) or isinstance(error, AssertionError):
@@ -225,11 +232,27 @@ class Search:
             yield settled
             yield replace(settled, fed=None)
 
-    def _with_options(self, trial: Trial, outcome: Outcome, text: str) -> Iterator[Trial]:
-        """Inputs that may be left out and must not be."""
-        if "NoneType" in text and outcome.model is not None:
-            for key, guess in optional_inputs(outcome.model, trial.fed):
-                yield changed(trial, ("fed", key), guess)
+    def _with_options(self, trial: Trial, outcome: Outcome, words: set[str]) -> Iterator[Trial]:
+        """Inputs that may be left out and must not be: all that the failing line names at once, then each."""
+        error = outcome.error
+        if error is None or outcome.model is None or not _is_about_none(error):
+            return
+        options = dict(optional_inputs(outcome.model, trial.fed))
+        named = words | set(re.findall(r"\w+", text_of(error)))
+        missing = [key for key in options if key.rstrip("=") in named]
+        together = trial
+        for key in missing if len(missing) > 1 else ():
+            together = changed(together, ("fed", key), options[key])
+        if together != trial:
+            yield together
+        for key in sorted(options, key=lambda key: key not in missing):
+            yield changed(trial, ("fed", key), options[key])
+
+
+def _is_about_none(error: BaseException) -> bool:
+    """Whether something may have been left out that must not be."""
+    text = text_of(error)
+    return "NoneType" in text or isinstance(error, AssertionError) or bool(_LEFT_OUT.search(text))
 
 
 def _needs_data(error: BaseException) -> bool:

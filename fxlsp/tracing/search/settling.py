@@ -9,8 +9,8 @@ from types import ModuleType
 import torch
 
 from .chameleon import Use
-from .guesses import RESULT, Group, Guess, Open, Path, Size, Tensor, Text
-from .names import IDENTITY, called_class, called_module, likely_words, sizes_of
+from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text
+from .names import CONVOLUTION, IDENTITY, called_class, called_module, likely_words, sizes_of
 
 _OF_MODULES = frozenset(dir(torch.nn.Module)) | {"weight", "in_features", "out_features", "in_channels", "out_channels"}
 _OF_LOSSES = frozenset(dir(torch.nn.MSELoss()))
@@ -53,6 +53,10 @@ class Settling:
         result = dict(use.open.known).get(RESULT)
         if result is not None:
             return Group("function", ((RESULT, self.of(result, (*path, RESULT))),))
+        if use.unpacked and not use.calls:
+            return Returning(count=use.unpacked)
+        if use.wraps and all(call == (1, ()) for call in use.calls):
+            return Text("(lambda module: module)")
         own = self._own_class(use) if use.calls and (use.attributes or "block" in use.open.name) else None
         if own is not None:
             return Text(own)
@@ -66,7 +70,7 @@ class Settling:
             inside = ", ".join(f"{name!r}: {text}" for name, text in members.items())
             made = f"type('Block', (torch.nn.Identity,), {{{inside}}})"
             return Text(made if use.calls else f"{made}()")
-        return Text(called_class(use.open.name) if use.calls else name)
+        return Text(_class_for(use) if use.calls else name)
 
     def _own_class(self, use: Use) -> str | None:
         """A class of the file that looks like a building block, has these attributes, and can be called like that."""
@@ -110,6 +114,14 @@ class Settling:
         for index in indices:
             parts = parts.with_part(f"[{index}]", self._entry(use, index, path))
         return parts
+
+
+def _class_for(use: Use) -> str:
+    """A class of torch's, with a kernel where what calls it leaves that to it."""
+    text = called_class(use.open.name)
+    if text == CONVOLUTION and not all(_takes(torch.nn.Conv2d, *call) for call in use.calls):
+        return f"__import__('functools').partial({text}, kernel_size=3, padding=1)"
+    return text
 
 
 def _takes(cls: type, count: int, names: tuple[str, ...]) -> bool:

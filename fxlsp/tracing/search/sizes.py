@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations, permutations
+from itertools import combinations, product
 
 from .guesses import Guess, Open, Path, Size, Tensor, Trial, changed, leaves
 from .layers import BATCH
@@ -44,15 +44,44 @@ def equalised(trial: Trial, got: int, want: int) -> Iterator[Trial]:
     yield from _of_tensors(trial, got, want)
     yield from _of_numbers(trial, got, want)
     yield from _of_numbers(trial, want, got)
+    yield from _of_both(trial, got, want)
+    yield from _of_both(trial, want, got)
     yield from _of_tensors(trial, want, got)
     yield from _scaled(trial, got, want)
     yield from _scaled(trial, want, got)
 
 
+def _of_both(trial: Trial, old: int, new: int) -> Iterator[Trial]:
+    """What an input and the model share: one number means one thing, and one of the two alone would fail at once."""
+    if not 0 < new <= _LARGEST:
+        return
+    fed = trial
+    for path, tensor in tensors(trial):
+        # The edges of a map are nothing that a model is made with.
+        index = 1 if len(tensor.shape) > 3 else len(tensor.shape) - 1
+        if index > 0 and tensor.shape[index] == old:
+            fed = changed(fed, path, with_dimension(tensor, index, new))
+    both = fed
+    for path, part in numbers(trial) if fed != trial else ():
+        if path[0] == "made" and number_of(part) == old:
+            both = changed(both, path, with_number(part, new))
+    if both != fed:
+        yield both
+
+
+def _everywhere(trial: Trial, old: int, new: int) -> Trial:
+    """The trial with ``new`` for ``old`` in all tensors."""
+    for path, tensor in tensors(trial):
+        shape = tuple(
+            new if size == old and (index or old != BATCH) else size for index, size in enumerate(tensor.shape)
+        )
+        trial = changed(trial, path, replace(tensor, shape=shape))
+    return trial
+
+
 def _of_tensors(trial: Trial, old: int, new: int) -> Iterator[Trial]:
     if not 0 < new <= _LARGEST:
         return
-    everywhere = trial
     for path, tensor in tensors(trial):
         indices = [index for index, size in enumerate(tensor.shape) if size == old and (index or old != BATCH)]
         shape = tensor
@@ -61,7 +90,7 @@ def _of_tensors(trial: Trial, old: int, new: int) -> Iterator[Trial]:
             shape = with_dimension(shape, index, new)
         if len(indices) > 1:
             yield changed(trial, path, shape)
-        everywhere = changed(everywhere, path, shape)
+    everywhere = _everywhere(trial, old, new)
     if everywhere != trial:
         # Several inputs of one size may have to stay equal.
         yield everywhere
@@ -90,6 +119,9 @@ def _scaled(trial: Trial, old: int, new: int) -> Iterator[Trial]:
         for index, size in enumerate(tensor.shape):
             if index and size < old and 0 < size + new - old <= _LARGEST and size > 1:
                 yield changed(trial, path, with_dimension(tensor, index, size + new - old))
+    for number in dict.fromkeys(number_of(part) for path, part in numbers(trial) if path[0] == "made"):
+        if 2 < number < old and number + new - old > 0:
+            yield from _of_both(trial, number, number + new - old)
 
 
 def _in_proportion(size: int, old: int, new: int) -> int | None:
@@ -104,7 +136,7 @@ def split(trial: Trial, got: int, want: int) -> Iterator[Trial]:
     made = [number_of(part) for path, part in numbers(trial) if path[0] == "made"]
     fed = [(path, tensor) for path, tensor in tensors(trial) if path[0] == "fed" and tensor.dtype == "float"]
     for count in (2, 3):
-        parts = [sizes for sizes in permutations(dict.fromkeys(made), count) if sum(sizes) == want]
+        parts = [sizes for sizes in product(dict.fromkeys(made), repeat=count) if sum(sizes) == want]
         for joined in combinations(fed, count) if parts else ():
             for index in (-1, 1):
                 if all(len(tensor.shape) > 1 for _, tensor in joined) and got == sum(

@@ -7,25 +7,7 @@ from typing import Any
 
 import pytest
 
-HEAD = """
-import torch
-from torch import nn
-
-class Base(nn.Module):
-    def forward(self, x):
-        return x
-
-"""
-
-
-def made(signature: str, body: str) -> str:
-    lines = "".join(f"        {line}\n" for line in body.splitlines())
-    return f"{HEAD}class Net(Base):\n    def __init__(self, {signature}):\n        super().__init__()\n{lines}"
-
-
-def fed(signature: str, body: str) -> str:
-    lines = "".join(f"        {line}\n" for line in body.splitlines())
-    return f"{HEAD}class Net(nn.Module):\n    def forward(self, {signature}):\n{lines}"
+from tests.tracing.search.frames import constructed, fed
 
 
 @pytest.mark.parametrize(
@@ -68,7 +50,7 @@ def fed(signature: str, body: str) -> str:
 def test_an_argument_is_what_is_asserted(
     signature: str, body: str, init: str, worker: Any, write: Callable[..., str]
 ) -> None:
-    assert worker.report(write(made(signature, body)) + ":Net").recipe.init == init
+    assert worker.report(write(constructed(signature, body)) + ":Net").recipe.init == init
 
 
 @pytest.mark.parametrize(

@@ -8,26 +8,14 @@ from typing import Any
 import pytest
 
 from fxlsp.report.problems import Failure
-
-HEAD = """
-import dataclasses
-import enum
-from typing import Literal, Optional
-import torch
-from torch import nn
-import torch.nn.functional as F
-
-class Base(nn.Module):
-    def forward(self, x):
-        return x * self.scale if hasattr(self, "scale") else x
-
-"""
+from tests.tracing.search.frames import HEAD, constructed
 
 
 def body(text: str) -> str:
-    """A class ``Net`` with this constructor, that takes any tensor."""
-    lines = "".join(f"        {line}\n" for line in text.strip().splitlines()[1:])
-    return f"class Net(Base):\n    {text.strip().splitlines()[0]}\n        super().__init__()\n{lines}"
+    """A class ``Net`` whose constructor is the first line and the others, and that takes any tensor."""
+    first, *lines = text.strip().splitlines()
+    signature = first.removeprefix("def __init__(self, ").removesuffix("):")
+    return constructed(signature, "\n".join(lines))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +174,7 @@ def body(text: str) -> str:
     ],
 )
 def test_an_argument_is_found(text: str, init: str, worker: Any, write: Callable[..., str]) -> None:
-    report = worker.report(write(HEAD + body(text)) + ":Net")
+    report = worker.report(write(body(text)) + ":Net")
     assert (report.recipe.init, report.recipe.source) == (init, "search")
     assert report.recipe.inputs is not None
 
@@ -396,5 +384,5 @@ class Net(nn.Module):
 
 def test_what_cannot_be_made_is_said_as_without_a_search(worker: Any, write: Callable[..., str]) -> None:
     text = "def __init__(self, width):\nself.a = nn.Linear({}[width], 2)"
-    failure = Failure.from_json(worker.answer(write(HEAD + body(text)) + ":Net")["failure"])
+    failure = Failure.from_json(worker.answer(write(body(text)) + ":Net")["failure"])
     assert (failure.code, failure.needs) == ("FX903", "argument width of Net")

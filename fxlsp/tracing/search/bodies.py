@@ -1,0 +1,82 @@
+"""What the body of a class says of its arguments before anything is run: which of them are counts, and which flags."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import textwrap
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Body:
+    """Names of arguments, and of the attributes and keys of configurations."""
+
+    counts: set[str] = field(default_factory=set)
+    """What is counted up to."""
+    flags: set[str] = field(default_factory=set)
+    """What is compared with True and False."""
+
+
+def body_of(target: Any) -> Body:
+    """What the methods of a class, and of those that it is made from, say; of a factory, what it says itself."""
+    found = Body()
+    classes = inspect.getmro(target) if isinstance(target, type) else ()
+    members = [member for cls in classes if not _is_torchs(cls) for member in vars(cls).values()]
+    for function in members if classes else [target]:
+        tree = _tree(function)
+        for node in ast.walk(tree):
+            _note(node, found)
+        for node in ast.walk(tree):
+            _note_loop(node, found)
+    return found
+
+
+def _is_torchs(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] in ("torch", "builtins", "typing", "abc")
+
+
+def _tree(function: Any) -> ast.AST:
+    """The syntax of one function: files of this size take a second to parse."""
+    code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
+    if code is None:
+        return ast.Module([], [])
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    try:
+        return ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
+    except (SyntaxError, tokenize.TokenError):
+        return ast.Module([], [])
+
+
+def _note(node: ast.AST, found: Body) -> None:
+    match node:
+        case ast.Call(func=ast.Name(id="range"), args=args):
+            found.counts.update(name for arg in args[-1:] for name in _name(arg))
+        case ast.Compare(left=left, comparators=[ast.Constant(value=bool())]):
+            found.flags.update(_name(left))
+
+
+def _note_loop(node: ast.AST, found: Body) -> None:
+    """The elements of ``depths`` are counts where each is counted up to."""
+    if isinstance(node, (ast.For, ast.comprehension)):
+        over = node.iter
+        if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "enumerate" and over.args:
+            over = over.args[0]
+        targets = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+        if targets & found.counts:
+            found.counts.update(_name(over))
+
+
+def _name(expression: ast.expr) -> Iterator[str]:
+    """``depth`` for ``depth``, ``self.depth``, ``config["depth"]`` and ``depths[0]``."""
+    match expression:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            yield name
+        case ast.Subscript(slice=ast.Constant(value=str() as name)):
+            yield name
+        case ast.Subscript(value=value):
+            yield from _name(value)

@@ -1,0 +1,39 @@
+"""Files with one class, ``Net``, for the search to make and feed."""
+
+from __future__ import annotations
+
+HEAD = """
+import dataclasses
+import enum
+from typing import Literal, Optional
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Base(nn.Module):
+    def forward(self, x):
+        return x * self.scale if hasattr(self, "scale") else x
+
+"""
+
+
+def constructed(signature: str, body: str) -> str:
+    """Made by a constructor with this signature and body; it takes any tensor."""
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    return f"{HEAD}class Net(Base):\n    def __init__(self, {signature}):\n        super().__init__()\n{lines}"
+
+
+def fed(signature: str, body: str) -> str:
+    """Without a constructor, and with a ``forward`` with this signature and body."""
+    lines = "".join(f"        {line}\n" for line in body.splitlines())
+    return f"{HEAD}class Net(nn.Module):\n    def forward(self, {signature}):\n{lines}"
+
+
+def net(arguments: str, made: str, signature: str, run: str) -> str:
+    """Made and fed: the arguments and body of the constructor, then of ``forward``."""
+    constructor = "".join(f"        {line}\n" for line in made.splitlines())
+    forward = "".join(f"        {line}\n" for line in run.splitlines())
+    return (
+        f"{HEAD}class Net(nn.Module):\n    def __init__(self, {arguments}):\n        super().__init__()\n{constructor}"
+        f"\n    def forward(self, {signature}):\n{forward}"
+    )
