@@ -190,12 +190,19 @@ class Job:
         with self._timing.stage("search"):
             found = lacking.making()
         if found is None:
-            with self._timing.stage("construct"):
-                built = builder.build(loaded)
-            with self._timing.stage("search"):
-                found = lacking.feed(built)
-            if found is None:
-                return fake_mode, builder, built
+            try:
+                with self._timing.stage("construct"):
+                    built = builder.build(loaded)
+            except NoModelError as refused:
+                with self._timing.stage("search"):
+                    found = lacking.instead(refused)
+                if found is None:
+                    raise
+            else:
+                with self._timing.stage("search"):
+                    found = lacking.feed(built)
+                if found is None:
+                    return fake_mode, builder, built
         self._target = found
         self._loader.forget()
         fake_mode = new_fake_mode()

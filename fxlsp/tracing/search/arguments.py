@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,12 +11,16 @@ from dataclasses import replace
 import torch
 
 from ...report.recipes import Recipe
-from ..building import Built, Loaded, Target
+from ..building import Built, Loaded, NoModelError, Target
+from ..failures import text_of
 from ..feeding import complete_recipe
 from ..recipes import RecipeError, default_init, find_target
 from .attempts import Under
 from .budget import Budget
+from .makings import parameters_of
 from .searching import Found, Search
+
+_MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argument")
 
 
 class Lacking:
@@ -43,6 +49,30 @@ class Lacking:
             # There is no such target: whoever makes the model says so.
             return None
         return None
+
+    def instead(self, refused: NoModelError) -> Target | None:
+        """The target with arguments that were found, where it cannot do without some that have defaults.
+
+        None if that is not what is wrong, or none were found.
+        """
+        if self._target.init is not None or refused.__cause__ is None or not self.lacks(refused.__cause__):
+            return None
+        found = self._with(self.found(None))
+        return None if found is self._target else found
+
+    def lacks(self, error: BaseException) -> bool:
+        """Whether a construction by defaults failed since they say None, or hide which arguments are wanted."""
+        try:
+            target = find_target(self._loaded.module, self._target.name)
+            parameters = [] if isinstance(target, torch.nn.Module) else parameters_of(target)
+        except (AttributeError, TypeError, ValueError):
+            # There is no such target, or none that can be called: whoever makes the model says so.
+            return False
+        text = text_of(error)
+        if any(parameter.default is None for parameter in parameters):
+            return "NoneType" in text or isinstance(error, (AssertionError, ValueError))
+        hidden = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return any(parameter.kind in hidden for parameter in parameters) and _MISSING.search(text) is not None
 
     def feed(self, built: Built) -> Target | None:
         """The target with what was found for feeding it; itself if nothing was.

@@ -24,7 +24,7 @@ def first_making(target: Any, name: str, names: Names, module: ModuleType, depth
     """The likeliest call that makes ``target``, which is ``name`` in ``module``."""
     items = [
         (parameter.name, likely_argument(parameter, names, module, depth))
-        for parameter in _parameters(target)
+        for parameter in parameters_of(target)
         if parameter.default is parameter.empty
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
@@ -33,7 +33,7 @@ def first_making(target: Any, name: str, names: Names, module: ModuleType, depth
 
 def optional_arguments(target: Any, names: Names, module: ModuleType) -> dict[str, Guess]:
     """What may be passed for the arguments that default to None, which not every model can do without."""
-    parameters = [parameter for parameter in _parameters(target) if parameter.default is None]
+    parameters = [parameter for parameter in parameters_of(target) if parameter.default is None]
     return {parameter.name: likely_argument(parameter, names, module, 0) for parameter in parameters}
 
 
@@ -45,12 +45,13 @@ def further_arguments(target: Any, names: Names) -> dict[str, list[Guess]]:
             sizes_of(2, names.size(parameter.name)),
             Group("list", (("[0]", Text(called_module(parameter.name))),)),
         ]
-        for parameter in _parameters(target)
+        for parameter in parameters_of(target)
         if parameter.kind is parameter.VAR_POSITIONAL
     }
 
 
-def _parameters(target: Any) -> list[inspect.Parameter]:
+def parameters_of(target: Any) -> list[inspect.Parameter]:
+    """Those of what a class or factory is called with."""
     try:
         return list(inspect.signature(target, eval_str=True).parameters.values())
     except Exception:
