@@ -5,6 +5,15 @@
 Each class with a ``forward`` is loaded, and its arguments are searched, in a process of its own, as in a trace; what
 the file itself says (call sites, TESTCASES) is not looked at. Packages that are not installed are stood for. A class
 whose ``forward`` ran inside another one's counts as covered.
+
+Two lines tell the ceiling. ``names resolve``: every global name that the class's code takes is bound in its file,
+without packages that are not installed. ``can run``: of these, without the classes that raise whatever they are given,
+as their text alone proves (``corpora/impossible``): a ``forward`` that only raises NotImplementedError; and what runs
+unconditionally in the constructor or in ``forward``, directly or through functions and classes of the file, and calls
+one of these with arguments that it does not take, or takes a name of another module of the project that nothing in the
+file binds. Such classes come of how the corpus was made: all modules of a project are in one file, where of several
+things with one name the last counts. What the search finds has no part in it; a class that is found all the same is
+printed as a mistake of that rule.
 """
 
 from __future__ import annotations
@@ -29,6 +38,7 @@ from typing import Any
 
 from benchmarks.corpora.classes import BareClass, bare_classes, resolves
 from benchmarks.corpora.files import model_files
+from benchmarks.corpora.impossible import cannot_run
 from benchmarks.corpora.workspace import Workspace
 
 SECONDS = 20
@@ -100,7 +110,13 @@ def _answers(classes: Sequence[BareClass], places: Mapping[str, str], root: str)
     gc.collect()
     gc.freeze()
     for each in classes:
-        facts = {"file": Path(each.file).name, "name": each.name, "listed": each.listed, "resolves": resolves(each)}
+        facts = {
+            "file": Path(each.file).name,
+            "name": each.name,
+            "listed": each.listed,
+            "resolves": resolves(each),
+            "impossible": cannot_run(each.file, each.name),
+        }
         yield {**facts, **_answered(replace(each, file=places[each.file]), root)}
 
 
@@ -170,14 +186,18 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
     cls = find_target(module, each.name)
     if not (isinstance(cls, type) and issubclass(cls, torch.nn.Module)):
         return {"status": "no module"}
+    lacking = Lacking(target, loaded, Under(mode, places))
     if _is_made_by_default(cls, each.name):
-        # A trace searches no other arguments for it then: what is wrong with its own is to be told.
         try:
             builder.build(loaded)
-        except (NoModelError, FakesFailedError) as error:
+        except FakesFailedError as error:
             return {"status": "not made", "reason": str(error)[:300]}
+        except NoModelError as error:
+            if error.__cause__ is None or not lacking.lacks(error.__cause__):
+                # A trace searches no other arguments for it then: what is wrong with its own is to be told.
+                return {"status": "not made", "reason": str(error)[:300]}
     with _classes_noted(module) as ran:
-        found = Lacking(target, loaded, Under(mode, places)).found(None)
+        found = lacking.found(None)
     answer: Answer = {
         "status": "found" if found.inputs is not None else "made" if found.init is not None else "not made",
         "init": found.init,
@@ -239,10 +259,12 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
     covered = {(answer["file"], name) for answer in answers for name in answer.get("ran", ())}
     for answer in answers:
         answer["ok"] = answer["status"] == "found" or (answer["file"], answer["name"]) in covered
+    resolved = [each for each in answers if each["resolves"] and each["status"] != "no module"]
     for label, chosen in (
         ("all", answers),
         ("in TESTCASES", [answer for answer in answers if answer["listed"]]),
-        ("names resolve", [each for each in answers if each["resolves"] and each["status"] != "no module"]),
+        ("names resolve", resolved),
+        ("can run", [answer for answer in resolved if answer["impossible"] is None]),
     ):
         count = max(len(chosen), 1)
         kinds = Counter(
@@ -263,6 +285,9 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
                 f"{label:14} median {statistics.median(times):.0f} ms, {statistics.median(tries):.0f} tries; "
                 f"nine in ten within {times[len(times) * 9 // 10]:.0f} ms, {tries[len(tries) * 9 // 10]} tries"
             )
+    for answer in answers:
+        if answer["ok"] and answer["impossible"] is not None:
+            yield f"runs all the same: {answer['file']}:{answer['name']}, although {answer['impossible']}"
     reasons = Counter(_reason(answer) for answer in answers if not answer["ok"])
     for reason, number in reasons.most_common(25):
         yield f"{number:6}  {reason}"

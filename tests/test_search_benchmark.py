@@ -1,0 +1,90 @@
+"""The benchmark of the search leaves out no class that can run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.corpora.impossible import cannot_run
+
+HEAD = """
+import sys
+import torch
+_module = sys.modules[__name__]
+blocks = _module
+del sys
+
+def helper(x, scale):
+    return x * scale
+
+class Block(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+
+class Inner(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Block(3, 4)
+
+"""
+
+
+def net(made: str, run: str) -> str:
+    lines = "".join(f"        {line}\n" for line in made.splitlines())
+    forward = "".join(f"        {line}\n" for line in run.splitlines())
+    constructor = f"    def __init__(self, flag):\n{lines}"
+    return f"{HEAD}class Net(torch.nn.Module):\n{constructor}\n    def forward(self, x):\n{forward}"
+
+
+@pytest.mark.parametrize(
+    ("made", "run", "why"),
+    [
+        pytest.param("pass", "'''Words.'''\nraise NotImplementedError", "NotImplementedError", id="abstract"),
+        pytest.param("self.a = Block(3, 4)", "return x", "Block", id="too many arguments"),
+        pytest.param("self.a = [Block()]", "return x", "Block", id="too few"),
+        pytest.param("self.a = Block(width=3, depth=4)", "return x", "Block", id="one of another name"),
+        pytest.param("self.a = Inner()", "return x", "Block", id="in what it makes"),
+        pytest.param("pass", "with torch.no_grad():\n    return helper(x)", "helper", id="a function"),
+        pytest.param("pass", "return blocks.gather(x)", "gather", id="a name of another module"),
+    ],
+)
+def test_what_fails_whatever_is_given_cannot_run(made: str, run: str, why: str, tmp_path: Path) -> None:
+    file = tmp_path / "nets.py"
+    file.write_text(net(made, run))
+    assert why in (cannot_run(str(file), "Net") or "")
+
+
+@pytest.mark.parametrize(("made", "can"), [("Block()", False), ("Block(3)", True)])
+def test_what_methods_do_counts_where_they_are_called_in_any_case(made: str, can: bool, tmp_path: Path) -> None:
+    file = tmp_path / "nets.py"
+    methods = f"    def make(self):\n        self.a = {made}\n    def never(self):\n        Inner()\n"
+    file.write_text(f"{net('self.make()', 'return x')}\n{methods}")
+    assert (cannot_run(str(file), "Net") is None) == can
+
+
+def test_what_a_star_binds_is_not_known(tmp_path: Path) -> None:
+    file = tmp_path / "nets.py"
+    file.write_text("from blocks import *\n" + net("pass", "return blocks.gather(x)"))
+    assert cannot_run(str(file), "Net") is None
+
+
+@pytest.mark.parametrize(
+    ("made", "run"),
+    [
+        pytest.param("self.a = Block(3)", "return helper(x, scale=2)", id="what fits"),
+        pytest.param("self.a = Block(*flag)", "return helper(**x)", id="what may fit"),
+        pytest.param("if flag:\n    self.a = Block()", "return Block() if x is None else x", id="in a branch"),
+        pytest.param("self.a = [Block() for _ in flag]", "for each in x:\n    helper()", id="in a loop"),
+        pytest.param("self.a = lambda: Block()", "return x is None and helper()", id="what may never be called"),
+        pytest.param("try:\n    Block()\nexcept TypeError:\n    pass", "return x", id="what may be caught"),
+        pytest.param("pass", "if x is None:\n    return 1\nhelper()", id="behind what may return"),
+        pytest.param("Block = flag\nself.a = Block()", "return x", id="a name of its own"),
+        pytest.param("pass", "return blocks.helper(x, 2) + blocks.__name__", id="names that are there"),
+        pytest.param("pass", "if x is None:\n    raise NotImplementedError\nreturn x", id="what is not always raised"),
+    ],
+)
+def test_what_may_run_counts(made: str, run: str, tmp_path: Path) -> None:
+    file = tmp_path / "nets.py"
+    file.write_text(net(made, run))
+    assert cannot_run(str(file), "Net") is None
