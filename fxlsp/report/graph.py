@@ -41,6 +41,8 @@ class Node:
     opaque: bool = False
     module_arguments: str = ""
     """For ``call_module``, the arguments of the module as its repr gives them, on one line (an addition)."""
+    input_nodes: tuple[str, ...] = ()
+    """Names of the nodes that the arguments of this one mention, each once, in order (an addition)."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -59,6 +61,7 @@ class Node:
             "recovered": self.recovered,
             "opaque": self.opaque,
             "module_arguments": self.module_arguments,
+            "input_nodes": list(self.input_nodes),
         }
 
     @classmethod
@@ -79,6 +82,7 @@ class Node:
             data["recovered"],
             data["opaque"],
             data["module_arguments"],
+            tuple(data["input_nodes"]),
         )
 
 

@@ -67,6 +67,7 @@ class Assembly:
             module_arguments="" if called is None else arguments_of(called),
             recovered=node in self._tracer.recovered_nodes,
             opaque=node in self._tracer.opaque_nodes,
+            input_nodes=tuple(each.name for each in node.all_input_nodes),
         )
 
     def _node_params(self, node: torch.fx.Node, called: torch.nn.Module | None) -> int:
