@@ -33,8 +33,9 @@ LAYERS = {
     "source": layer("report", packages=("tree_sitter", "tree_sitter_python")),
     "engine": layer("report", "source", packages=("tomli",)),
     "answers": layer("report", "source", "engine"),
-    "server": layer("report", "source", "engine", "answers", packages=("pygls", "lsprotocol", "cattrs")),
-    "cli": layer("report", "source", "engine", "answers", "server"),
+    "graphview": layer("report", "engine", "answers"),
+    "server": layer("report", "source", "engine", "answers", "graphview", packages=("pygls", "lsprotocol", "cattrs")),
+    "cli": layer("report", "source", "engine", "answers", "graphview", "server"),
 }
 
 

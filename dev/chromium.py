@@ -1,0 +1,224 @@
+"""Headless Chromium, spoken to by its DevTools protocol: enough for tests, benchmarks and pictures of a page.
+
+It is Debian's ``chromium``, or what ``FXLSP_CHROMIUM`` names. ``python -m dev.chromium`` installs the former where it is
+missing and may be installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+_OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--mute-audio"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
+    *("--disable-dev-shm-usage", "--force-color-profile=srgb", "--remote-debugging-port=0"),
+)
+_START_SECONDS = 60
+
+
+def find_chromium() -> str | None:
+    """The path of the browser; None where there is none."""
+    named = os.environ.get("FXLSP_CHROMIUM")
+    return named or next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+class Tab:
+    """A page in the browser."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+        self._numbers = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[Any]] = {}
+        self._news = asyncio.Event()
+        self.requested: list[str] = []
+        """The address of everything that the page asked for."""
+        self.errors: list[str] = []
+        """What went wrong in its scripts, and what it wrote to the console as an error."""
+        self._listening = asyncio.create_task(self._listen())
+
+    async def _listen(self) -> None:
+        async for text in self._connection:
+            message = json.loads(text)
+            if "id" in message:
+                self._answers.pop(message["id"]).set_result(message)
+            else:
+                self._hear(message["method"], message["params"])
+
+    def _hear(self, method: str, params: Any) -> None:
+        if method == "Network.requestWillBeSent":
+            self.requested.append(params["request"]["url"])
+        elif method == "Runtime.exceptionThrown":
+            self.errors.append(params["exceptionDetails"].get("exception", {}).get("description", str(params)))
+        elif method == "Runtime.consoleAPICalled" and params["type"] == "error":
+            self.errors.append(str([each.get("value", each.get("description")) for each in params["args"]]))
+
+    async def call(self, method: str, **params: Any) -> Any:
+        """What the browser answers.
+
+        Raises:
+            RuntimeError: it refuses.
+        """
+        number = next(self._numbers)
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        await self._connection.send(json.dumps({"id": number, "method": method, "params": params}))
+        message = await answer
+        if "error" in message:
+            raise RuntimeError(f"{method}: {message['error']}")
+        return message["result"]
+
+    async def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression in the page, what it promises included.
+
+        Raises:
+            RuntimeError: it throws.
+        """
+        answer = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(answer["exceptionDetails"]["exception"].get("description", expression))
+        return answer["result"].get("value")
+
+    async def until(self, expression: str, seconds: float = 30.0) -> Any:
+        """The value of an expression once it is true of the page.
+
+        Raises:
+            TimeoutError: it does not become so.
+        """
+        watch = f"""new Promise((resolve) => {{
+            const look = () => {{ const found = {expression}; found ? resolve(found) : requestAnimationFrame(look); }};
+            look();
+        }})"""
+        try:
+            return await asyncio.wait_for(self.evaluate(watch), seconds)
+        except asyncio.TimeoutError as error:
+            raise TimeoutError(f"never true: {expression}; the page says {self.errors}") from error
+
+    async def go(self, address: str) -> None:
+        """Opens an address; its document is there afterwards, if not what its scripts do."""
+        await self.call("Page.navigate", url=address)
+        await self.until(f"location.href === {json.dumps(address)} && document.readyState !== 'loading'")
+
+    async def size(self, width: int, height: int) -> None:
+        await self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+        )
+
+    async def prefer(self, scheme: str) -> None:
+        """``dark`` or ``light``, as the system would say."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        await self.call("Emulation.setEmulatedMedia", features=[feature])
+
+    async def press(self, key: str) -> None:
+        """One key: a character, or a name such as ``Enter``."""
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+        code = {"Enter": 13, "Escape": 27}.get(key, 0)
+        await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, windowsVirtualKeyCode=code)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    async def type(self, text: str) -> None:
+        for character in text:
+            await self.press(character)
+
+    async def mouse(self, kind: str, x: float, y: float) -> None:
+        """``mousePressed``, ``mouseReleased`` or ``mouseMoved``."""
+        held = {"button": "left", "clickCount": 1, "buttons": 0 if kind == "mouseReleased" else 1}
+        await self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **held)
+
+    async def click(self, x: float, y: float) -> None:
+        await self.mouse("mousePressed", x, y)
+        await self.mouse("mouseReleased", x, y)
+
+    async def picture(self, path: Path) -> None:
+        """Writes what can be seen as PNG."""
+        answer = await self.call("Page.captureScreenshot", format="png")
+        path.write_bytes(base64.b64decode(answer["data"]))
+
+    async def close(self) -> None:
+        await self._connection.close()
+        self._listening.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._listening
+
+
+@asynccontextmanager
+async def browser_tab(program: str, width: int = 1280, height: int = 800) -> AsyncIterator[Tab]:
+    """A tab of a browser of its own, with a profile that nobody used; both end with the context."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        process = await asyncio.create_subprocess_exec(
+            *(program, *_OPTIONS, f"--user-data-dir={profile}", "about:blank"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            address = await asyncio.wait_for(_address(process), _START_SECONDS)
+            tab = Tab(await connect(await _first_page(address), max_size=None, open_timeout=_START_SECONDS))
+            for domain in ("Page", "Runtime", "Network"):
+                await tab.call(f"{domain}.enable")
+            await tab.size(width, height)
+            try:
+                yield tab
+            finally:
+                await tab.close()
+        finally:
+            # The browser's own children are of its session.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+async def _address(process: asyncio.subprocess.Process) -> str:
+    assert process.stderr is not None
+    said = []
+    async for line in process.stderr:
+        said.append(line.decode(errors="replace"))
+        if "DevTools listening on" in said[-1]:
+            return said[-1].split()[-1]
+    raise RuntimeError(f"the browser ended: {''.join(said)}")
+
+
+async def _first_page(address: str) -> str:
+    """The address of the tab that the browser begins with."""
+    async with connect(address, max_size=None, open_timeout=_START_SECONDS) as connection:
+        while True:
+            await connection.send(json.dumps({"id": 1, "method": "Target.getTargets"}))
+            targets = json.loads(await connection.recv())["result"]["targetInfos"]
+            for target in targets:
+                if target["type"] == "page":
+                    return f"{address.rpartition('/devtools/')[0]}/devtools/page/{target['targetId']}"
+            await asyncio.sleep(0.05)
+
+
+def main() -> int:
+    if find_chromium() is not None:
+        return 0
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        sys.stderr.write("There is no Chromium, and only root could install Debian's: the graph view is not tested.\n")
+        return 0
+    subprocess.run(["apt-get", "update", "-qq"], check=True)
+    packages = ["chromium", "fonts-dejavu-core"]
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
+    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, env=environment)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

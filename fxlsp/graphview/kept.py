@@ -1,0 +1,53 @@
+"""Pages in the user's cache: one a model, so that a browser that shows one can load it again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from hashlib import blake2b
+from pathlib import Path
+
+from fxlsp.engine.index_cache import cache_folder
+
+_MOST_PAGES = 30
+"""Each is some 2 MB; the oldest make room."""
+
+
+def page_path(where: str, name: str, folder: Path | None = None) -> Path:
+    """Where the page of a model is kept.
+
+    Args:
+        where: the file that holds the model, or what else tells it from others of its name.
+        folder: instead of the user's cache.
+    """
+    digest = blake2b(f"{where}\0{name}".encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
+    readable = re.sub(r"[^\w.-]+", "-", name.rpartition(":")[2], flags=re.ASCII)
+    return (folder or cache_folder()) / "graphs" / f"{readable}-{digest}.html"
+
+
+def write_page(path: Path, text: str) -> None:
+    """Writes a page at once or not at all, and makes room for it.
+
+    Raises:
+        OSError: there is no place for it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+    _make_room(path)
+
+
+def _make_room(newest: Path) -> None:
+    with contextlib.suppress(OSError):
+        pages = sorted(newest.parent.glob("*.html"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in [page for page in pages if page != newest][_MOST_PAGES - 1 :]:
+            path.unlink()

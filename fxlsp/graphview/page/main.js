@@ -1,0 +1,216 @@
+"use strict";
+// Puts the parts together: what is open, what is chosen, and what a click or a key does.
+
+class Page {
+  constructor(picture) {
+    const byId = (id) => document.getElementById(id);
+    this.picture = picture;
+    this.tree = new Tree(picture);
+    this.host = new Host(picture);
+    this.drawing = new Drawing(this.tree, picture);
+    this.layouts = new Layouts(this.tree, startElk(byId("elk").textContent));
+    this.view = new View(byId("canvas"));
+    this.details = new Details(byId("details"), this.tree, picture, this.host);
+    this.busy = byId("busy");
+    this.open = picture.depth === null ? this.tree.openedAtStart() : this.tree.opened(picture.depth);
+    this.chosen = null;
+    this.matches = new Set();
+    this.asked = 0;
+    this.theme = new Theme(byId("theme"));
+    this.search = new Search(byId("search"), byId("matches"), this.tree, {
+      onChange: (matches) => this.#mark(matches),
+      onPick: (id) => this.reveal(id),
+    });
+    byId("title").textContent = picture.title;
+    byId("facts").textContent = picture.facts.join(" · ");
+    this.#listen(byId);
+  }
+
+  async start() {
+    this.details.show(null);
+    await this.arrange(() => this.view.fit(0.75));
+    this.host.listen((message) => this.#asked(message));
+    this.#fromHash();
+    this.host.send({ type: "ready" });
+    await this.#layAhead();
+  }
+
+  /** Lays out what is open and shows it; `settle` says where the view is then. */
+  async arrange(settle = () => {}) {
+    const asked = ++this.asked;
+    const late = setTimeout(() => (this.busy.hidden = false), 100);
+    const scene = await this.layouts.arrange(this.open);
+    clearTimeout(late);
+    // Another box was opened meanwhile.
+    if (asked !== this.asked) return;
+    this.busy.hidden = true;
+    this.view.show(scene, this.drawing, (subject) => this.#classes(subject));
+    settle();
+    document.documentElement.dataset.pictures = asked;
+  }
+
+  /** While nobody asks for anything, the insides of what is closed, so that they open at once. */
+  async #layAhead() {
+    for (const id of this.tree.visible(this.open)) {
+      if (this.asked > 1) return;
+      if (this.tree.isBox(id) && !this.open.has(id)) await this.layouts.ahead(id, this.open);
+    }
+  }
+
+  async toggle(box) {
+    const corner = this.view.corner(box);
+    this.open = new Set(this.open);
+    if (!this.open.delete(box)) this.open.add(box);
+    await this.arrange(() => this.view.keep(box, corner));
+  }
+
+  async openAll(depth) {
+    this.open = this.tree.opened(depth);
+    if (this.chosen !== null) this.choose(this.tree.shown(this.chosen, this.open));
+    await this.arrange(() => this.view.fit(0.75));
+  }
+
+  /** Opens whatever is around an item, and shows it in the middle. */
+  async reveal(id) {
+    this.open = new Set([...this.open, ...this.tree.around(id)]);
+    this.choose(id);
+    await this.arrange(() => this.view.centre(id));
+  }
+
+  choose(id) {
+    this.chosen = id;
+    this.details.show(id);
+    if (id !== null) this.host.send({ type: "chosen", node: this.tree.items[id].name, path: this.tree.items[id].path });
+    if (this.view.scene) this.view.redraw();
+  }
+
+  openSource(id) {
+    const item = this.tree.items[id];
+    const place = item.place ?? item.forward ?? item.made;
+    if (place) this.host.open(item.name, place);
+  }
+
+  #mark(matches) {
+    this.matches = new Set(matches);
+    this.view.redraw();
+  }
+
+  #classes(subject) {
+    if (typeof subject === "object") {
+      const joins = ({ source, target }) => source === this.chosen || target === this.chosen;
+      return this.chosen !== null && subject.joins.some(joins) ? "joined" : "";
+    }
+    const shownFor = this.tree.isBox(subject) && !this.open.has(subject) ? this.tree.children.get(subject) : [];
+    const isMatch = this.matches.has(subject) || shownFor.some((id) => this.matches.has(id));
+    return `${subject === this.chosen ? "chosen" : ""} ${isMatch ? "match" : ""}`;
+  }
+
+  #asked({ node, path, place }) {
+    const found = node !== undefined ? this.#named(node) : path !== undefined ? this.#boxAt(path) : this.#standingAt(place);
+    if (found !== undefined) this.reveal(found);
+  }
+
+  #named(name) {
+    const at = this.picture.nodes.findIndex((node) => node.name === name);
+    return at < 0 ? undefined : at;
+  }
+
+  #boxAt(path) {
+    const at = this.picture.boxes.findIndex((box) => box.path === path);
+    return at <= 0 ? this.#named(path.replaceAll(".", "_")) : this.tree.root + at;
+  }
+
+  /** The node whose expression is the smallest around a place. */
+  #standingAt({ file, line, column }) {
+    const number = this.picture.files.indexOf(file);
+    const begins = (place) => place.line < line || (place.line === line && place.column <= column);
+    const ends = (place) => place.endLine > line || (place.endLine === line && place.endColumn >= column);
+    const size = (id) => {
+      const { place } = this.tree.items[id];
+      return (place.endLine - place.line) * 1e4 + place.endColumn - place.column;
+    };
+    const around = this.picture.nodes.flatMap(({ place }, id) => (place?.file === number && begins(place) && ends(place) ? [id] : []));
+    return around.length ? around.reduce((best, id) => (size(id) < size(best) ? id : best)) : undefined;
+  }
+
+  #fromHash() {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    if (asked.has("node")) this.#asked({ node: asked.get("node") });
+    else if (asked.has("path")) this.#asked({ path: asked.get("path") });
+  }
+
+  #listen(byId) {
+    const clicks = { "open-all": () => this.openAll(Infinity), "close-all": () => this.openAll(0), fit: () => this.view.fit() };
+    clicks.larger = () => this.view.zoom(1.25);
+    clicks.smaller = () => this.view.zoom(0.8);
+    for (const [id, run] of Object.entries(clicks)) byId(id).addEventListener("click", run);
+    byId("canvas").addEventListener("click", (event) => this.#clicked(event));
+    byId("details").addEventListener("click", (event) => this.#clickedInPanel(event));
+    document.addEventListener("keydown", (event) => this.#key(event));
+    window.addEventListener("hashchange", () => this.#fromHash());
+  }
+
+  #clicked(event) {
+    const group = event.target.closest("[data-id]");
+    if (group === null) return this.choose(null);
+    const id = Number(group.dataset.id);
+    this.choose(id);
+    if (!this.tree.isBox(id)) return this.openSource(id);
+    // The ground of an open box is there to be dragged; its header closes it.
+    return group.classList.contains("frame") ? undefined : this.toggle(id);
+  }
+
+  #clickedInPanel(event) {
+    const { reveal, open, place } = event.target.closest("[data-reveal], [data-open]")?.dataset ?? {};
+    if (reveal !== undefined) this.reveal(Number(reveal));
+    if (open !== undefined) this.host.open(this.tree.items[Number(open)].name, JSON.parse(place));
+  }
+
+  #key(event) {
+    if (event.target.matches("input, button, a") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { chosen } = this;
+    const actions = {
+      "/": () => document.getElementById("search").focus(),
+      Enter: () => chosen !== null && (this.tree.isBox(chosen) ? this.toggle(chosen) : this.openSource(chosen)),
+      o: () => chosen !== null && this.openSource(chosen),
+      e: () => this.openAll(Infinity),
+      c: () => this.openAll(0),
+      "+": () => this.view.zoom(1.25),
+      "=": () => this.view.zoom(1.25),
+      "-": () => this.view.zoom(0.8),
+      0: () => this.view.fit(),
+      Escape: () => this.choose(null),
+      ArrowDown: () => this.#step((source, target) => [source, target]),
+      ArrowUp: () => this.#step((source, target) => [target, source]),
+      ArrowRight: () => this.#turn(1),
+      ArrowLeft: () => this.#turn(-1),
+    };
+    if (!(event.key in actions)) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  /** To what the chosen item is joined with, in one direction of the edges. */
+  #step(ends) {
+    const { tree, open } = this;
+    if (this.chosen === null) return this.#go(tree.children.get(tree.root)[0]);
+    for (const edge of tree.edges) {
+      const [from, to] = ends(...edge.map((id) => tree.shown(id, open)));
+      const isFrom = from === this.chosen || tree.around(from).includes(this.chosen);
+      if (isFrom && to !== from && !tree.around(to).includes(this.chosen)) return this.#go(to);
+    }
+  }
+
+  #turn(step) {
+    const all = this.tree.visible(this.open);
+    const at = all.indexOf(this.chosen);
+    this.#go(all[Math.min(Math.max(at + step, 0), all.length - 1)]);
+  }
+
+  #go(id) {
+    this.choose(id);
+    this.view.bring(id);
+  }
+}
+
+new Page(JSON.parse(document.getElementById("picture").textContent)).start();

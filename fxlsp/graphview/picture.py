@@ -1,0 +1,273 @@
+"""What there is to draw, as JSON for the page: a public format for the page alone, made anew with each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from fxlsp.answers.counts import flops_sum_text, short_count
+from fxlsp.answers.origins import is_guessed, readable_recipe
+from fxlsp.answers.shapes import flow_text, output_text
+from fxlsp.answers.standing import report_facts
+from fxlsp.answers.traceindex import index_of
+from fxlsp.engine.policy import Policy
+from fxlsp.graphview.boxes import Box, root_box
+from fxlsp.graphview.marks import marked_nodes
+from fxlsp.report.codes import page_of
+from fxlsp.report.graph import Node, Output
+from fxlsp.report.places import Location
+from fxlsp.report.problems import Problem
+from fxlsp.report.report import Report
+
+
+class PlaceData(TypedDict):
+    """As a ``LOCATION``, its file by number."""
+
+    file: int
+    line: int
+    column: int
+    endLine: int
+    endColumn: int
+    cell: int | None
+
+
+class ItemData(TypedDict):
+    """What a node and a box have in common."""
+
+    parent: int
+    """The box around it; -1 for the root."""
+    name: str
+    path: str | None
+    """Module path."""
+    title: str
+    kind: str
+    """Class of the module, or what is called."""
+    shape: str
+    """What came out; of a guessed recipe with a tilde."""
+    flow: str
+    """What went in and came out."""
+    params: int
+    flops: int | None
+    cost: str
+    share: float | None
+    """Of the known FLOPs of the whole, 0 to 1; None where there are none."""
+    place: PlaceData | None
+    """Where it is called."""
+    problems: list[int]
+
+
+class NodeData(ItemData):
+    op: str
+    target: str
+    inputs: list[int]
+    """The nodes whose values it takes."""
+    state: str
+    """``recovered``, ``opaque`` or nothing."""
+
+
+class BoxData(ItemData):
+    first: int
+    """Its first node; what stands in one box is shown in the order of these."""
+    count: int
+    """Nodes inside, at any depth."""
+    forward: PlaceData | None
+    """The ``def`` of the ``forward`` that ran."""
+    made: PlaceData | None
+    """The expression that constructed the module."""
+
+
+class ProblemData(TypedDict):
+    code: str
+    severity: str
+    message: str
+    page: str
+    place: PlaceData | None
+    path: str | None
+    nodes: list[int]
+
+
+class Picture(TypedDict):
+    """Everything that the page shows."""
+
+    title: str
+    facts: list[str]
+    recipe: str
+    files: list[str]
+    boxes: list[BoxData]
+    """The root first, each after the one around it."""
+    nodes: list[NodeData]
+    problems: list[ProblemData]
+
+
+def picture_of(report: Report) -> Picture:
+    """What there is to draw of ``report``."""
+    return _Painter(report).picture()
+
+
+class _Painter:
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._usual = index_of(report).usual_dtype
+        self._guess = "~" if is_guessed(report) else ""
+        self._files: dict[str, int] = {}
+        self._numbers = {node.name: number for number, node in enumerate(report.nodes)}
+        self._modules = {module.path: module for module in report.modules}
+        self._known_flops = sum(node.flops or 0 for node in report.nodes)
+        self._marks = [marked_nodes(problem, report.nodes) for problem in report.problems]
+        self._boxes: list[BoxData] = []
+        self._parents: dict[int, int] = {}
+
+    def picture(self) -> Picture:
+        report = self._report
+        self._add_box(root_box(report), -1)
+        self._mark_boxes()
+        nodes = [self._node(number, node) for number, node in enumerate(report.nodes)]
+        problems = [self._problem(number, problem) for number, problem in enumerate(report.problems)]
+        return {
+            "title": report.target,
+            "facts": [*report_facts(report, Policy()), f"{report.mode} mode"],
+            "recipe": f"{readable_recipe(report.recipe)} ({report.recipe.source})",
+            "files": list(self._files),
+            "boxes": self._boxes,
+            "nodes": nodes,
+            "problems": problems,
+        }
+
+    def _add_box(self, box: Box, parent: int) -> None:
+        number = len(self._boxes)
+        self._boxes.append(self._box(box, parent))
+        for child in box.children:
+            if isinstance(child, Box):
+                self._add_box(child, number)
+            else:
+                self._parents[child] = number
+
+    def _box(self, box: Box, parent: int) -> BoxData:
+        call, inside = box.call, list(box.nodes())
+        module = None if box.ends else self._modules.get(box.path)
+        flops = [self._report.nodes[number].flops for number in inside]
+        inputs, output = ((), None) if call is None else (call.inputs, call.output)
+        params = module.params if module is not None else self._params_inside(inside)
+        return {
+            "parent": parent,
+            "name": "",
+            "path": box.path,
+            "title": _box_title(box, self._report),
+            "kind": _kind(box, module.type if module is not None else ""),
+            "shape": "" if call is None else self._guess + output_text(output, self._usual),
+            "flow": "" if call is None else self._guess + flow_text(inputs, output, self._usual),
+            "params": params,
+            "flops": None if None in flops else sum(each or 0 for each in flops),
+            "cost": _cost(flops, params),
+            "share": self._share(flops),
+            "place": None if call is None else self._place(call.location),
+            "problems": [],
+            "first": inside[0] if inside else 0,
+            "count": len(inside),
+            "forward": None if call is None else self._place(call.forward),
+            "made": None if module is None else self._place(module.location),
+        }
+
+    def _params_inside(self, numbers: Sequence[int]) -> int:
+        """Those of each module or parameter once, however often it is called."""
+        nodes = [self._report.nodes[number] for number in numbers]
+        return sum({(node.op, node.target): node.params for node in nodes}.values())
+
+    def _share(self, flops: Sequence[int | None]) -> float | None:
+        known = sum(each or 0 for each in flops)
+        return round(known / self._known_flops, 4) if self._known_flops else None
+
+    def _node(self, number: int, node: Node) -> NodeData:
+        called = node.op not in ("placeholder", "output")
+        return {
+            "parent": self._parents[number],
+            "name": node.name,
+            "path": node.module_path,
+            "title": (node.module_path or node.name).rpartition(".")[2] if node.op == "call_module" else node.name,
+            "kind": _node_kind(node),
+            "shape": self._shape(node.output),
+            "flow": self._guess + flow_text(node.inputs if called else (), node.output, self._usual),
+            "params": node.params,
+            "flops": node.flops,
+            "cost": _cost([node.flops], node.params) if called else "",
+            "share": self._share([node.flops]),
+            "place": self._place(node.location),
+            "problems": [problem for problem, marked in enumerate(self._marks) if number in marked],
+            "op": node.op,
+            "target": node.target,
+            "inputs": [self._numbers[name] for name in node.input_nodes if name in self._numbers],
+            "state": "opaque" if node.opaque else "recovered" if node.recovered else "",
+        }
+
+    def _shape(self, output: Output | None) -> str:
+        return self._guess + output_text(output, self._usual)
+
+    def _problem(self, number: int, problem: Problem) -> ProblemData:
+        return {
+            "code": problem.code,
+            "severity": problem.severity,
+            "message": problem.message,
+            "page": page_of(problem.code),
+            "place": self._place(problem.location),
+            "path": problem.module_path,
+            "nodes": self._marks[number],
+        }
+
+    def _mark_boxes(self) -> None:
+        """What is about no node marks the innermost box around its module path."""
+        paths = {box["path"]: number for number, box in reversed(list(enumerate(self._boxes)))}
+        for number, problem in enumerate(self._report.problems):
+            if not self._marks[number]:
+                around = next(path for path in _upwards(problem.module_path or "") if path in paths)
+                self._boxes[paths[around]]["problems"].append(number)
+
+    def _place(self, location: Location | None) -> PlaceData | None:
+        if location is None:
+            return None
+        return {
+            "file": self._files.setdefault(location.file, len(self._files)),
+            "line": location.line,
+            "column": location.column,
+            "endLine": location.end_line,
+            "endColumn": location.end_column,
+            "cell": location.cell,
+        }
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """``layer1.0``, ``layer1`` and the root's path, which is empty."""
+    while path:
+        yield path
+        path = path.rpartition(".")[0]
+    yield ""
+
+
+def _box_title(box: Box, report: Report) -> str:
+    if box.ends is not None:
+        return " … ".join(dict.fromkeys(box.ends))
+    name = box.path.rpartition(".")[2] or report.target.rpartition(":")[2]
+    turn, turns = box.turn
+    return f"{name} ({turn} of {turns})" if turns > 1 else name
+
+
+def _kind(box: Box, module_type: str) -> str:
+    if box.ends is not None:
+        return f"{len(box.children)} in a row"
+    return module_type or (box.call.type if box.call is not None else "")
+
+
+def _node_kind(node: Node) -> str:
+    """What is called, in the field's words."""
+    if node.op == "call_module":
+        return node.module_type or node.target
+    if node.op == "call_method":
+        return f".{node.target}"
+    if node.op in ("call_function", "get_attr"):
+        return node.target
+    return node.op
+
+
+def _cost(flops: Sequence[int | None], params: int) -> str:
+    """``236 MFLOPs · 9.41 K params``; what costs nothing is left out, what is not known is said."""
+    facts = [flops_sum_text(flops)] if any(each is None or each for each in flops) else []
+    return " · ".join([*facts, *([f"{short_count(params)} params"] if params else [])])

@@ -1,0 +1,47 @@
+"""A picture as an SVG file: the page's own layout and drawing, run by an engine that a wheel brings."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from fxlsp.graphview.assets import DRAWING, asset, elkjs, file_style
+from fxlsp.graphview.picture import Picture
+
+_PACKAGE = "py_mini_racer"
+_SECONDS = 120.0
+_AS_NODE = "globalThis.global = globalThis; globalThis.module = {exports: {}}; globalThis.exports = module.exports;"
+"""elkjs exports what runs it without a worker where there is a module to export to."""
+
+
+class SvgError(Exception):
+    """There is no engine, or it fails; the message says what to do."""
+
+
+def svg_of_picture(picture: Picture, *, depth: int | None = None) -> str:
+    """The text of the file.
+
+    Args:
+        depth: how far boxes are open, 0 for the root alone; None opens all.
+
+    Raises:
+        SvgError: no engine is installed.
+    """
+    if find_spec(_PACKAGE) is None:
+        raise SvgError("SVG needs an engine for JavaScript: pip install 'fxlsp[svg]' (or write an .html page)")
+    engine: Any = import_module(_PACKAGE)
+    context = engine.MiniRacer()
+    context.eval(_AS_NODE)
+    context.eval(elkjs())
+    context.eval("\n".join(asset(name) for name in (*DRAWING, "file.js")))
+    arguments = ", ".join(json.dumps(each) for each in (picture, file_style()))
+    depth_text = json.dumps(depth)
+    promise = context.eval(f"svgOf({arguments}, elkInPlace(module.exports.Worker), {depth_text})")
+    try:
+        return str(promise.get(timeout=_SECONDS))
+    except engine.JSPromiseError as error:
+        raise SvgError(f"the layout failed: {error}") from error
+    finally:
+        context.close()
