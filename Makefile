@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 
-.PHONY: demo test test-matrix bench environment
+.PHONY: demo test test-matrix bench browser environment
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
@@ -19,6 +19,9 @@ test-matrix:  ## The worker's tests on the oldest and the newest Python and torc
 
 bench: environment  ## Latency of an edit beside that of a fresh script.
 	$(VENV)/bin/python -m benchmarks.latency
+
+browser: environment  ## Chromium for the tests of the graph view, which are left out without one.
+	$(VENV)/bin/python -m dev.chromium
 
 environment:
 	$(PYTHON) -m dev.environment $(VENV)

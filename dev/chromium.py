@@ -1,7 +1,7 @@
 """Headless Chromium, spoken to by its DevTools protocol: enough for tests, benchmarks and pictures of a page.
 
-It is Debian's ``chromium``, or what ``FXLSP_CHROMIUM`` names. ``python -m dev.chromium`` installs the former where it is
-missing and may be installed.
+It is Debian's ``chromium``, or what ``FXLSP_CHROMIUM`` names. ``python -m dev.chromium`` installs the former where none
+is there and it may be installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -144,10 +143,10 @@ class Tab:
         await self.mouse("mousePressed", x, y)
         await self.mouse("mouseReleased", x, y)
 
-    async def picture(self, path: Path) -> None:
-        """Writes what can be seen as PNG."""
+    async def picture(self) -> bytes:
+        """What can be seen, as PNG."""
         answer = await self.call("Page.captureScreenshot", format="png")
-        path.write_bytes(base64.b64decode(answer["data"]))
+        return base64.b64decode(answer["data"])
 
     async def close(self) -> None:
         await self._connection.close()

@@ -20,7 +20,7 @@ from fxlsp.graphview.kept import page_path, write_page
 from fxlsp.graphview.links import EDITORS, link_template
 from fxlsp.graphview.page import page_of_picture
 from fxlsp.graphview.picture import picture_of
-from fxlsp.graphview.svg import SvgError, svg_of_picture
+from fxlsp.graphview.svg import SvgError, require_engine, svg_of_picture
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 
@@ -108,9 +108,14 @@ def _form(arguments: argparse.Namespace) -> Form:
     if arguments.depth is not None and arguments.depth < 0:
         raise UsageError("--depth takes a number of 0 or more")
     try:
-        return Form(path, link_template(arguments.link), arguments.depth)
+        form = Form(path, link_template(arguments.link), arguments.depth)
+        if form.is_svg:
+            require_engine()
     except ValueError as error:
         raise UsageError(f"--link: {error}") from error
+    except SvgError as error:
+        raise UsageError(str(error)) from error
+    return form
 
 
 async def _trace(job: Job, projects: Projects) -> Report | Failure:

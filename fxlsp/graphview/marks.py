@@ -15,8 +15,8 @@ _Ends = tuple[tuple[int, int], tuple[int, int]]
 def marked_nodes(problem: Problem, nodes: Sequence[Node]) -> list[int]:
     """The numbers of the nodes that arose at the place of ``problem``; none where it is about no node.
 
-    Of what lies in the span that counts which is inside nothing else there; what is around the span only if nothing lies
-    in it; and a node's own expression before the calls that led to it.
+    Of what lies in the span, that counts which is inside nothing else there; what is around the span, only if nothing
+    lies in it; and a node's own expression before the calls that led to it.
     """
     place = problem.location
     if place is None:

@@ -20,6 +20,15 @@ class SvgError(Exception):
     """There is no engine, or it fails; the message says what to do."""
 
 
+def require_engine() -> None:
+    """
+    Raises:
+        SvgError: none is installed.
+    """
+    if find_spec(_PACKAGE) is None:
+        raise SvgError("SVG needs an engine for JavaScript: pip install 'fxlsp[svg]', or write an .html page")
+
+
 def svg_of_picture(picture: Picture, *, depth: int | None = None) -> str:
     """The text of the file.
 
@@ -29,8 +38,7 @@ def svg_of_picture(picture: Picture, *, depth: int | None = None) -> str:
     Raises:
         SvgError: no engine is installed.
     """
-    if find_spec(_PACKAGE) is None:
-        raise SvgError("SVG needs an engine for JavaScript: pip install 'fxlsp[svg]' (or write an .html page)")
+    require_engine()
     engine: Any = import_module(_PACKAGE)
     context = engine.MiniRacer()
     context.eval(_AS_NODE)

@@ -14,6 +14,7 @@ from fxlsp.server import (
     code_lens,
     commands,
     document_symbol,
+    graph,
     hover,
     inlay_hint,
     lifecycle,
@@ -25,7 +26,7 @@ from fxlsp.server import (
 from fxlsp.server.server import Server
 
 _FEATURES = (
-    *(lifecycle, text_sync, watched_files, commands, recipes),
+    *(lifecycle, text_sync, watched_files, commands, recipes, graph),
     *(hover, code_lens, inlay_hint, document_symbol, code_action),
 )
 

@@ -31,6 +31,8 @@ class Support:
     preferred_actions: bool = False
     versioned_edits: bool = False
     """It takes edits that say which version of a document they are for."""
+    shows_documents: bool = False
+    """It opens what the server asks it to, in a browser too."""
 
     @classmethod
     def of(cls, client: types.ClientCapabilities) -> Support:
@@ -58,4 +60,5 @@ class Support:
             code_actions=has("text_document.code_action.code_action_literal_support"),
             preferred_actions=has("text_document.code_action.is_preferred_support"),
             versioned_edits=has("workspace.workspace_edit.document_changes"),
+            shows_documents=has("window.show_document.support"),
         )

@@ -37,6 +37,7 @@ class Abilities:
     fixes: bool = True
     code_pages: bool = True
     versioned_edits: bool = True
+    shows_documents: bool = False
 
     def to_json(self) -> Json:
         formats = ["markdown", "plaintext"] if self.markdown else ["plaintext"]
@@ -67,7 +68,7 @@ class Abilities:
                 "didChangeWatchedFiles": {"dynamicRegistration": True},
                 "workspaceEdit": {"documentChanges": self.versioned_edits},
             },
-            "window": {"workDoneProgress": self.progress},
+            "window": {"workDoneProgress": self.progress, "showDocument": {"support": self.shows_documents}},
         }
 
 
@@ -247,6 +248,8 @@ class Client:
         if method == "window/showMessageRequest":
             picked = self.picks.pop(0) if self.picks else None
             return next((item for item in params["actions"] if picked and item["title"].startswith(picked)), None)
+        if method == "window/showDocument":
+            return {"success": True}
         if method == "workspace/applyEdit":
             if self.takes_edits:
                 self._apply_workspace_edit(params["edit"])

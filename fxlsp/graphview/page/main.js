@@ -14,7 +14,8 @@ class Page {
     this.busy = byId("busy");
     this.open = picture.depth === null ? this.tree.openedAtStart() : this.tree.opened(picture.depth);
     this.chosen = null;
-    this.matches = new Set();
+    this.matches = [];
+    this.marked = new Set();
     this.asked = 0;
     this.theme = new Theme(byId("theme"));
     this.search = new Search(byId("search"), byId("matches"), this.tree, {
@@ -44,6 +45,7 @@ class Page {
     // Another box was opened meanwhile.
     if (asked !== this.asked) return;
     this.busy.hidden = true;
+    this.marked = new Set(this.matches.map((id) => this.tree.shown(id, this.open)));
     this.view.show(scene, this.drawing, (subject) => this.#classes(subject));
     settle();
     document.documentElement.dataset.pictures = asked;
@@ -90,8 +92,10 @@ class Page {
     if (place) this.host.open(item.name, place);
   }
 
+  /** Marks what was found, or what is closed around it. */
   #mark(matches) {
-    this.matches = new Set(matches);
+    this.matches = matches;
+    this.marked = new Set(matches.map((id) => this.tree.shown(id, this.open)));
     this.view.redraw();
   }
 
@@ -100,9 +104,7 @@ class Page {
       const joins = ({ source, target }) => source === this.chosen || target === this.chosen;
       return this.chosen !== null && subject.joins.some(joins) ? "joined" : "";
     }
-    const shownFor = this.tree.isBox(subject) && !this.open.has(subject) ? this.tree.children.get(subject) : [];
-    const isMatch = this.matches.has(subject) || shownFor.some((id) => this.matches.has(id));
-    return `${subject === this.chosen ? "chosen" : ""} ${isMatch ? "match" : ""}`;
+    return `${subject === this.chosen ? "chosen" : ""} ${this.marked.has(subject) ? "match" : ""}`;
   }
 
   #asked({ node, path, place }) {

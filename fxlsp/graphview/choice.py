@@ -1,0 +1,85 @@
+"""Which graph an editor means, and what in it to show first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fxlsp.answers.origins import is_stale
+from fxlsp.answers.sightings import sightings_at
+from fxlsp.answers.standing import states_of
+from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.report.graph import Node
+from fxlsp.report.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One report, and what of it the user asked about."""
+
+    state: ModelState
+    report: Report
+    """With the severities that the user's settings give."""
+    node: str | None = None
+    """The node that arose at the place that was asked for."""
+    path: str | None = None
+    """Else the module: the one called there, or the first that is of the class that was asked for."""
+
+    @property
+    def fragment(self) -> str:
+        """What makes the page show it: ``node=add_1``; "" for the whole."""
+        return f"node={self.node}" if self.node else f"path={self.path}" if self.path else ""
+
+    @property
+    def is_stale(self) -> bool:
+        return is_stale(self.state)
+
+
+def choose_graph(
+    snapshot: Snapshot, path: str, name: str | None = None, place: tuple[int, int] | None = None
+) -> Choice | None:
+    """The graph of a model of a file, of what is at a place in it, or of the first model that has one.
+
+    Args:
+        name: ``Outer.Inner``; of a class without a trace of its own, the graph in which it runs.
+        place: line and column in the text as it is now.
+    """
+    candidates = [*_at(snapshot, path, place)] if place is not None else []
+    candidates += _named(snapshot, path, name) if name is not None else _all(snapshot, path)
+    ours = [choice for choice in candidates if name is None or choice.state.key.name == name]
+    return next(iter(ours or candidates), None)
+
+
+def _at(snapshot: Snapshot, path: str, place: tuple[int, int]) -> Iterator[Choice]:
+    for sighting in sightings_at(snapshot, path, *place):
+        subjects = [*(event.subject for event in sighting.place.events), *sighting.place.through]
+        for choice in _choices(snapshot, sighting.state):
+            for subject in subjects[:1]:
+                is_node = isinstance(subject, Node)
+                yield replace(
+                    choice,
+                    node=subject.name if isinstance(subject, Node) else None,
+                    path=None if is_node else subject.module_path,
+                )
+
+
+def _named(snapshot: Snapshot, path: str, name: str) -> Iterator[Choice]:
+    for state in states_of(snapshot, path, name):
+        yield from _choices(snapshot, state)
+    class_name = name.rpartition(".")[2]
+    for state, _ in snapshot.reports_touching(path):
+        for call in state.report.calls if state.report is not None else ():
+            if call.type == class_name and call.forward is not None and call.forward.file == path:
+                yield from (replace(choice, path=call.module_path) for choice in _choices(snapshot, state))
+                break
+
+
+def _all(snapshot: Snapshot, path: str) -> Iterator[Choice]:
+    for state in snapshot.states_in(path):
+        yield from _choices(snapshot, state)
+
+
+def _choices(snapshot: Snapshot, state: ModelState) -> Iterator[Choice]:
+    if state.report is not None:
+        problems = tuple(snapshot.policy_of(state.key.file).applied(state.report.problems))
+        yield Choice(state, replace(state.report, problems=problems))

@@ -1,0 +1,72 @@
+"""Reports of real models, as the worker gives them, and a browser to show them in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from dev.chromium import Tab, browser_tab, find_chromium
+from fxlsp.report.report import Report
+from tests.tracing.conftest import worker, write
+
+__all__ = ["worker", "write"]
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def early_exit(worker: Any) -> Report:
+    """A model of which torch.fx traces only the beginning."""
+    report: Report = worker.report(f"{PROJECT}/examples/early_exit.py:EarlyExit", "EarlyExit()", "torch.randn(8, 128)")
+    return report
+
+
+@pytest.fixture(scope="session")
+def resnet(worker: Any) -> Report:
+    """Three stages of two blocks."""
+    inputs = "torch.randn(1, 3, 64, 64)"
+    report: Report = worker.report(f"{PROJECT}/examples/resnet.py:ResNet", "ResNet(10)", inputs)
+    return report
+
+
+@pytest.fixture
+def report_of(worker: Any, write: Callable[..., str]) -> Callable[[str, str], Report]:
+    """Traces a class ``Net`` of the given text, fed with the given inputs."""
+
+    def report_of(text: str, inputs: str) -> Report:
+        report: Report = worker.report(f"{write(text)}:Net", "Net()", inputs)
+        return report
+
+    return report_of
+
+
+def unless_in_ci(reason: str) -> None:
+    """Skips with a line in the summary; where all of it has to be there, fails."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest_asyncio.fixture
+async def tab() -> AsyncIterator[Tab]:
+    """A tab of headless Chromium; nothing may have gone wrong in it."""
+    program = find_chromium()
+    if program is None:
+        unless_in_ci("there is no Chromium: python -m dev.chromium installs it")
+    assert program is not None
+    async with browser_tab(program) as opened:
+        yield opened
+        assert opened.errors == []
+
+
+@pytest.fixture
+def engine() -> None:
+    """What runs JavaScript without a browser."""
+    if find_spec("py_mini_racer") is None:
+        unless_in_ci("there is no engine for SVG: pip install 'fxlsp[svg]'")
