@@ -235,7 +235,7 @@ class Search:
     def _with_options(self, trial: Trial, outcome: Outcome, words: set[str]) -> Iterator[Trial]:
         """Inputs that may be left out and must not be: all that the failing line names at once, then each."""
         error = outcome.error
-        if error is None or outcome.model is None or not _is_about_none(error):
+        if error is None or outcome.model is None or not _is_about_none(error, outcome.failing is None):
             return
         options = dict(optional_inputs(outcome.model, trial.fed))
         named = words | set(re.findall(r"\w+", text_of(error)))
@@ -249,10 +249,10 @@ class Search:
             yield changed(trial, ("fed", key), options[key])
 
 
-def _is_about_none(error: BaseException) -> bool:
-    """Whether something may have been left out that must not be."""
+def _is_about_none(error: BaseException, is_users: bool) -> bool:
+    """Whether something may have been left out that must not be; ``is_users`` if no function of torch's raised."""
     text = text_of(error)
-    return "NoneType" in text or isinstance(error, AssertionError) or bool(_LEFT_OUT.search(text))
+    return "NoneType" in text or (is_users and (isinstance(error, AssertionError) or bool(_LEFT_OUT.search(text))))
 
 
 def _needs_data(error: BaseException) -> bool:

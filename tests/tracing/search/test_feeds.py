@@ -239,6 +239,36 @@ def net(made: str, signature: str, run: str) -> str:
             None,
             id="what may be left out and must not be",
         ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, left=None, right=None",
+            "if left is None or right is None:\n"
+            "    raise ValueError('left and right must be passed')\n"
+            "return self.a(x) + left.mean() + right.mean()",
+            "torch.randn(2, 16, 8), left=torch.randn(2, 16, 8), right=torch.randn(2, 16, 8)",
+            id="two that must be passed together",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, *, device",
+            "return self.a(x) + torch.arange(2, device=device)",
+            "torch.randn(2, 16, 8), device='cpu'",
+            id="a device",
+        ),
+        pytest.param(
+            "self.a = nn.LSTMCell(6, 9)",
+            "x, state",
+            "h, c = self.a(x, (state[0][1], state[1][1]))\nreturn h + state[0][0]",
+            "torch.randn(2, 6), (torch.randn(2, 2, 9), torch.randn(2, 2, 9))",
+            id="the states of several layers",
+        ),
+        pytest.param(
+            "self.weight = torch.ones(7)",
+            "scores, classes",
+            "return F.cross_entropy(scores, classes, weight=self.weight)",
+            None,
+            id="as many classes as have a weight",
+        ),
     ],
 )
 def test_inputs_are_found(
