@@ -28,6 +28,8 @@ RECIPE = ("--init", "ResNet(Bottleneck, [12, 36, 140, 12])", "--inputs", "torch.
 LOADS = 5
 BOXES = 30
 FRAMES = 180
+PAUSE_SECONDS = 0.7
+"""Between clicks: nobody finds the next box sooner."""
 FIRST_PICTURE_MS = 2000.0
 BOX_MS = 150.0
 FRAME_MS = 33.0
@@ -105,6 +107,7 @@ async def measured(program: str, page: Path) -> Figures:
         for number in range(BOXES):
             # With all of it in the window, so that some boxes are new and some deep inside what was opened before.
             await tab.press("0")
+            await asyncio.sleep(PAUSE_SECONDS)
             took = await tab.evaluate(_OPEN % (number * 7))
             if took is not None:
                 figures.boxes.append(took)

@@ -63,9 +63,7 @@ class Drawing {
   header({ id, x, y, width }, classes = "") {
     const { title, kind } = headOf(this.tree, id);
     const room = Math.floor((width - 3 * MARGIN) / CHARACTER) - title.length - kind.length - 5;
-    const cost = this.tree.items[id].cost;
-    // As many of its facts as there is room for, rather than a fact cut in the middle.
-    const facts = cost.length <= room ? cost : cost.split(" · ")[0].length <= room ? cost.split(" · ")[0] : "";
+    const facts = factsThatFit(this.tree.items[id].cost.split(" · "), room);
     const inside =
       `<path class="bar" d="M0.5 ${HEADER - 4}V8A7.5 7.5 0 0 1 8 0.5H${width - 8}A7.5 7.5 0 0 1 ${width - 0.5} 8V${HEADER - 4}Z"/>` +
       `<text class="sign" x="${MARGIN - 3}" y="20">▾</text>` +
@@ -141,5 +139,5 @@ function round(number) {
 }
 
 const ARROW =
-  '<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">' +
+  '<marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">' +
   '<path class="head" d="M0 0L8 4L0 8Z"/></marker>';

@@ -6,7 +6,7 @@
 const CHARACTER = 7.3;
 const LINE = 17;
 const MARGIN = 14;
-const WIDEST = 44;
+const WIDEST = 46;
 const HEADER = 34;
 
 const LEVEL_OPTIONS = {
@@ -28,9 +28,20 @@ const LEVEL_OPTIONS = {
 /** The lines of text of a node or a closed box. */
 function linesOf(tree, id) {
   const item = tree.items[id];
-  const cost = item.share >= 0.001 ? `${item.cost} · ${percent(item.share)}` : item.cost;
   const count = tree.isBox(id) ? `${item.count} node${item.count === 1 ? "" : "s"}` : "";
-  return [item.shape, [count, cost].filter(Boolean).join(" · ")].filter(Boolean).map((line) => shortened(line, WIDEST));
+  const facts = [count, ...item.cost.split(" · "), item.share >= 0.001 ? percent(item.share) : ""];
+  return [shortened(item.shape, WIDEST), factsThatFit(facts, WIDEST)].filter(Boolean);
+}
+
+/** As many as there is room for, rather than one cut in the middle. */
+function factsThatFit(facts, room) {
+  let line = "";
+  for (const fact of facts.filter(Boolean)) {
+    const longer = line ? `${line} · ${fact}` : fact;
+    if (longer.length > room) break;
+    line = longer;
+  }
+  return line;
 }
 
 function percent(share) {
@@ -76,9 +87,11 @@ class Layouts {
     return flattened(this.tree.root, placed);
   }
 
-  /** Lays out the inside of a closed box as it will be when it is opened while `open` are. */
-  async ahead(box, open) {
-    await this.#level(box, this.tree.levels(new Set([...open, box])).get(box), new Map());
+  /** Lays out the inside of a closed box as it will be when it is opened, if that has not been done. */
+  async ahead(box) {
+    if (this.kept.has(box)) return;
+    const open = new Set([...this.tree.around(box), box]);
+    await this.#level(box, this.tree.levels(open).get(box), new Map());
   }
 
   async #level(box, level, placed) {
