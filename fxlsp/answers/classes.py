@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fxlsp.answers.focus import focus_on
 from fxlsp.answers.forwards import forward_runs, forward_text
-from fxlsp.answers.origins import STALE, is_stale, origin_text
+from fxlsp.answers.origins import STALE, is_stale, origin_text, origins_of
 from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.standing import standing_text, states_of
+from fxlsp.answers.tables import lines_left
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.report import Report
 from fxlsp.source.models import ModelClass
@@ -24,21 +26,23 @@ def class_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichText:
         lines += _failure(state, text, runs)
         lines += _report(state)
     if runs and not any(state.report for state in states):
-        lines.append(block(runs_table(runs)))
+        lines.append(block(runs_table(runs, lines_left(len(lines)), focus_on(snapshot, path).holds)))
     return paragraphs(lines)
 
 
 def forward_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichText | None:
     """The calls that ran the class's ``forward``; None if none did."""
     runs = forward_runs(snapshot, path, model)
-    text = forward_text(runs)
+    focus = focus_on(snapshot, path)
+    shown = focus.on_calls(runs)
+    text = forward_text(runs, shown)
     if text is None:
         return None
-    stale = STALE if is_stale(runs[0].state) else ""
+    stale = STALE if is_stale(shown[0].state) else ""
     first = dotted([code(f"{model.qualname}.forward"), code(text)]) + words(stale)
-    origins = {id(run.state): origin_text(run.state, run.index.report) for run in runs}
-    table = [block(runs_table(runs))] if len(runs) > 1 else []
-    return paragraphs([first, *table, *origins.values()])
+    origins = origins_of(run.state for run in (*shown, *runs))
+    table = [block(runs_table(runs, lines_left(1 + len(origins)), focus.holds))] if len(runs) > 1 else []
+    return paragraphs([first, *table, *origins])
 
 
 def _failure(state: ModelState, said: str, runs: Sequence[Run]) -> Iterator[RichText]:

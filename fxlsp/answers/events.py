@@ -71,7 +71,7 @@ class Place:
     """In the text that was traced."""
     events: tuple[Event, ...] = ()
     """In the order in which they ran: one for each instance, turn of a loop, or call."""
-    through: list[Node] = field(default_factory=list)
+    through: list[Event] = field(default_factory=list)
     """Nodes that arose in a function that this expression called."""
 
 
@@ -89,10 +89,10 @@ def places_by_file(report: Report) -> Mapping[str, Mapping[Span, Place]]:
         place(location)
     for (file, span), found in events.items():
         files[file][span].events = _nested(found)
-    for node in report.nodes:
+    for index, node in enumerate(report.nodes):
         for step in node.stack:
             if step.location != node.location:
-                place(step.location).through.append(node)
+                place(step.location).through.append(Event(node, index, index + 1))
     return files
 
 

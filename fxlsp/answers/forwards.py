@@ -31,16 +31,24 @@ def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Run]:
     return runs
 
 
-def forward_text(runs: Sequence[Run]) -> str | None:
-    """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``; None if it never ran on anything known."""
-    known = [run for run in runs if any(value is not None for value in (*run.event.inputs, run.event.output))]
-    if not known:
+def forward_text(runs: Sequence[Run], shown: Sequence[Run]) -> str | None:
+    """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``; None if it never ran on anything known.
+
+    Args:
+        shown: the runs of which the first counts: all, or those that the user chose.
+    """
+    first = next(filter(_is_known, (*shown, *runs)), None)
+    if first is None:
         return None
-    first = known[0]
     flow = flow_text(first.event.inputs, first.event.output, first.index.usual_dtype)
     more = f"(+{len(runs) - 1} more)" if len(runs) > 1 else ""
     which = " ".join(filter(None, [first.event.module_path, more]))
-    return f"{which}: {flow}" if which else flow
+    chosen = " · chosen" if len(shown) < len(runs) and first is shown[0] else ""
+    return (f"{which}: {flow}" if which else flow) + chosen
+
+
+def _is_known(run: Run) -> bool:
+    return any(value is not None for value in (*run.event.inputs, run.event.output))
 
 
 def _starts(forward: ForwardDef, span: Span) -> bool:

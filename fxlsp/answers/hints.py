@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fxlsp.answers.arguments import arguments
 from fxlsp.answers.events import Event
+from fxlsp.answers.focus import Focus, focus_on
 from fxlsp.answers.origins import STALE, is_guessed, is_stale, origin_text
 from fxlsp.answers.richtext import RichText, block, paragraphs, words
 from fxlsp.answers.runs import Run, runs_table
@@ -38,22 +39,24 @@ class Hint:
     text: str
     runs: tuple[Run, ...]
     """Every run of the expression."""
+    focus: Focus = field(default_factory=Focus)
 
     @property
     def tooltip(self) -> RichText:
         """Every run, and where the shapes come from."""
         stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
         origins = {id(run.state): origin_text(run.state, run.index.report) for run in self.runs}
-        return paragraphs([block(runs_table(self.runs)), *origins.values(), *stale])
+        return paragraphs([block(runs_table(self.runs, shown=self.focus.holds)), *origins.values(), *stale])
 
 
 def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> list[Hint]:
     """The hints of some lines, ends included, at most one a line."""
+    focus = focus_on(snapshot, path)
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
     for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
         lines[line][column].append(sample)
     known = {line: _with_a_shape(columns) for line, columns in lines.items()}
-    return [_hint(line, columns) for line, columns in sorted(known.items()) if columns]
+    return [_hint(line, columns, focus) for line, columns in sorted(known.items()) if columns]
 
 
 def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:
@@ -75,17 +78,18 @@ class _Sample:
     """Its name, if it is one."""
 
 
-def _hint(line: int, columns: dict[int, list[_Sample]]) -> Hint:
+def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
     """The hint at the last column; several parameters of a ``def`` line share it, each with its name."""
     last = max(columns)
     groups = [columns[column] for column in sorted(columns)]
     if len(groups) > 1 and all(group[0].parameter for group in groups):
-        text = ", ".join(f"{group[0].parameter}: {_text(group)}" for group in groups)
-        return Hint(line, last, text, tuple(sample.run for group in groups for sample in group))
-    return Hint(line, last, _text(columns[last]), tuple(sample.run for sample in columns[last]))
+        text = ", ".join(f"{group[0].parameter}: {_text(group, focus)}" for group in groups)
+        return Hint(line, last, text, tuple(sample.run for group in groups for sample in group), focus)
+    return Hint(line, last, _text(columns[last], focus), tuple(sample.run for sample in columns[last]), focus)
 
 
-def _text(samples: Sequence[_Sample]) -> str:
+def _text(all_samples: Sequence[_Sample], focus: Focus) -> str:
+    samples = focus.among(all_samples, lambda sample: sample.run, calls=bool(all_samples[0].parameter))
     texts = list(dict.fromkeys(output_text(sample.value, sample.run.index.usual_dtype) for sample in samples))
     guessed = "~" if is_guessed(samples[0].run.index.report) else ""
     first = texts[0] if len(texts[0]) <= _WIDTH else texts[0][: _WIDTH - 1] + "…"

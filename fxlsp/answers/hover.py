@@ -7,18 +7,17 @@ from dataclasses import dataclass
 
 from fxlsp.answers.classes import class_summary, forward_summary
 from fxlsp.answers.counts import counted
-from fxlsp.answers.events import Event
 from fxlsp.answers.facts import cost_facts, node_facts, warnings
-from fxlsp.answers.origins import STALE, is_stale, origin_text
+from fxlsp.answers.focus import Focus, focus_on
+from fxlsp.answers.origins import STALE, is_stale, origins_of
 from fxlsp.answers.outline import outline
 from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.sightings import Sighting, sightings_at
+from fxlsp.answers.tables import lines_left
 from fxlsp.engine.store import Snapshot
 from fxlsp.source.positions import Span
-
-_ORIGINS_SHOWN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | 
     """What the traces know about the place; None where they know nothing, since another server may."""
     sightings = sightings_at(snapshot, path, line, column)
     if sightings:
-        return HoverText(_expression_text(sightings), sightings[0].span)
+        return HoverText(_expression_text(sightings, focus_on(snapshot, path)), sightings[0].span)
     return _name_hover(snapshot, path, line, column)
 
 
@@ -47,25 +46,33 @@ def _name_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverT
     return None
 
 
-def _expression_text(sightings: Sequence[Sighting]) -> RichText:
+def _expression_text(sightings: Sequence[Sighting], focus: Focus) -> RichText:
     runs = [Run(each.state, each.index, event) for each in sightings for event in each.place.events]
     if not runs:
-        return _through_text(sightings)
-    lines = _one_run(runs[0]) if len(runs) == 1 else _several_runs(runs)
-    return paragraphs([*lines, *_origins(sightings)])
+        return _through_text(sightings, focus)
+    shown = focus.on(runs)
+    origins = origins_of(run.state for run in (*shown, *runs))
+    lines = _one_run(runs[0], origins) if len(runs) == 1 else _several_runs(runs, shown, origins, focus)
+    return paragraphs(lines)
 
 
-def _one_run(run: Run) -> list[RichText]:
+def _one_run(run: Run, origins: Sequence[RichText]) -> list[RichText]:
     lines = [_headline(run.event.title, run), node_facts(run), *cost_facts(run.event), *warnings([run])]
     parts = [Run(run.state, run.index, part) for part in run.event.parts]
     if len(parts) > 1:
-        lines.append(block(runs_table(parts)))
-    return lines
+        lines.append(block(runs_table(parts, lines_left(len(lines) + len(origins)))))
+    return [*lines, *origins]
 
 
-def _several_runs(runs: Sequence[Run]) -> list[RichText]:
-    first = _headline(_common_title(runs), runs[0]) + words(f", and {len(runs) - 1} more")
-    return [first, block(runs_table(runs)), *warnings(runs)]
+def _several_runs(
+    runs: Sequence[Run], shown: Sequence[Run], origins: Sequence[RichText], focus: Focus
+) -> list[RichText]:
+    """The run that counts, with what tells it apart if the user chose it, above the table of all."""
+    more = words(f", and {len(runs) - len(shown)} more" if len(shown) == 1 else f", and {len(runs) - 1} more")
+    first = _headline(_common_title(shown), shown[0]) + more
+    above = [first, node_facts(shown[0])] if len(shown) == 1 else [first]
+    below = [*warnings(runs), *origins]
+    return [*above, block(runs_table(runs, lines_left(len(above) + len(below)), focus.holds)), *below]
 
 
 def _common_title(runs: Sequence[Run]) -> str:
@@ -84,16 +91,10 @@ def _headline(title: str, run: Run) -> RichText:
     return dotted(facts) + words(STALE if is_stale(run.state) else "")
 
 
-def _through_text(sightings: Sequence[Sighting]) -> RichText:
+def _through_text(sightings: Sequence[Sighting], focus: Focus) -> RichText:
     """For a call of a function that is not a module's: the nodes that arose in it."""
-    nodes = [Run(each.state, each.index, Event(node, 0, 0)) for each in sightings for node in each.place.through]
+    nodes = focus.on([Run(each.state, each.index, event) for each in sightings for event in each.place.through])
     stale = STALE if any(is_stale(each.state) for each in sightings) else ""
     first = words(f"{counted(len(nodes), 'node')} from the functions called here{stale}")
-    return paragraphs([first, block(runs_table(nodes)), *_origins(sightings)])
-
-
-def _origins(sightings: Sequence[Sighting]) -> list[RichText]:
-    texts = [origin_text(each.state, each.index.report) for each in sightings[:_ORIGINS_SHOWN]]
-    if len(sightings) > _ORIGINS_SHOWN:
-        texts.append(words(f"and {counted(len(sightings) - _ORIGINS_SHOWN, 'more trace')}"))
-    return texts
+    origins = origins_of(run.state for run in nodes)
+    return paragraphs([first, block(runs_table(nodes, lines_left(1 + len(origins)))), *origins])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from fxlsp.answers.focus import Focus, focus_on
 from fxlsp.answers.forwards import forward_runs, forward_text
 from fxlsp.answers.names import made_names
 from fxlsp.answers.outline import outline
@@ -16,7 +17,7 @@ from fxlsp.engine.store import Snapshot
 from fxlsp.source.models import ModelClass
 from fxlsp.source.positions import Span
 
-Action = Literal["retrace", "trust", "choose"]
+Action = Literal["retrace", "trust", "choose", "instance"]
 Place = Literal["name", "recipe", "forward"]
 
 
@@ -36,7 +37,8 @@ class Lens:
 
 def lenses(snapshot: Snapshot, path: str) -> list[Lens]:
     """Every lens of an open file, in the order of the text."""
-    found = [lens for each in outline(snapshot, path) for lens in _class_lenses(snapshot, path, each.model)]
+    focus = focus_on(snapshot, path)
+    found = [lens for each in outline(snapshot, path) for lens in _class_lenses(snapshot, path, each.model, focus)]
     # Most instances are of a class whose own trace says all: those are not traced again, and have no state.
     for name, span in made_names(snapshot, path).items():
         if states_of(snapshot, path, name):
@@ -44,15 +46,15 @@ def lenses(snapshot: Snapshot, path: str) -> list[Lens]:
     return sorted(found, key=lambda lens: lens.span)
 
 
-def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass) -> Iterator[Lens]:
+def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass, focus: Focus) -> Iterator[Lens]:
     runs = forward_runs(snapshot, path, model)
     # What a function defines cannot be traced by its name; it shows what other traces ran of it.
     if runs or (model.runs and not model.local) or states_of(snapshot, path, model.qualname):
         yield _standing_lens(snapshot, path, model.qualname, model.name, runs)
         yield from _recipe_lens(snapshot, path, model.qualname, model.name)
-    text = forward_text(runs)
+    text = forward_text(runs, focus.on_calls(runs))
     if model.forward is not None and text is not None:
-        yield Lens(model.forward.name, model.qualname, "forward", text)
+        yield Lens(model.forward.name, model.qualname, "forward", text, "instance" if len(runs) > 1 else "retrace")
 
 
 def _standing_lens(snapshot: Snapshot, path: str, name: str, span: Span, runs: Sequence[Run] = ()) -> Lens:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
+from fxlsp.answers.counts import counted
 from fxlsp.answers.richtext import RichText, code, dotted, joined, words
 from fxlsp.engine.store import ModelState, Status
 from fxlsp.report.recipes import Recipe, RecipeSource
@@ -23,6 +25,9 @@ _SOURCES: dict[RecipeSource, str] = {
     "option": "from the command line",
 }
 
+
+_SHOWN = 2
+"""Of how many models it is told where their shapes come from."""
 
 _IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\.""")
 """As :func:`fxlsp.source.importing.import_expression` writes it."""
@@ -45,6 +50,16 @@ def origin_text(state: ModelState, report: Report) -> RichText:
     if is_stale(state):
         facts.append(words("of an earlier text"))
     return dotted(facts)
+
+
+def origins_of(states: Iterable[ModelState]) -> list[RichText]:
+    """A line for each of the models, once; of many the first two, and how many more there are."""
+    known = {id(state): (state, state.report) for state in states if state.report is not None}
+    pairs = list(known.values())
+    lines = [origin_text(state, report) for state, report in pairs[:_SHOWN]]
+    if len(pairs) > _SHOWN:
+        lines.append(words(f"and {counted(len(pairs) - _SHOWN, 'more trace')}"))
+    return lines
 
 
 def _source(state: ModelState, recipe: Recipe) -> str:

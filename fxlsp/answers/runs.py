@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from fxlsp.answers.braces import braced
 from fxlsp.answers.counts import flops_text, short_count
 from fxlsp.answers.events import Event
 from fxlsp.answers.shapes import dtypes, inputs_text, output_text
-from fxlsp.answers.tables import table_lines
+from fxlsp.answers.tables import LINES, table_lines
 from fxlsp.answers.titles import distinguishing
 from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.engine.store import ModelState
 from fxlsp.report.graph import ModuleCall, Node
 
-_HEADING = ("model", "module path", "node", "module", "call", "in", "out", "parameters", "FLOPs")
+_HEADING = ("", "model", "module path", "node", "call", "module", "in", "out", "parameters", "FLOPs")
+_MARK = "▸"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,20 @@ class Run:
         return self.index.turn(self.event.subject) if isinstance(self.event.subject, Node) else (1, 1)
 
 
-def runs_table(runs: Sequence[Run]) -> list[str]:
-    """One row for each run, with the columns in which they say something."""
+def runs_table(runs: Sequence[Run], limit: int | None = LINES, shown: Callable[[Run], bool] | None = None) -> list[str]:
+    """One row for those runs that differ in their instance alone, with the columns in which the rows say something.
+
+    Args:
+        limit: as of :func:`~fxlsp.answers.tables.table_lines`.
+        shown: tells the runs that the user chose to see; their row is marked.
+    """
     several_models = len({id(run.state) for run in runs}) > 1
     titles = distinguishing([run.event.title for run in runs])
-    rows = [_row(run, several_models, title) for run, title in zip(runs, titles, strict=True)]
-    return table_lines(_HEADING, rows)
+    alike: dict[tuple[str, ...], list[Run]] = {}
+    for run, title in zip(runs, titles, strict=True):
+        alike.setdefault(_facts(run, several_models, title), []).append(run)
+    rows = [_row(facts, group, shown) for facts, group in alike.items()]
+    return table_lines(_HEADING, rows, limit)
 
 
 def path_text(module_path: str | None) -> str:
@@ -52,15 +62,28 @@ def path_text(module_path: str | None) -> str:
     return module_path or "(root)"
 
 
-def _row(run: Run, with_model: bool, title: str) -> tuple[str, ...]:
+def _row(facts: tuple[str, ...], group: Sequence[Run], shown: Callable[[Run], bool] | None) -> tuple[str, ...]:
+    model, *others = facts
+    mark = _MARK if shown is not None and any(map(shown, group)) else ""
+    paths = braced([path_text(run.event.module_path) for run in group])
+    names = [run.event.subject.name for run in group if isinstance(run.event.subject, Node)]
+    return (mark, model, paths, names[0] if len(names) == 1 else "", _calls(group), *others)
+
+
+def _calls(group: Sequence[Run]) -> str:
+    """Which call of its module it is; of several runs how often they called the same modules."""
+    if len(group) == 1:
+        turn, turns = group[0].turn
+        return f"{turn} of {turns}" if turns > 1 else ""
+    return f"{len(group)} calls" if len({run.event.module_path for run in group}) < len(group) else ""
+
+
+def _facts(run: Run, with_model: bool, title: str) -> tuple[str, ...]:
+    """What a run has in common with others like it."""
     event, usual = run.event, run.index.usual_dtype
-    turn, turns = run.turn
     return (
         run.state.key.name if with_model else "",
-        path_text(event.module_path),
-        event.subject.name if isinstance(event.subject, Node) else "",
         title,
-        f"{turn} of {turns}" if turns > 1 else "",
         inputs_text(event.inputs, usual),
         output_text(event.output, usual),
         short_count(event.subject.params) if event.subject.params else "",

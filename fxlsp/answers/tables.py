@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 LINES = 12
-"""The most lines of a table in a hover, heading and last line included."""
+"""The most lines of a hover: what is longer hides the code."""
+_FEWEST = 4
+"""Lines of a table whatever else is said: heading, two rows and how many are missing."""
+
+
+def lines_left(taken: int) -> int:
+    """The lines of a table in a hover that says ``taken`` other lines."""
+    return max(LINES - taken, _FEWEST)
 
 
 def table_lines(heading: Sequence[str], rows: Sequence[Sequence[str]], limit: int | None = LINES) -> list[str]:

@@ -42,6 +42,14 @@ class TraceIndex:
         calls = self._calls_by_target.get(node.target, []) if node.op == "call_module" else []
         return (calls.index(node.name) + 1, len(calls)) if calls else (1, 1)
 
+    def order_of(self, call: ModuleCall) -> int:
+        """Which of the report's calls it is, in the order in which they were entered, from 0."""
+        return self._order_of_calls[id(call)]
+
+    @cached_property
+    def _order_of_calls(self) -> Mapping[int, int]:
+        return {id(call): number for number, call in enumerate(self.report.calls)}
+
     @cached_property
     def _places(self) -> Mapping[str, Mapping[Span, Place]]:
         return places_by_file(self.report)

@@ -10,6 +10,7 @@ from fxlsp.engine.analysis import Analysis, Guest
 from fxlsp.engine.folders import Folder, folder_of
 from fxlsp.engine.history import History
 from fxlsp.engine.index import Index, Place
+from fxlsp.engine.instances import Instance
 from fxlsp.engine.pins import Pin
 from fxlsp.engine.store import ModelKey, ModelState
 from fxlsp.source.documents import Document, TextEdit
@@ -59,6 +60,8 @@ class Session:
     """Models of files that are not open, traced for the sake of documents that are."""
     pins: dict[Place, Pin] = field(default_factory=dict)
     """The recipes that the user chose, also of documents that were closed since."""
+    instances: dict[Place, Instance] = field(default_factory=dict)
+    """Of a class that is used in several places, the use that the user chose to see."""
     unparsed: set[str] = field(default_factory=set)
     """Open documents whose present text does not parse."""
     states: dict[ModelKey, ModelState] = field(default_factory=dict)

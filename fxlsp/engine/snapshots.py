@@ -24,6 +24,7 @@ def take_snapshot(session: Session, templates: Templates) -> Snapshot:
         models=dict(session.states),
         trusted=session.trusted,
         interpreters=tuple(_interpreter_state(folder, templates) for folder in session.folders),
+        instances=dict(session.instances),
         hints=session.folders[0].settings.hints,
         policies={folder.path: _policy(session, folder) for folder in session.folders},
         setting_problems=tuple(problem for folder in session.folders for problem in _setting_problems(session, folder)),

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fxlsp.engine.history import History
+from fxlsp.engine.index import Place
+from fxlsp.engine.instances import Instance
 from fxlsp.engine.interpreters import Interpreter
 from fxlsp.engine.policy import Policy
 from fxlsp.engine.settings import SettingProblem
@@ -119,6 +121,8 @@ class Snapshot:
     trusted: bool = False
     interpreters: tuple[InterpreterState, ...] = ()
     """One for each workspace folder, in their order; one for the folder "" where there is none."""
+    instances: Mapping[Place, Instance] = field(default_factory=dict)
+    """The instance that the user chose to see of a class, by the place of the class."""
     hints: bool = True
     """The setting."""
     policies: Mapping[str, Policy] = field(default_factory=dict)

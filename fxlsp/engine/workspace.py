@@ -16,6 +16,7 @@ from fxlsp.engine.fx_uses import FxUses
 from fxlsp.engine.home_words import in_words_of
 from fxlsp.engine.index import Place
 from fxlsp.engine.indexer import Indexer
+from fxlsp.engine.instances import Instance
 from fxlsp.engine.jobs import TracingJobs
 from fxlsp.engine.pins import Pin
 from fxlsp.engine.process import BOOTSTRAP
@@ -178,6 +179,18 @@ class Workspace:
         if document is not None:
             self._texts.arrived(document)
         self._replan("session", path)
+
+    def choose_instance(self, path: str, name: str, instance: Instance | None) -> None:
+        """Shows of a class of an open document what one of its uses made of it; None shows the first again.
+
+        The choice holds for the session; while no trace has that use, the first is shown.
+        """
+        place = Place(path, name)
+        if instance is None:
+            self._session.instances.pop(place, None)
+        else:
+            self._session.instances[place] = instance
+        self._publish(Change("session", frozenset({path})))
 
     async def in_own_words(self, path: str, recipe: Recipe) -> Recipe | None:
         """A recipe for a model of an open document in words of that document; None where it has none."""

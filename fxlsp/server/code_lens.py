@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.answers.lenses import Lens, lenses
+from fxlsp.answers.lenses import Action, Lens, lenses
 from fxlsp.server.commands import RETRACE, TRUST
+from fxlsp.server.instances import CHOOSE_INSTANCE
 from fxlsp.server.ranges import to_range
 from fxlsp.server.recipes import CHOOSE
 from fxlsp.server.server import Server
+
+_COMMANDS: dict[Action, str] = {
+    "retrace": RETRACE,
+    "trust": TRUST,
+    "choose": CHOOSE,
+    "instance": CHOOSE_INSTANCE,
+}
 
 
 def register(server: Server) -> None:
@@ -43,6 +51,6 @@ def register(server: Server) -> None:
 
 
 def _command(lens: Lens, uri: str) -> types.Command:
-    if lens.action == "choose":
-        return types.Command(title=lens.text, command=CHOOSE, arguments=[uri, lens.name])
-    return types.Command(title=lens.text, command=TRUST if lens.action == "trust" else RETRACE, arguments=[uri])
+    about_the_model = lens.action in ("choose", "instance")
+    arguments = [uri, lens.name] if about_the_model else [uri]
+    return types.Command(title=lens.text, command=_COMMANDS[lens.action], arguments=arguments)

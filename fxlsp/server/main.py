@@ -17,6 +17,7 @@ from fxlsp.server import (
     graph,
     hover,
     inlay_hint,
+    instances,
     lifecycle,
     recipes,
     text_sync,
@@ -26,7 +27,7 @@ from fxlsp.server import (
 from fxlsp.server.server import Server
 
 _FEATURES = (
-    *(lifecycle, text_sync, watched_files, commands, recipes, graph),
+    *(lifecycle, text_sync, watched_files, commands, recipes, instances, graph),
     *(hover, code_lens, inlay_hint, document_symbol, code_action),
 )
 

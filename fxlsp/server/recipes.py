@@ -7,7 +7,7 @@ from the list. What an editor does not say is asked for by ``window/showMessageR
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -16,6 +16,7 @@ from fxlsp.answers.recipe_choices import RecipeChoice, recipe_choices, recipe_in
 from fxlsp.answers.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.recipes import Recipe
+from fxlsp.server.asking import ask, say, warn
 from fxlsp.server.code_action import to_workspace_edit
 from fxlsp.server.server import Server
 from fxlsp.source.documents import path_of_uri, uri_of_path
@@ -27,8 +28,6 @@ WRITE = "fxlsp.writeRecipe"
 _AUTOMATIC = "automatic"
 """The ``id`` that takes a choice back."""
 _WRITE_TITLE = "Write it as a comment"
-
-T = TypeVar("T")
 
 
 def register(server: Server) -> None:
@@ -73,9 +72,9 @@ async def _model(server: Server, arguments: Sequence[str]) -> tuple[str, str] | 
     paths = [path_of_uri(arguments[0])] if arguments else list(snapshot.documents)
     found = {f"{name} ({path})": (path, name) for path in paths for name in _names(snapshot, path)}
     if not found:
-        _say(server, types.MessageType.Info, "No model here has a recipe.")
+        say(server, "No model here has a recipe.")
         return None
-    return await _ask(server, "Which model?", found)
+    return await ask(server, "Which model?", found)
 
 
 def _names(snapshot: Snapshot, path: str) -> list[str]:
@@ -107,10 +106,10 @@ async def _picked(server: Server, path: str, name: str, choices: list[RecipeChoi
     if recipe is not None:
         items[_WRITE_TITLE] = _WRITE_TITLE
     if not items:
-        _say(server, types.MessageType.Info, f"No recipe is known for {name}.")
+        say(server, f"No recipe is known for {name}.")
         return None
     used = "" if recipe is None else f", now {shortened(recipe)}"
-    return await _ask(server, f"How is {name} made and fed{used}?", items)
+    return await ask(server, f"How is {name} made and fed{used}?", items)
 
 
 async def _write(server: Server, path: str, name: str, chosen: str | None) -> None:
@@ -122,12 +121,12 @@ async def _write(server: Server, path: str, name: str, chosen: str | None) -> No
             return
         recipe = choice.recipe
     if recipe is None:
-        _say(server, types.MessageType.Warning, f"No recipe is known for {name}: there is nothing to write.")
+        warn(server, f"No recipe is known for {name}: there is nothing to write.")
         return
     try:
         await _write_down(server, path, name, recipe)
     except NotWritableError as error:
-        _say(server, types.MessageType.Warning, str(error))
+        warn(server, str(error))
 
 
 async def _write_down(server: Server, path: str, name: str, recipe: Recipe) -> None:
@@ -144,7 +143,7 @@ async def _write_down(server: Server, path: str, name: str, recipe: Recipe) -> N
         )
     edit = recipe_comment(document, name, own)
     if edit is None:
-        _say(server, types.MessageType.Info, f"The comment above {name} says so already.")
+        say(server, f"The comment above {name} says so already.")
         return
     label = f"Write the recipe of {name}"
     workspace_edit = to_workspace_edit(server, document, (edit,))
@@ -160,20 +159,5 @@ async def _write_down(server: Server, path: str, name: str, recipe: Recipe) -> N
 def _with_id(server: Server, name: str, choices: list[RecipeChoice], chosen: str) -> RecipeChoice | None:
     choice = next((each for each in choices if each.id == chosen), None)
     if choice is None:
-        _say(server, types.MessageType.Warning, f"That recipe of {name} is not there any more.")
+        warn(server, f"That recipe of {name} is not there any more.")
     return choice
-
-
-async def _ask(server: Server, question: str, answers: dict[str, T]) -> T | None:
-    """What belongs to the title that the user picks; None if they pick none, or cannot be asked."""
-    actions = [types.MessageActionItem(title=title) for title in answers]
-    params = types.ShowMessageRequestParams(type=types.MessageType.Info, message=question, actions=actions)
-    try:
-        picked = await server.window_show_message_request_async(params)
-    except JsonRpcException:
-        return None
-    return None if picked is None else answers.get(picked.title)
-
-
-def _say(server: Server, kind: types.MessageType, message: str) -> None:
-    server.window_show_message(types.ShowMessageParams(type=kind, message=message))

@@ -69,7 +69,7 @@ class _Repeated:
 
 def _reports(snapshot: Snapshot) -> list[object]:
     """What hints are made of, and the texts of lenses."""
-    return [snapshot.hints, *(state.report for state in snapshot.models.values())]
+    return [snapshot.hints, *snapshot.instances.values(), *(state.report for state in snapshot.models.values())]
 
 
 def _standing(snapshot: Snapshot) -> list[object]:
