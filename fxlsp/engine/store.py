@@ -201,5 +201,4 @@ def _locations(report: Report) -> Iterator[Location]:
             yield problem.location
         yield from (related.location for related in problem.related)
     for module in report.modules:
-        if module.location is not None:
-            yield module.location
+        yield from (place for place in (module.location, module.registration) if place is not None)

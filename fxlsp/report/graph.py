@@ -103,6 +103,8 @@ class Module:
     """The expression that constructed it."""
     arguments: str = ""
     """Its arguments as its repr gives them, on one line; "" for a module with children (an addition)."""
+    registration: Location | None = None
+    """The target or call that gave it its ``path`` (an addition); None for the root, and in copies."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -113,6 +115,7 @@ class Module:
             "calls": self.calls,
             "location": None if self.location is None else self.location.to_json(),
             "arguments": self.arguments,
+            "registration": None if self.registration is None else self.registration.to_json(),
         }
 
     @classmethod
@@ -125,6 +128,7 @@ class Module:
             data["calls"],
             location_or_none(data["location"]),
             data["arguments"],
+            location_or_none(data["registration"]),
         )
 
 

@@ -161,7 +161,14 @@ class Assembly:
             calls=calls,
             location=None if made is None else self._places.locate(made.code, made.offset),
             arguments=arguments_of(module),
+            registration=self._registration(paths[0]),
         )
+
+    def _registration(self, path: str) -> Location | None:
+        """What gave the module at ``path`` its name in the module above it."""
+        above, _, name = path.rpartition(".")
+        noted = self._constructions.registrations.of(self._modules[above], name) if path else None
+        return None if noted is None else self._places.locate(*noted.written.innermost[:2])
 
     def calls(self) -> tuple[ModuleCall, ...]:
         """The root's call, then every module call in the order in which tracing entered them."""
