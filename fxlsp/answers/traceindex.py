@@ -6,7 +6,9 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 
+from fxlsp.answers.calltree import CallTree
 from fxlsp.answers.events import Place, places_by_file
+from fxlsp.answers.moduletree import Registered, module_tree
 from fxlsp.answers.shapes import dtypes
 from fxlsp.report.graph import ModuleCall, Node
 from fxlsp.report.places import Location
@@ -49,6 +51,16 @@ class TraceIndex:
     @cached_property
     def _order_of_calls(self) -> Mapping[int, int]:
         return {id(call): number for number, call in enumerate(self.report.calls)}
+
+    @cached_property
+    def calls(self) -> CallTree:
+        """Which module call ran inside which."""
+        return CallTree(self.report)
+
+    @cached_property
+    def modules(self) -> Mapping[str, Registered]:
+        """Every module with what is below it, by path."""
+        return module_tree(self.report)
 
     @cached_property
     def _places(self) -> Mapping[str, Mapping[Span, Place]]:

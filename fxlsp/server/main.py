@@ -13,6 +13,7 @@ from fxlsp.server import (
     code_action,
     code_lens,
     commands,
+    definition,
     document_symbol,
     graph,
     hover,
@@ -29,6 +30,8 @@ from fxlsp.server.server import Server
 _FEATURES = (
     *(lifecycle, text_sync, watched_files, commands, recipes, instances, graph),
     *(hover, code_lens, inlay_hint, document_symbol, code_action),
+    *(lifecycle, text_sync, watched_files, commands, recipes),
+    *(hover, code_lens, inlay_hint, document_symbol, code_action, definition),
 )
 
 

@@ -10,6 +10,7 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 
 from fxlsp import __version__
+from fxlsp.engine.disk_texts import DiskTexts
 from fxlsp.engine.store import Snapshot
 from fxlsp.engine.workspace import Workspace
 from fxlsp.server.protocol import Protocol
@@ -40,6 +41,8 @@ class Server(LanguageServer):
         """1 as long as the editor has not said goodbye."""
         self.finished = threading.Event()
         """The transport reads no further message."""
+        self.disk = DiskTexts()
+        """Files that are not open, where an answer leads to one."""
         self._engine: Workspace | None = None
 
     @property

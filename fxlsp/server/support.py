@@ -33,6 +33,14 @@ class Support:
     """It takes edits that say which version of a document they are for."""
     shows_documents: bool = False
     """It opens what the server asks it to, in a browser too."""
+    definition_links: bool = False
+    """It takes links, which say what leads to a definition and how far that reaches."""
+    implementation_links: bool = False
+    nested_symbols: bool = False
+    """It shows the outline of a file as a tree."""
+    resolves_symbol_places: bool = False
+    """It asks for the place of a workspace symbol when it is needed."""
+    call_hierarchy: bool = False
 
     @classmethod
     def of(cls, client: types.ClientCapabilities) -> Support:
@@ -41,6 +49,7 @@ class Support:
 
         hover_formats = get_capability(client, "text_document.hover.content_format", None) or ()
         resolved = get_capability(client, "text_document.inlay_hint.resolve_support.properties", None) or ()
+        located = get_capability(client, "workspace.symbol.resolve_support.properties", None) or ()
         pulls = get_capability(client, "text_document.diagnostic", None) is not None
         return cls(
             markdown=types.MarkupKind.Markdown in hover_formats,
@@ -61,4 +70,9 @@ class Support:
             preferred_actions=has("text_document.code_action.is_preferred_support"),
             versioned_edits=has("workspace.workspace_edit.document_changes"),
             shows_documents=has("window.show_document.support"),
+            definition_links=has("text_document.definition.link_support"),
+            implementation_links=has("text_document.implementation.link_support"),
+            nested_symbols=has("text_document.document_symbol.hierarchical_document_symbol_support"),
+            resolves_symbol_places="location.range" in located,
+            call_hierarchy=get_capability(client, "text_document.call_hierarchy", None) is not None,
         )

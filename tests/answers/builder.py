@@ -8,7 +8,7 @@ from dataclasses import replace
 from fxlsp.engine.history import History
 from fxlsp.engine.store import ModelKey, ModelState, Snapshot, Status, files_of
 from fxlsp.report.codes import Severity
-from fxlsp.report.graph import ModuleCall, Node, Opcode, Output, Verdict
+from fxlsp.report.graph import Module, ModuleCall, Node, Opcode, Output, Verdict
 from fxlsp.report.places import Location, Step
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe, RecipeSource
@@ -45,6 +45,7 @@ class Trace:
         self.recipe = Recipe(f"{name}()", "torch.randn(1, 3)", source)
         self.nodes: list[Node] = []
         self.calls: list[ModuleCall] = []
+        self.modules: list[Module] = []
         self.problems: list[Problem] = []
 
     def node(
@@ -74,6 +75,15 @@ class Trace:
     def leaf(self, path: str, expression: str, made: str, inputs: Output, output: Output, params: int = 0) -> Trace:
         """The call of a leaf module such as ``Conv2d(3, 8)``."""
         module, _, arguments = made.removesuffix(")").partition("(")
+        first = len(self.nodes)
+        self.calls.append(
+            ModuleCall(
+                *(path, path, module, True, place(self.text, expression), None, (inputs,), output, params),
+                flops=0,
+                first_node=first,
+                end_node=first + 1,
+            )
+        )
         return self.node(
             *(path.replace(".", "_"), expression, output),
             op="call_module",
@@ -95,11 +105,12 @@ class Trace:
         *,
         at: str | None = None,
         forward: str | None = None,
+        forward_occurrence: int = 0,
         params: int = 0,
     ) -> Trace:
         """The call of a module that is no leaf; ``forward`` is the text of the ``def`` line that it ran."""
         location = None if at is None else place(self.text, at)
-        definition = None if forward is None else place(self.text, forward)
+        definition = None if forward is None else place(self.text, forward, forward_occurrence)
         first, end = nodes
         self.calls.append(
             ModuleCall(
@@ -110,6 +121,13 @@ class Trace:
                 end_node=end,
             )
         )
+        return self
+
+    def module(self, path: str, kind: str, registration: str, made: str | None = None) -> Trace:
+        """A registered module: what gave it its name, and the expression that constructed it."""
+        constructed = None if made is None else place(self.text, made)
+        calls = sum(call.module_path == path for call in self.calls)
+        self.modules.append(Module(path, (), kind, 0, calls, constructed, "", place(self.text, registration)))
         return self
 
     def problem(self, code: str, expression: str, message: str, path: str = "", severity: Severity = "error") -> Trace:
@@ -126,7 +144,7 @@ class Trace:
             complete=True,
             opaque=0,
             nodes=tuple(self.nodes),
-            modules=(),
+            modules=(Module("", (), self.name, 0, 1, None), *self.modules) if self.modules else (),
             calls=tuple(self.calls),
             problems=tuple(self.problems),
             timing_ms={"total": 33.0},

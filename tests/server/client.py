@@ -38,6 +38,10 @@ class Abilities:
     code_pages: bool = True
     versioned_edits: bool = True
     shows_documents: bool = False
+    links: bool = True
+    nested_symbols: bool = True
+    resolves_symbols: bool = True
+    call_hierarchy: bool = True
 
     def to_json(self) -> Json:
         formats = ["markdown", "plaintext"] if self.markdown else ["plaintext"]
@@ -51,6 +55,10 @@ class Abilities:
                 "codeDescriptionSupport": self.code_pages,
             },
         }
+        text_document["definition"] = text_document["implementation"] = {"linkSupport": self.links}
+        text_document["documentSymbol"] = {"hierarchicalDocumentSymbolSupport": self.nested_symbols}
+        if self.call_hierarchy:
+            text_document["callHierarchy"] = {}
         if self.fixes:
             kinds = {"codeActionKind": {"valueSet": ["quickfix"]}}
             text_document["codeAction"] = {"codeActionLiteralSupport": kinds, "isPreferredSupport": True}
@@ -67,6 +75,7 @@ class Abilities:
                 "configuration": self.configuration,
                 "didChangeWatchedFiles": {"dynamicRegistration": True},
                 "workspaceEdit": {"documentChanges": self.versioned_edits},
+                "symbol": {"resolveSupport": {"properties": ["location.range"]}} if self.resolves_symbols else {},
             },
             "window": {"workDoneProgress": self.progress, "showDocument": {"support": self.shows_documents}},
         }

@@ -1,0 +1,113 @@
+"""Which module call ran inside which, in one trace."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fxlsp.report.graph import ModuleCall
+from fxlsp.report.places import Location
+from fxlsp.report.report import Report
+from fxlsp.source.positions import Span
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """One entry of a module, leaf or not."""
+
+    call: ModuleCall
+    parent: Entry | None
+    """None for the root."""
+    children: list[Entry] = field(default_factory=list)
+    """In the order in which they were entered."""
+
+    @property
+    def caller(self) -> Entry | None:
+        """The nearest entry around this one whose ``forward`` can be looked at; torch's containers are passed over."""
+        around = self.parent
+        while around is not None and around.call.forward is None:
+            around = around.parent
+        return around
+
+    @property
+    def callees(self) -> Iterator[Entry]:
+        """What the module calls. Of a container of torch's what it runs, itself only for leaf modules in it."""
+        for child in self.children:
+            if child.call.leaf or child.call.forward is not None:
+                yield child
+                continue
+            inner = list(child.callees)
+            if any(each.is_end for each in inner):
+                yield child
+            yield from (each for each in inner if not each.is_end)
+
+    @property
+    def is_end(self) -> bool:
+        """Nothing of what it runs can be looked at: it is a leaf module of torch's."""
+        return self.call.leaf and self.call.forward is None
+
+
+class CallTree:
+    """The module calls of a report as a tree."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    @cached_property
+    def entries(self) -> Sequence[Entry]:
+        """Every call, in the order of the report: parents first."""
+        made: list[Entry] = []
+        around: list[Entry] = []
+        for call in self.report.calls:
+            while around and not _encloses(around[-1].call, call):
+                around.pop()
+            entry = Entry(call, around[-1] if around else None)
+            if entry.parent is not None:
+                entry.parent.children.append(entry)
+            made.append(entry)
+            around.append(entry)
+        return made
+
+    def at(self, file: str) -> Mapping[Span, Sequence[Entry]]:
+        """The entries by the expression of ``file`` that called them; an ``nn.Sequential`` with all that it ran."""
+        return self._by_place.get(file, {})
+
+    def of_forward(self, file: str) -> Mapping[Location, Sequence[Entry]]:
+        """The entries that ran each ``forward`` defined in ``file``, by the place of its ``def``."""
+        return self._by_forward.get(file, {})
+
+    @cached_property
+    def by_module(self) -> Mapping[str, Sequence[Entry]]:
+        """The entries of each module, by its path."""
+        found: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            found[entry.call.module_path].append(entry)
+        return found
+
+    @cached_property
+    def _by_place(self) -> Mapping[str, Mapping[Span, Sequence[Entry]]]:
+        files: dict[str, dict[Span, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+        for entry in self.entries:
+            if entry.call.location is not None:
+                files[entry.call.location.file][Span.of(entry.call.location)].append(entry)
+        return files
+
+    @cached_property
+    def _by_forward(self) -> Mapping[str, Mapping[Location, Sequence[Entry]]]:
+        files: dict[str, dict[Location, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+        for entry in self.entries:
+            if entry.call.forward is not None:
+                files[entry.call.forward.file][entry.call.forward].append(entry)
+        return files
+
+
+def _encloses(outer: ModuleCall, inner: ModuleCall) -> bool:
+    """Whether ``inner``, entered later, was entered before ``outer`` returned.
+
+    A call that made no node may stand at the very end of another or right behind it: then its path tells.
+    """
+    if inner.first_node < outer.end_node or not outer.module_path:
+        return True
+    return inner.first_node == outer.end_node and inner.module_path.startswith(f"{outer.module_path}.")

@@ -1,0 +1,71 @@
+"""The modules of one model below each other, and which of them are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from fxlsp.report.graph import Module
+from fxlsp.report.places import Location
+from fxlsp.report.report import Report
+from fxlsp.source.positions import Span
+
+_FEWEST_ALIKE = 3
+"""Neighbours in a container from which on they are told as one."""
+
+
+@dataclass(eq=False, slots=True)
+class Registered:
+    """A module with the modules registered in it."""
+
+    module: Module
+    children: list[Registered] = field(default_factory=list)
+    form: int = 0
+    """Equal for modules of one model that have the same classes, arguments and names below them."""
+
+    @property
+    def name(self) -> str:
+        """The last part of its path; "" for the root."""
+        return self.module.path.rpartition(".")[2]
+
+    @property
+    def place(self) -> Location | None:
+        """The line that registered it; of several that one statement registered, the expression that made it."""
+        registration, made = self.module.registration, self.module.location
+        if registration is None or made is None or made.file != registration.file:
+            return registration or made
+        return made if _inside(Span.of(made), Span.of(registration)) else registration
+
+
+def module_tree(report: Report) -> Mapping[str, Registered]:
+    """Every module of the report with what is below it, by path."""
+    found: dict[str, Registered] = {}
+    for module in report.modules:
+        found[module.path] = Registered(module)
+        above = found.get(module.path.rpartition(".")[0]) if module.path else None
+        if above is not None:
+            above.children.append(found[module.path])
+    forms: dict[object, int] = {}
+    # Parents come first in a report, so the other way round every child has its form before its parent asks.
+    for each in reversed(list(found.values())):
+        below = tuple((child.name, child.form) for child in each.children)
+        each.form = forms.setdefault((each.module.type, each.module.arguments, below), len(forms))
+    return found
+
+
+def rows(children: Sequence[Registered]) -> Iterator[Sequence[Registered]]:
+    """The children in order, neighbours in a container that are alike together."""
+    for _, group in groupby(children, key=lambda child: (child.name.isdecimal(), child.form)):
+        alike = list(group)
+        if len(alike) >= _FEWEST_ALIKE and alike[0].name.isdecimal():
+            yield alike
+        else:
+            yield from ([each] for each in alike)
+
+
+def _inside(inner: Span, outer: Span) -> bool:
+    return (outer.line, outer.column) <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= (
+        outer.end_line,
+        outer.end_column,
+    )

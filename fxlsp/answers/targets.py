@@ -1,0 +1,40 @@
+"""Places that an answer leads to, in whatever file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.report.places import Location
+from fxlsp.source.documents import Document
+from fxlsp.source.edits import move
+from fxlsp.source.positions import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place to go to, in the text as it is now."""
+
+    path: str
+    span: Span
+    """What to select: a name, or the expression itself."""
+    extent: Span
+    """The statement around it as far as it is known; at least ``span``."""
+    digest: str | None = None
+    """Of a file that is not open, the text in which the place stands; None if nobody knows or it does not matter."""
+
+    def stands_in(self, document: Document) -> bool:
+        """Whether ``document`` is the text that the place is about: a file may have changed since it was traced."""
+        return self.digest in (None, document.digest)
+
+
+def target_of(snapshot: Snapshot, state: ModelState, location: Location | None) -> Target | None:
+    """A place of the state's report, moved with the edits since; None if it was edited away."""
+    if location is None:
+        return None
+    log = snapshot.edits_since(location.file, state.texts)
+    moved = None if log is None else move(Span.of(location), log)
+    if moved is None:
+        return None
+    digest = None if location.file in snapshot.documents else state.texts.get(location.file)
+    return Target(location.file, moved.span, moved.span, digest)

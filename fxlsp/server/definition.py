@@ -1,0 +1,67 @@
+"""``textDocument/definition`` and ``textDocument/implementation`` of a module call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lsprotocol import types
+
+from fxlsp.answers.definitions import Leads, definition, implementation, unknown_to_python
+from fxlsp.answers.targets import Target
+from fxlsp.server.places import Texts, read_texts
+from fxlsp.server.ranges import from_position, to_range
+from fxlsp.server.server import Server
+from fxlsp.source.documents import Document
+from fxlsp.source.positions import Span
+
+Places = list[types.Location] | list[types.LocationLink] | None
+
+
+def register(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def on_definition(params: types.DefinitionParams) -> Places:
+        snapshot, document = server.open_document(params.text_document.uri)
+        if document is None:
+            return None
+        place = from_position(document.lines, params.position, server.encoding)
+        leads = definition(snapshot, document.path, *place)
+        if leads is None:
+            return None
+        texts = await read_texts(snapshot, server.disk, (*leads.forwards, *leads.registrations), server.encoding)
+        targets = (*leads.forwards, *unknown_to_python(leads, document, texts.of))
+        return _places(server, document, leads.name, targets, texts, server.support.definition_links)
+
+    @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
+    async def on_implementation(params: types.ImplementationParams) -> Places:
+        snapshot, document = server.open_document(params.text_document.uri)
+        if document is None:
+            return None
+        leads: Leads | None = implementation(
+            snapshot, document.path, *from_position(document.lines, params.position, server.encoding)
+        )
+        if leads is None:
+            return None
+        texts = await read_texts(snapshot, server.disk, leads.forwards, server.encoding)
+        return _places(server, document, leads.name, leads.forwards, texts, server.support.implementation_links)
+
+
+def _places(
+    server: Server, document: Document, name: Span, targets: Sequence[Target], texts: Texts, links: bool
+) -> Places:
+    """The targets as links, which say what is underlined, or as locations for editors that know no links."""
+    found = [(target, texts.location(target)) for target in targets]
+    known = [(target, location) for target, location in found if location is not None]
+    if not known:
+        return None
+    if not links:
+        return [location for _, location in known]
+    origin = to_range(document.lines, name, server.encoding)
+    return [
+        types.LocationLink(
+            origin_selection_range=origin,
+            target_uri=location.uri,
+            target_range=texts.extent(target) or location.range,
+            target_selection_range=location.range,
+        )
+        for target, location in known
+    ]

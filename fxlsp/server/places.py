@@ -1,0 +1,53 @@
+"""Places in files that need not be open, for the editor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from lsprotocol import types
+
+from fxlsp.answers.targets import Target
+from fxlsp.engine.disk_texts import DiskTexts
+from fxlsp.engine.store import Snapshot
+from fxlsp.server.ranges import to_range
+from fxlsp.source.documents import Document
+from fxlsp.source.positions import Encoding
+
+
+class Texts:
+    """The texts that places stand in: those of a snapshot, and files read from disk."""
+
+    def __init__(self, snapshot: Snapshot, read: Mapping[str, Document], encoding: Encoding) -> None:
+        """Use :func:`read_texts`."""
+        self._snapshot = snapshot
+        self._read = read
+        self._encoding = encoding
+
+    def of(self, path: str) -> Document | None:
+        """None for a file that cannot be read."""
+        return self._snapshot.documents.get(path) or self._read.get(path)
+
+    def location(self, target: Target) -> types.Location | None:
+        """Where to select what a target names; None if its file is not the text that was traced."""
+        document = self.of(target.path)
+        if document is None or not target.stands_in(document):
+            return None
+        return types.Location(uri=document.uri, range=to_range(document.lines, target.span, self._encoding))
+
+    def extent(self, target: Target) -> types.Range | None:
+        """The statement around the place of a target."""
+        document = self.of(target.path)
+        return None if document is None else to_range(document.lines, target.extent, self._encoding)
+
+
+async def read_texts(snapshot: Snapshot, disk: DiskTexts, targets: Iterable[Target], encoding: Encoding) -> Texts:
+    """The texts of all these places. Files are read beside the loop."""
+    closed = sorted({target.path for target in targets} - snapshot.documents.keys())
+    read = await asyncio.to_thread(_read, disk, closed) if closed else {}
+    return Texts(snapshot, read, encoding)
+
+
+def _read(disk: DiskTexts, paths: Iterable[str]) -> dict[str, Document]:
+    found = {path: disk.read(path) for path in paths}
+    return {path: document for path, document in found.items() if document is not None}

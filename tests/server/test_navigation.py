@@ -1,0 +1,130 @@
+"""Going about a model by its module calls, as an editor asks for it, in either position encoding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from dev.rpc import Json
+from tests.server.client import Abilities, Buffer, Client, Encoding
+from tests.server.conftest import Start
+
+PARTS = """\
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 1)
+
+    def forward(self, x):
+        return self.conv(x) + x
+
+
+class Double(nn.Module):
+    def forward(self, x):
+        "𝒳"; return x * 2
+"""
+
+NET = """\
+import torch
+from torch import nn
+from parts import Block, Double
+
+
+# fxlsp: Net()(torch.randn(2, 3, 8, 8))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 1)
+        "𝒳𝒳"; self.layer = nn.Sequential(*[Block() for _ in range(3)])
+        self.mixed = nn.ModuleList([Block(), Double()])
+
+    def forward(self, x):
+        x = self.stem(x)
+        "𝒳𝒳"; x = self.layer(x)
+        "𝒳𝒳"; x = self.layer[0](x)
+        for block in self.mixed:
+            x = block(x)
+        return x
+"""
+
+ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16")
+encodings = pytest.mark.parametrize("encoding", ENCODINGS)
+
+
+async def traced(client: Client, folder: Path, *, with_parts: bool = False) -> Buffer:
+    """The model's buffer, once it is traced; that of its parts is opened after that, if wanted."""
+    (folder / "parts.py").write_text(PARTS, encoding="utf-8")
+    buffer = client.open(folder / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    if with_parts:
+        client.open(folder / "parts.py")
+    return buffer
+
+
+async def at(client: Client, method: str, buffer: Buffer, marked: str) -> Json:
+    """The answer for the place of the bar in ``marked``."""
+    before, _, after = marked.partition("|")
+    offset = buffer.text.index(before + after) + len(before)
+    return await client.ask(f"textDocument/{method}", buffer, position=client.position(buffer, offset))
+
+
+def text_at(client: Client, folder: Path, uri: str, span: Json) -> tuple[str, str]:
+    """The name of a file and what a range of it covers."""
+    path = next(path for path in folder.iterdir() if path.as_uri() == uri)
+    buffer = client.buffers.get(uri) or Buffer(uri, path.read_text(encoding="utf-8"))
+    return path.name, client.covered(buffer, span)
+
+
+@encodings
+async def test_a_module_call_leads_to_the_forward_that_ran(start: Start, tmp_path: Path, encoding: Encoding) -> None:
+    client = await start(Abilities(encoding))
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    buffer = await traced(client, tmp_path)
+    (link,) = await at(client, "definition", buffer, "x = self.la|yer(x)")
+    assert client.covered(buffer, link["originSelectionRange"]) == "layer"
+    assert text_at(client, tmp_path, link["targetUri"], link["targetSelectionRange"]) == ("parts.py", "forward")
+    links = await at(client, "definition", buffer, "x = self.layer[|0](x)")
+    assert [text_at(client, tmp_path, each["targetUri"], each["targetSelectionRange"]) for each in links] == [
+        ("parts.py", "forward"),
+        ("net.py", "Block()"),
+    ]
+    links = await at(client, "implementation", buffer, "x = blo|ck(x)")
+    assert [each["targetSelectionRange"]["start"]["line"] for each in links] == [8, 13]
+    assert await at(client, "definition", buffer, "x = se|lf.layer(x)") is None
+
+
+@encodings
+async def test_places_in_an_open_file_follow_its_edits(start: Start, tmp_path: Path, encoding: Encoding) -> None:
+    client = await start(Abilities(encoding))
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    buffer = await traced(client, tmp_path, with_parts=True)
+    parts = client.buffers[(tmp_path / "parts.py").as_uri()]
+    client.replace(parts, "class Block", "# 𝒳\nclass Block")
+    (link,) = await at(client, "definition", buffer, "x = self.la|yer(x)")
+    assert link["targetUri"] == parts.uri
+    assert client.covered(parts, link["targetSelectionRange"]) == "forward"
+    assert client.covered(parts, link["targetRange"]).endswith("return self.conv(x) + x")
+
+
+async def test_an_editor_without_links_gets_locations(start: Start, tmp_path: Path) -> None:
+    client = await start(Abilities(links=False))
+    buffer = await traced(client, tmp_path)
+    (location,) = await at(client, "definition", buffer, "x = self.la|yer(x)")
+    assert text_at(client, tmp_path, location["uri"], location["range"]) == ("parts.py", "forward")
+    assert cast(Json, await at(client, "implementation", buffer, "x = self.la|yer(x)")) == [location]
+
+
+async def test_a_place_in_a_file_that_was_written_since_is_left_out(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = await traced(client, tmp_path)
+    (tmp_path / "parts.py").write_text("\n" + PARTS, encoding="utf-8")
+    assert await at(client, "definition", buffer, "x = self.la|yer(x)") is None
+    changed = {"changes": [{"uri": (tmp_path / "parts.py").as_uri(), "type": 2}]}
+    client.connection.notify("workspace/didChangeWatchedFiles", changed)
+    (link,) = await client.until(lambda: at(client, "definition", buffer, "x = self.la|yer(x)"), bool)
+    assert text_at(client, tmp_path, link["targetUri"], link["targetSelectionRange"]) == ("parts.py", "forward")
