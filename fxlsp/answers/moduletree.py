@@ -35,7 +35,7 @@ class Registered:
         registration, made = self.module.registration, self.module.location
         if registration is None or made is None or made.file != registration.file:
             return registration or made
-        return made if _inside(Span.of(made), Span.of(registration)) else registration
+        return made if Span.of(registration).encloses(Span.of(made)) else registration
 
 
 def module_tree(report: Report) -> Mapping[str, Registered]:
@@ -62,10 +62,3 @@ def rows(children: Sequence[Registered]) -> Iterator[Sequence[Registered]]:
             yield alike
         else:
             yield from ([each] for each in alike)
-
-
-def _inside(inner: Span, outer: Span) -> bool:
-    return (outer.line, outer.column) <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= (
-        outer.end_line,
-        outer.end_column,
-    )

@@ -1,25 +1,12 @@
-"""The outline of a file: its model classes and their ``forward``, from syntax alone."""
+"""The outline of a file: its model classes and their ``forward`` from syntax, the modules in them from a trace."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from fxlsp.answers.modulesymbols import class_detail, module_symbols, shown_instance
 from fxlsp.answers.outline import outline
+from fxlsp.answers.symbol import Symbol
 from fxlsp.engine.store import Snapshot
 from fxlsp.source.models import ModelClass
-from fxlsp.source.positions import Span
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A model class, with the classes in it, or its ``forward``."""
-
-    name: str
-    is_class: bool
-    span: Span
-    """The whole definition."""
-    name_span: Span
-    children: list[Symbol] = field(default_factory=list)
 
 
 def symbols(snapshot: Snapshot, path: str) -> list[Symbol]:
@@ -27,20 +14,21 @@ def symbols(snapshot: Snapshot, path: str) -> list[Symbol]:
     top: list[Symbol] = []
     enclosing: list[Symbol] = []
     for model in sorted((each.model for each in outline(snapshot, path)), key=lambda each: each.extent):
-        symbol = _class_symbol(model)
-        while enclosing and not _encloses(enclosing[-1].span, model.extent):
+        symbol = _class_symbol(snapshot, path, model)
+        while enclosing and not enclosing[-1].span.encloses(model.extent):
             enclosing.pop()
         (enclosing[-1].children if enclosing else top).append(symbol)
         enclosing.append(symbol)
     return top
 
 
-def _class_symbol(model: ModelClass) -> Symbol:
+def _class_symbol(snapshot: Snapshot, path: str, model: ModelClass) -> Symbol:
     children = []
     if model.forward is not None:
-        children.append(Symbol("forward", False, model.forward.extent, model.forward.name))
-    return Symbol(model.qualname.rpartition(".")[2], True, model.extent, model.name, children)
-
-
-def _encloses(outer: Span, inner: Span) -> bool:
-    return (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+        children.append(Symbol("forward", "forward", model.forward.extent, model.forward.name))
+    instance = shown_instance(snapshot, path, model)
+    detail = ""
+    if instance is not None:
+        detail = class_detail(instance)
+        children += module_symbols(snapshot, path, model, instance)
+    return Symbol(model.qualname.rpartition(".")[2], "class", model.extent, model.name, detail, children=children)

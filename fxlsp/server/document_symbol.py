@@ -1,30 +1,62 @@
-"""``textDocument/documentSymbol``: from syntax alone, so it is there before anything is trusted or traced."""
+"""``textDocument/documentSymbol``: classes from syntax, so before anything is traced; modules from the trace."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import cache
+
 from lsprotocol import types
 
-from fxlsp.answers.symbols import Symbol, symbols
+from fxlsp.answers.symbol import Symbol
+from fxlsp.answers.symbols import symbols
 from fxlsp.server.ranges import to_range
 from fxlsp.server.server import Server
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Encoding
+from fxlsp.source.positions import Span
+
+RangeOf = Callable[[Span], types.Range]
+
+KINDS = {
+    "class": types.SymbolKind.Class,
+    "forward": types.SymbolKind.Method,
+    "module": types.SymbolKind.Field,
+}
 
 
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def document_symbol(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+    def document_symbol(
+        params: types.DocumentSymbolParams,
+    ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
         snapshot, document = server.open_document(params.text_document.uri)
         if document is None:
             return []
-        return [_document_symbol(symbol, document, server.encoding) for symbol in symbols(snapshot, document.path)]
+        found = symbols(snapshot, document.path)
+        # Modules that one line made share its range.
+        range_of = cache(lambda span: to_range(document.lines, span, server.encoding))
+        if server.support.nested_symbols:
+            return [_nested(symbol, range_of) for symbol in found]
+        return [flat for symbol in found for flat in _flat(symbol, "", document.uri, range_of)]
 
 
-def _document_symbol(symbol: Symbol, document: Document, encoding: Encoding) -> types.DocumentSymbol:
+def _nested(symbol: Symbol, range_of: RangeOf) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         name=symbol.name,
-        kind=types.SymbolKind.Class if symbol.is_class else types.SymbolKind.Method,
-        range=to_range(document.lines, symbol.span, encoding),
-        selection_range=to_range(document.lines, symbol.name_span, encoding),
-        children=[_document_symbol(child, document, encoding) for child in symbol.children],
+        detail=symbol.detail or None,
+        kind=KINDS[symbol.kind],
+        range=range_of(symbol.span),
+        selection_range=range_of(symbol.name_span),
+        children=[_nested(child, range_of) for child in symbol.children],
     )
+
+
+def _flat(symbol: Symbol, inside: str, uri: str, range_of: RangeOf) -> Iterator[types.SymbolInformation]:
+    """A symbol and those below it, for editors that know no tree: modules by their paths in the class around them."""
+    yield types.SymbolInformation(
+        name=symbol.path or symbol.name,
+        kind=KINDS[symbol.kind],
+        location=types.Location(uri=uri, range=range_of(symbol.span)),
+        container_name=inside or None,
+    )
+    around = inside if symbol.kind == "module" else symbol.name
+    for child in symbol.children:
+        yield from _flat(child, around, uri, range_of)

@@ -38,6 +38,10 @@ class Span:
         """Whether a cursor at this place is on the span; a cursor right behind its last character is."""
         return (self.line, self.column) <= (line, column) <= (self.end_line, self.end_column)
 
+    def encloses(self, other: Span) -> bool:
+        """Whether all of ``other`` lies on this span."""
+        return self.contains(other.line, other.column) and self.contains(other.end_line, other.end_column)
+
     @classmethod
     def of(cls, location: Location) -> Span:
         return cls(location.line, location.column, location.end_line, location.end_column)

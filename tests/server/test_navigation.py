@@ -128,3 +128,53 @@ async def test_a_place_in_a_file_that_was_written_since_is_left_out(start: Start
     client.connection.notify("workspace/didChangeWatchedFiles", changed)
     (link,) = await client.until(lambda: at(client, "definition", buffer, "x = self.la|yer(x)"), bool)
     assert text_at(client, tmp_path, link["targetUri"], link["targetSelectionRange"]) == ("parts.py", "forward")
+
+
+def outlined(client: Client, buffer: Buffer, symbols: list[Json], indent: str = "") -> list[str]:
+    """The symbols as an indented list, each with what is selected; fails where one leaves the one above it."""
+    lines: list[str] = []
+    for each in symbols:
+        whole, name = (client.covered(buffer, each[key]) for key in ("range", "selectionRange"))
+        assert name in whole
+        assert all(client.covered(buffer, child["range"]) in whole for child in each["children"])
+        lines.append(f"{indent}{each['name']} | {each.get('detail', '')} | {name}")
+        lines += outlined(client, buffer, each["children"], indent + "  ")
+    return lines
+
+
+@encodings
+async def test_the_outline_holds_the_modules_of_a_traced_class(
+    start: Start, tmp_path: Path, encoding: Encoding
+) -> None:
+    client = await start(Abilities(encoding))
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    buffer = await traced(client, tmp_path)
+    assert outlined(client, buffer, await client.ask("textDocument/documentSymbol", buffer)) == [
+        "Net |  | Net",
+        "  forward |  | forward",
+        "  stem | Conv2d · stem · (2, 4, 8, 8) | self.stem",
+        "  layer | Sequential · layer · (2, 4, 8, 8) | self.layer",
+        "    0 … 2 | 3 × Block · layer.0 … layer.2 · (2, 4, 8, 8) | Block()",
+        "      conv | Conv2d · layer.0.conv · (2, 4, 8, 8) | Block()",
+        "  mixed | ModuleList · mixed | self.mixed",
+        "    0 | Block · mixed.0 · (2, 4, 8, 8) | Block()",
+        "      conv | Conv2d · mixed.0.conv · (2, 4, 8, 8) | Block()",
+        "    1 | Double · mixed.1 · (2, 4, 8, 8) | Double()",
+    ]
+
+
+@encodings
+async def test_an_editor_that_knows_no_tree_gets_the_paths(start: Start, tmp_path: Path, encoding: Encoding) -> None:
+    client = await start(Abilities(encoding, nested_symbols=False))
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    buffer = await traced(client, tmp_path)
+    symbols = await client.ask("textDocument/documentSymbol", buffer)
+    found = [(each["name"], each.get("containerName"), each["location"]["uri"]) for each in symbols]
+    assert found[:4] == [
+        ("Net", None, buffer.uri),
+        ("forward", "Net", buffer.uri),
+        ("stem", "Net", buffer.uri),
+        ("layer", "Net", buffer.uri),
+    ]
+    assert client.covered(buffer, symbols[3]["location"]["range"]).startswith("self.layer = nn.Sequential(")
+    assert [name for name, _, _ in found[4:6]] == ["layer.0", "layer.0.conv"]
