@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from fxlsp.answers.calledforwards import forward_target
 from fxlsp.answers.callsites import CallSite, Ran, call_site_at
+from fxlsp.answers.moduletree import place_of_module
 from fxlsp.answers.targets import Target, target_of
 from fxlsp.engine.store import Snapshot
 from fxlsp.source.documents import Document
@@ -67,7 +68,7 @@ def _forwards(snapshot: Snapshot, site: CallSite) -> tuple[Target, ...]:
 
 def _registration(snapshot: Snapshot, ran: Ran) -> Target | None:
     registered = ran.index.modules.get(ran.entry.call.module_path)
-    return None if registered is None else target_of(snapshot, ran.state, registered.place)
+    return None if registered is None else target_of(snapshot, ran.state, place_of_module(registered.module))
 
 
 def _once(targets: Iterable[Target | None]) -> tuple[Target, ...]:

@@ -29,13 +29,13 @@ class Registered:
         """The last part of its path; "" for the root."""
         return self.module.path.rpartition(".")[2]
 
-    @property
-    def place(self) -> Location | None:
-        """The line that registered it; of several that one statement registered, the expression that made it."""
-        registration, made = self.module.registration, self.module.location
-        if registration is None or made is None or made.file != registration.file:
-            return registration or made
-        return made if Span.of(registration).encloses(Span.of(made)) else registration
+
+def place_of_module(module: Module) -> Location | None:
+    """The line that registered a module; of several that one statement registered, the expression that made it."""
+    registration, made = module.registration, module.location
+    if registration is None or made is None or made.file != registration.file:
+        return registration or made
+    return made if Span.of(registration).encloses(Span.of(made)) else registration
 
 
 def module_tree(report: Report) -> Mapping[str, Registered]:

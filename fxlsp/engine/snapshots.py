@@ -29,6 +29,7 @@ def take_snapshot(session: Session, templates: Templates) -> Snapshot:
         policies={folder.path: _policy(session, folder) for folder in session.folders},
         setting_problems=tuple(problem for folder in session.folders for problem in _setting_problems(session, folder)),
         setting_texts={each.pyproject.path: each.pyproject.text for each in session.folders if each.pyproject.path},
+        index=session.index,
     )
 
 

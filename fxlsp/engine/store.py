@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fxlsp.engine.history import History
-from fxlsp.engine.index import Place
+from fxlsp.engine.index import Index, Place
 from fxlsp.engine.instances import Instance
 from fxlsp.engine.interpreters import Interpreter
 from fxlsp.engine.policy import Policy
@@ -130,6 +130,8 @@ class Snapshot:
     setting_problems: tuple[SettingProblem, ...] = ()
     setting_texts: Mapping[str, str] = field(default_factory=dict)
     """The text of each folder's ``pyproject.toml`` as it was read, by path."""
+    index: Index = field(default_factory=lambda: Index({}))
+    """What the files of the folders offer, open ones as they stood when they last parsed."""
 
     def states_in(self, path: str) -> tuple[ModelState, ...]:
         """The states whose model is defined in ``path``, in the order of their recipes."""

@@ -245,6 +245,8 @@ class Workspace:
 
     def _on_indexed(self, paths: frozenset[str] | None) -> None:
         self._texts.changed_elsewhere(paths)
+        # Who asks for what the index knows finds it; nothing that an editor shows of its own accord depends on it.
+        self.snapshot = take_snapshot(self._session, self._templates)
         if any(folder.settings.recipe_places for folder in self._session.folders):
             self._publish(Change("session"))
 

@@ -27,7 +27,8 @@ def register(server: Server) -> None:
         leads = definition(snapshot, document.path, *place)
         if leads is None:
             return None
-        texts = await read_texts(snapshot, server.disk, (*leads.forwards, *leads.registrations), server.encoding)
+        paths = {target.path for target in (*leads.forwards, *leads.registrations)}
+        texts = await read_texts(snapshot, server.disk, paths, server.encoding)
         targets = (*leads.forwards, *unknown_to_python(leads, document, texts.of))
         return _places(server, document, leads.name, targets, texts, server.support.definition_links)
 
@@ -41,7 +42,7 @@ def register(server: Server) -> None:
         )
         if leads is None:
             return None
-        texts = await read_texts(snapshot, server.disk, leads.forwards, server.encoding)
+        texts = await read_texts(snapshot, server.disk, {target.path for target in leads.forwards}, server.encoding)
         return _places(server, document, leads.name, leads.forwards, texts, server.support.implementation_links)
 
 

@@ -24,6 +24,7 @@ from fxlsp.server import (
     text_sync,
     transport,
     watched_files,
+    workspace_symbol,
 )
 from fxlsp.server.server import Server
 
@@ -31,7 +32,7 @@ _FEATURES = (
     *(lifecycle, text_sync, watched_files, commands, recipes, instances, graph),
     *(hover, code_lens, inlay_hint, document_symbol, code_action),
     *(lifecycle, text_sync, watched_files, commands, recipes),
-    *(hover, code_lens, inlay_hint, document_symbol, code_action, definition),
+    *(hover, code_lens, inlay_hint, document_symbol, code_action, definition, workspace_symbol),
 )
 
 

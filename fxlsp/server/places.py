@@ -41,9 +41,9 @@ class Texts:
         return None if document is None else to_range(document.lines, target.extent, self._encoding)
 
 
-async def read_texts(snapshot: Snapshot, disk: DiskTexts, targets: Iterable[Target], encoding: Encoding) -> Texts:
-    """The texts of all these places. Files are read beside the loop."""
-    closed = sorted({target.path for target in targets} - snapshot.documents.keys())
+async def read_texts(snapshot: Snapshot, disk: DiskTexts, paths: Iterable[str], encoding: Encoding) -> Texts:
+    """The texts of all these files. Those that are not open are read beside the loop."""
+    closed = sorted(set(paths) - snapshot.documents.keys())
     read = await asyncio.to_thread(_read, disk, closed) if closed else {}
     return Texts(snapshot, read, encoding)
 
