@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.workspace import Change, Workspace
-from fxlsp.server import configuration, diagnostics, watched_files
+from fxlsp.server import call_hierarchy, configuration, diagnostics, watched_files
 from fxlsp.server.configuration import Configuration
 from fxlsp.server.diagnostics import Diagnostics
 from fxlsp.server.editor_watch import watch_editor
@@ -54,6 +54,8 @@ def _connect(server: Server) -> None:
     diagnostics.register_save(server, problems)
     if server.support.pulls_problems:
         diagnostics.register_pull(server, problems)
+    if server.support.call_hierarchy:
+        call_hierarchy.register(server)
 
     for follower in (refresher.update, problems.update, of_settings.update, progress.update, announcer.update):
         server.engine.subscribe(_guarded(follower))

@@ -178,3 +178,108 @@ async def test_an_editor_that_knows_no_tree_gets_the_paths(start: Start, tmp_pat
     ]
     assert client.covered(buffer, symbols[3]["location"]["range"]).startswith("self.layer = nn.Sequential(")
     assert [name for name, _, _ in found[4:6]] == ["layer.0", "layer.0.conv"]
+
+
+async def symbols_named(client: Client, query: str) -> list[Json]:
+    return list(await client.connection.request("workspace/symbol", {"query": query}))
+
+
+@encodings
+async def test_modules_are_found_by_their_path_in_the_workspace(
+    start: Start, tmp_path: Path, encoding: Encoding
+) -> None:
+    client = await start(Abilities(encoding))
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    await traced(client, tmp_path)
+    for query, name, place in [
+        ("layer.0.conv", "Net.layer.0.conv", ("parts.py", "self.conv")),
+        ("Net.layer", "Net.layer", ("net.py", "self.layer")),
+        ("mx1", "Net.mixed.1", ("net.py", "Double()")),
+    ]:
+        found = (await symbols_named(client, query))[0]
+        location = found["location"]
+        assert (found["name"], text_at(client, tmp_path, location["uri"], location["range"])) == (name, place)
+
+
+@encodings
+@pytest.mark.parametrize("resolves", [True, False])
+async def test_classes_of_files_that_are_not_open_are_found(
+    start: Start, tmp_path: Path, encoding: Encoding, resolves: bool
+) -> None:
+    (tmp_path / "parts.py").write_text('"𝒳"\n' + PARTS, encoding="utf-8")
+    client = await start(Abilities(encoding, resolves_symbols=resolves), trusted=False)
+    # That a class of another file is a model is known once the workspace is indexed.
+    buffer = client.open(tmp_path / "wide.py", "from parts import Block\n\n\nclass Wide(Block):\n    pass\n")
+    await client.until(lambda: client.lenses(buffer), bool)
+    (found,) = await symbols_named(client, "Block")
+    assert ("range" in found["location"]) is not resolves
+    found = await client.connection.request("workspaceSymbol/resolve", found) if resolves else found
+    location = found["location"]
+    assert text_at(client, tmp_path, location["uri"], location["range"]) == ("parts.py", "Block")
+
+
+async def related(client: Client, method: str, item: Json) -> list[Json]:
+    return list(await client.connection.request(f"callHierarchy/{method}", {"item": item}))
+
+
+def calls_shown(client: Client, buffer: Buffer, calls: list[Json], end: str) -> list[tuple[str, str, list[str]]]:
+    """Name and detail of the ends of some calls, and the expressions that call, all of them in ``buffer``."""
+    return [
+        (
+            call[end]["name"],
+            call[end]["detail"],
+            [client.covered(buffer, each) for each in call["fromRanges"]],
+        )
+        for call in calls
+    ]
+
+
+@encodings
+async def test_the_call_hierarchy_follows_module_calls(start: Start, tmp_path: Path, encoding: Encoding) -> None:
+    client = await start(Abilities(encoding))
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    buffer = await traced(client, tmp_path)
+    flow = "(2, 4, 8, 8) → (2, 4, 8, 8)"
+    (net,) = await at(client, "prepareCallHierarchy", buffer, "class N|et")
+    assert (net["name"], net["detail"]) == ("Net.forward", "(root): (2, 3, 8, 8) → (2, 4, 8, 8)")
+    assert client.covered(buffer, net["selectionRange"]) == "forward"
+    outgoing = await related(client, "outgoingCalls", net)
+    assert calls_shown(client, buffer, outgoing, "to") == [
+        ("stem", "Conv2d · stem: (2, 3, 8, 8) → (2, 4, 8, 8)", ["self.stem(x)"]),
+        ("Block.forward", f"layer.0 (+4 more): {flow}", ["self.layer(x)", "self.layer[0](x)", "block(x)"]),
+        ("Double.forward", f"mixed.1: {flow}", ["block(x)"]),
+    ]
+    block = outgoing[1]["to"]
+    assert text_at(client, tmp_path, block["uri"], block["selectionRange"]) == ("parts.py", "forward")
+    incoming = await related(client, "incomingCalls", block)
+    assert [(name, places) for name, _, places in calls_shown(client, buffer, incoming, "from")] == [
+        ("Net.forward", ["self.layer(x)", "self.layer[0](x)", "block(x)"])
+    ]
+    parts = client.open(tmp_path / "parts.py")
+    (conv,) = await related(client, "outgoingCalls", block)
+    assert text_at(client, tmp_path, conv["to"]["uri"], conv["to"]["selectionRange"]) == ("parts.py", "self.conv")
+    assert [client.covered(parts, each) for each in conv["fromRanges"]] == ["self.conv(x)"]
+
+
+@encodings
+async def test_an_item_of_the_call_hierarchy_outlives_edits(start: Start, tmp_path: Path, encoding: Encoding) -> None:
+    client = await start(Abilities(encoding))
+    (tmp_path / "net.py").write_text(NET, encoding="utf-8")
+    buffer = await traced(client, tmp_path)
+    items = await at(client, "prepareCallHierarchy", buffer, "blo|ck(x)")
+    assert [item["name"] for item in items] == ["Block.forward", "Double.forward"]
+    (net,) = await at(client, "prepareCallHierarchy", buffer, "def for|ward")
+    client.replace(buffer, "class Net", "# 𝒳\nclass Net")
+    client.replace(buffer, "self.layer[0](x)", "self.layer[1](x)")
+    (incoming,) = await related(client, "incomingCalls", items[0])
+    assert client.covered(buffer, incoming["from"]["selectionRange"]) == "forward"
+    places = [client.covered(buffer, each) for each in incoming["fromRanges"]]
+    assert [each for each in places if "[" not in each] == ["self.layer(x)", "block(x)"]
+    assert "Double.forward" in [call["to"]["name"] for call in await related(client, "outgoingCalls", net)]
+    assert await at(client, "prepareCallHierarchy", buffer, "super()|.__init__") is None
+
+
+async def test_an_editor_without_call_hierarchies_is_offered_none(start: Start, tmp_path: Path) -> None:
+    client = await start(Abilities(call_hierarchy=False))
+    assert "callHierarchyProvider" not in client.greeting["capabilities"]
+    assert (await start(Abilities())).greeting["capabilities"]["callHierarchyProvider"] is True

@@ -1,0 +1,82 @@
+"""``textDocument/prepareCallHierarchy``, ``callHierarchy/incomingCalls`` and ``callHierarchy/outgoingCalls``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lsprotocol import types
+
+from fxlsp.answers.call_hierarchy import Calls, Item, Reference, incoming, outgoing, prepare
+from fxlsp.engine.store import Snapshot
+from fxlsp.server.places import Texts, read_texts
+from fxlsp.server.ranges import from_position, to_range
+from fxlsp.server.server import Server
+from fxlsp.source.documents import path_of_uri
+from fxlsp.source.positions import Span
+
+_KINDS = {"forward": types.SymbolKind.Method, "module": types.SymbolKind.Field}
+
+
+def register(server: Server) -> None:
+    """For editors that show call hierarchies."""
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    async def on_prepare(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
+        snapshot, document = server.open_document(params.text_document.uri)
+        if document is None:
+            return None
+        found = prepare(snapshot, document.path, *from_position(document.lines, params.position, server.encoding))
+        texts = await _texts(server, snapshot, found)
+        items = [_item(each, texts) for each in found]
+        return [item for item in items if item is not None] or None
+
+    @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
+    async def on_incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall]:
+        snapshot, reference = server.engine.snapshot, Reference.from_json(params.item.data)
+        found = incoming(snapshot, reference)
+        texts = await _texts(server, snapshot, [each.item for each in found])
+        return [
+            types.CallHierarchyIncomingCall(from_=item, from_ranges=_ranges(server, texts, each.item.target.path, each))
+            for each in found
+            if (item := _item(each.item, texts)) is not None
+        ]
+
+    @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
+    async def on_outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall]:
+        snapshot, reference = server.engine.snapshot, Reference.from_json(params.item.data)
+        found = outgoing(snapshot, reference)
+        texts = await _texts(server, snapshot, [each.item for each in found], reference.path)
+        # The ranges are of the file of the item, which for a module may be another than that of its calls.
+        is_there = path_of_uri(params.item.uri) == reference.path
+        return [
+            types.CallHierarchyOutgoingCall(
+                to=item, from_ranges=_ranges(server, texts, reference.path, each) if is_there else []
+            )
+            for each in found
+            if (item := _item(each.item, texts)) is not None
+        ]
+
+
+async def _texts(server: Server, snapshot: Snapshot, items: Sequence[Item], *paths: str) -> Texts:
+    return await read_texts(snapshot, server.disk, {*(item.target.path for item in items), *paths}, server.encoding)
+
+
+def _item(item: Item, texts: Texts) -> types.CallHierarchyItem | None:
+    location = texts.location(item.target)
+    if location is None:
+        return None
+    return types.CallHierarchyItem(
+        name=item.name,
+        kind=_KINDS[item.kind],
+        uri=location.uri,
+        range=texts.extent(item.target) or location.range,
+        selection_range=location.range,
+        detail=item.detail,
+        data=item.reference.to_json(),
+    )
+
+
+def _ranges(server: Server, texts: Texts, path: str, calls: Calls) -> list[types.Range]:
+    document = texts.of(path)
+    places: Sequence[Span] = calls.places if document is not None else ()
+    return [to_range(document.lines, place, server.encoding) for place in places if document is not None]
