@@ -31,7 +31,7 @@ class Registered:
 
 
 def place_of_module(module: Module) -> Location | None:
-    """The line that registered a module; of several that one statement registered, the expression that made it."""
+    """The line that registered a module, and of it the expression that made the module if that stands there too."""
     registration, made = module.registration, module.location
     if registration is None or made is None or made.file != registration.file:
         return registration or made

@@ -30,8 +30,6 @@ from fxlsp.server.server import Server
 
 _FEATURES = (
     *(lifecycle, text_sync, watched_files, commands, recipes, instances, graph),
-    *(hover, code_lens, inlay_hint, document_symbol, code_action),
-    *(lifecycle, text_sync, watched_files, commands, recipes),
     *(hover, code_lens, inlay_hint, document_symbol, code_action, definition, workspace_symbol),
 )
 

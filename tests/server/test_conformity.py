@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_lsp
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 NET = """\
@@ -21,7 +22,7 @@ from torch import nn
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.flat = nn.Flatten()
+        self.add_module("flat", nn.Flatten())
         self.fc = nn.Linear(5, 4)
 
     def forward(self, x):
@@ -80,6 +81,24 @@ async def test_every_answer_fits_the_editor(client: LanguageClient, tmp_path: Pa
     asked = types.CodeActionParams(document, problem.range, types.CodeActionContext(diagnostics=[problem]))
     (action,) = await client.text_document_code_action_async(asked) or ()
     assert action.title == "Ignore FX401 here"
+    await navigate(client, document)
+
+
+async def navigate(client: LanguageClient, document: types.TextDocumentIdentifier) -> None:
+    """Asks what goes about the model by its module calls."""
+    call = types.Position(12, 18)
+    (place,) = await client.text_document_definition_async(types.DefinitionParams(document, call)) or ()  # type: ignore[misc]
+    found = place.target_range if isinstance(place, types.LocationLink) else place.range
+    assert found.start == types.Position(8, 32)
+    assert await client.text_document_implementation_async(types.ImplementationParams(document, call)) is None
+    (module, *_) = await client.workspace_symbol_async(types.WorkspaceSymbolParams("Net.fc")) or ()
+    assert module.name == "Net.fc"
+    prepare = types.CallHierarchyPrepareParams(document, types.Position(5, 7))
+    if get_capability(client.capabilities, "text_document.call_hierarchy", None) is not None:
+        (item,) = await client.text_document_prepare_call_hierarchy_async(prepare) or ()
+        outgoing = await client.call_hierarchy_outgoing_calls_async(types.CallHierarchyOutgoingCallsParams(item))
+        assert [call.to.name for call in outgoing or ()] == ["flat", "fc"]
+        assert not await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(item))
 
 
 async def traced_lenses(client: LanguageClient, document: types.TextDocumentIdentifier) -> Sequence[types.CodeLens]:
