@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from fxlsp.answers.focus import focus_on
 from fxlsp.answers.forwards import forward_runs
 from fxlsp.answers.moduletree import Registered, rows
 from fxlsp.answers.origins import STALE, is_guessed, is_stale
@@ -29,7 +30,7 @@ _DEEPEST = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class ShownInstance:
     """The module of a trace that stands for a class in the outline."""
 
     state: ModelState
@@ -39,19 +40,20 @@ class Instance:
     """How many more calls ran the same ``forward``."""
 
 
-def shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> Instance | None:
-    """Of a class with a trace of its own its root, else the module of the first call that ran its ``forward``."""
-    for state in states_of(snapshot, path, model.qualname):
-        if state.report is not None:
-            index = index_of(state.report)
-            root = index.modules.get("")
-            return None if root is None else Instance(state, index, root, 0)
+def shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> ShownInstance | None:
+    """The instance that the user chose; else of a class with a trace of its own its root, else of the first call."""
     runs = forward_runs(snapshot, path, model)
-    module = runs[0].index.modules.get(runs[0].event.module_path or "") if runs else None
-    return None if module is None else Instance(runs[0].state, runs[0].index, module, len(runs) - 1)
+    chosen = focus_on(snapshot, path).on_calls(runs)
+    if len(chosen) == len(runs):
+        for state in states_of(snapshot, path, model.qualname):
+            root = None if state.report is None else index_of(state.report).modules.get("")
+            if state.report is not None and root is not None:
+                return ShownInstance(state, index_of(state.report), root, 0)
+    module = chosen[0].index.modules.get(chosen[0].event.module_path or "") if chosen else None
+    return None if module is None else ShownInstance(chosen[0].state, chosen[0].index, module, len(runs) - 1)
 
 
-def class_detail(instance: Instance) -> str:
+def class_detail(instance: ShownInstance) -> str:
     """``layer1.0 (+7 more)`` for a class that runs inside another model."""
     where = instance.root.module.path
     more = f" (+{instance.others} more)" if instance.others else ""
@@ -61,7 +63,7 @@ def class_detail(instance: Instance) -> str:
     return " · ".join(filter(None, [f"{where}{more}{stale}".strip(), cut]))
 
 
-def module_symbols(snapshot: Snapshot, path: str, model: ModelClass, instance: Instance) -> list[Symbol]:
+def module_symbols(snapshot: Snapshot, path: str, model: ModelClass, instance: ShownInstance) -> list[Symbol]:
     """The modules registered in an instance of the class, each with those below it."""
     document = snapshot.documents.get(path)
     log = snapshot.edits_since(path, instance.state.texts)
@@ -118,7 +120,7 @@ class _Placing:
 class _Symbols:
     """Makes the symbols of one instance."""
 
-    def __init__(self, placing: _Placing, instance: Instance) -> None:
+    def __init__(self, placing: _Placing, instance: ShownInstance) -> None:
         self._placing = placing
         self._index = instance.index
         self._mark = "~" if is_guessed(instance.index.report) else ""

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from fxlsp.answers.instances import instance_choices
 from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.symbols import symbols
+from fxlsp.engine.index import Place
 from fxlsp.source.positions import LineIndex
 from tests.answers import navigable
 from tests.answers.builder import PATH, Trace, edited, snapshot
@@ -143,3 +145,11 @@ def test_shapes_of_a_guessed_recipe_are_marked() -> None:
     made.recipe = replace(made.recipe, source="search")
     net = symbols(snapshot(navigable.TEXT, made.state()), PATH)[2]
     assert net.children[1].detail == "Conv2d · stem · ~(1, 4, 8, 8)"
+
+
+def test_the_modules_are_those_of_the_instance_that_the_user_chose() -> None:
+    session = snapshot(navigable.TEXT, navigable.trace().state())
+    chosen = next(each for each in instance_choices(session, PATH, "Block") if "mixed.0" in each.text)
+    session = replace(session, instances={Place(PATH, "Block"): chosen.instance})
+    block = symbols(session, PATH)[0]
+    assert (block.detail, block.children[1].detail) == ("mixed.0 (+5 more)", "Conv2d · mixed.0.conv · (1, 4, 8, 8)")
