@@ -33,7 +33,7 @@ LAYERS = {
     "source": layer("report", packages=("tree_sitter", "tree_sitter_python")),
     "engine": layer("report", "source", packages=("tomli",)),
     "answers": layer("report", "source", "engine"),
-    "graphview": layer("report", "engine", "answers"),
+    "graphview": layer("report", "source", "engine", "answers"),
     "server": layer("report", "source", "engine", "answers", "graphview", packages=("pygls", "lsprotocol", "cattrs")),
     "cli": layer("report", "source", "engine", "answers", "graphview", "server"),
 }

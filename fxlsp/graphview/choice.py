@@ -10,13 +10,17 @@ from fxlsp.answers.sightings import sightings_at
 from fxlsp.answers.standing import states_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.graph import Node
+from fxlsp.report.places import Location
 from fxlsp.report.report import Report
+from fxlsp.source.edits import move
+from fxlsp.source.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One report, and what of it the user asked about."""
 
+    snapshot: Snapshot
     state: ModelState
     report: Report
     """With the severities that the user's settings give."""
@@ -33,6 +37,15 @@ class Choice:
     @property
     def is_stale(self) -> bool:
         return is_stale(self.state)
+
+    def moved(self, location: Location) -> Location | None:
+        """Where a place of the report is in the text as it is now; None where that has changed."""
+        log = self.snapshot.edits_since(location.file, self.state.texts)
+        now = None if log is None else move(Span.of(location), log)
+        if now is None:
+            return None
+        span = now.span
+        return replace(location, line=span.line, column=span.column, end_line=span.end_line, end_column=span.end_column)
 
 
 def choose_graph(
@@ -82,4 +95,4 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[Choice]:
 def _choices(snapshot: Snapshot, state: ModelState) -> Iterator[Choice]:
     if state.report is not None:
         problems = tuple(snapshot.policy_of(state.key.file).applied(state.report.problems))
-        yield Choice(state, replace(state.report, problems=problems))
+        yield Choice(snapshot, state, replace(state.report, problems=problems))

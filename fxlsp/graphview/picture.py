@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypedDict
 
 from fxlsp.answers.counts import flops_sum_text, short_count
@@ -99,14 +99,19 @@ class Picture(TypedDict):
     problems: list[ProblemData]
 
 
-def picture_of(report: Report) -> Picture:
-    """What there is to draw of ``report``."""
-    return _Painter(report).picture()
+def picture_of(report: Report, moved: Callable[[Location], Location | None] = lambda location: location) -> Picture:
+    """What there is to draw of ``report``.
+
+    Args:
+        moved: where a place of the report is in the text as it is now, None where it is gone.
+    """
+    return _Painter(report, moved).picture()
 
 
 class _Painter:
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, moved: Callable[[Location], Location | None]) -> None:
         self._report = report
+        self._moved = moved
         self._usual = index_of(report).usual_dtype
         self._guess = "~" if is_guessed(report) else ""
         self._files: dict[str, int] = {}
@@ -222,6 +227,7 @@ class _Painter:
                 self._boxes[paths[around]]["problems"].append(number)
 
     def _place(self, location: Location | None) -> PlaceData | None:
+        location = None if location is None else self._moved(location)
         if location is None:
             return None
         return {

@@ -80,7 +80,7 @@ def _write(choice: Choice) -> str:
     Raises:
         OSError: it cannot be written.
     """
-    picture = picture_of(choice.report)
+    picture = picture_of(choice.report, choice.moved)
     if choice.is_stale:
         picture["facts"].append("of an earlier text")
     path = page_path(choice.state.key.file, choice.state.key.name)

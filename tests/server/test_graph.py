@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,16 @@ async def test_what_is_asked_for_is_what_the_page_shows_first(start: Start, tmp_
     # A class without a trace of its own is shown where it runs first.
     assert await shown_first("Block") == "path=first"
     assert client.said("window/showDocument") == []
+
+
+async def test_a_click_leads_to_where_the_expression_is_now(start: Start, tmp_path: Path) -> None:
+    client, buffer = await traced(start, tmp_path, Abilities())
+    client.replace(buffer, "import torch\n", "# one\n# two\nimport torch\n")
+    answer = await client.command("fxlsp.showGraph", buffer.uri, "Net")
+    page = await asyncio.to_thread(Path(answer["path"]).read_text, encoding="utf-8")
+    picture = json.loads(page.split('<script type="application/json" id="picture">')[1].partition("</script>")[0])
+    (addition,) = (node for node in picture["nodes"] if node["name"] == "add")
+    assert addition["place"]["line"] == NET[: NET.index("+ é")].count("\n") + 1 + 2
 
 
 async def test_a_model_without_a_graph_is_told_and_nothing_written(start: Start, tmp_path: Path) -> None:
