@@ -75,8 +75,7 @@ class Drawing {
 
   #group(id, x, y, kinds, inside) {
     const label = escaped(labelOf(this.tree, id));
-    const place = `transform="translate(${round(x)} ${round(y)})"`;
-    return `<g class="${kinds.trim()}" data-id="${id}" ${place} role="button" aria-label="${label}"><title>${label}</title>${inside}</g>`;
+    return `<g class="${kinds.trim()}" data-id="${id}" transform="${placeOf({ x, y })}" role="button" aria-label="${label}"><title>${label}</title>${inside}</g>`;
   }
 
   #shell(width, height) {
@@ -113,6 +112,10 @@ class Drawing {
     const end = arrow ? ' marker-end="url(#arrow)"' : "";
     return `<path class="edge ${classes}" d="${rounded(points)}"${end}/>`;
   }
+}
+
+function placeOf({ x, y }) {
+  return `translate(${round(x)} ${round(y)})`;
 }
 
 /** A line with its corners rounded. */

@@ -50,6 +50,8 @@ class Page {
     this.marked = new Set(this.matches.map((id) => this.tree.shown(id, this.open)));
     this.view.show(scene, this.drawing, (subject) => this.#classes(subject));
     settle();
+    // After the frame in which the view draws.
+    await new Promise(requestAnimationFrame);
     document.documentElement.dataset.pictures = asked;
     this.#layAhead();
   }
@@ -89,7 +91,7 @@ class Page {
     this.chosen = id;
     this.details.show(id);
     if (id !== null) this.host.send({ type: "chosen", node: this.tree.items[id].name, path: this.tree.items[id].path });
-    if (this.view.scene) this.view.redraw();
+    if (this.view.scene) this.view.remark();
   }
 
   openSource(id) {
@@ -102,7 +104,7 @@ class Page {
   #mark(matches) {
     this.matches = matches;
     this.marked = new Set(matches.map((id) => this.tree.shown(id, this.open)));
-    this.view.redraw();
+    this.view.remark();
   }
 
   #classes(subject) {

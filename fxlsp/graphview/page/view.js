@@ -33,19 +33,50 @@ class View {
       ...scene.frames.map((placed) => this.#entry(this.headers, { ...placed, height: HEADER }, (classes) => drawing.header(placed, classes), placed.id)),
       ...scene.items.map((placed) => this.#entry(this.items, placed, (classes) => drawing.item(placed, classes), placed.id)),
     ];
-    this.redraw();
+    this.#reuse();
+    this.covered = null;
+    this.#moved();
   }
 
   #entry(layer, { x, y, width, height }, markup, subject) {
-    return { layer, x, y, width, height, markup, subject };
+    return { layer, x, y, width, height, markup, subject, classes: "" };
   }
 
-  /** Draws everything anew, after marks have changed. */
-  redraw() {
-    for (const layer of this.world.children) layer.replaceChildren();
+  /** What is only somewhere else than before is moved: to make it anew takes longer than a layout does. */
+  #reuse() {
+    const key = ({ layer, subject, width, height, classes }) =>
+      [[...this.world.children].indexOf(layer), subject, width, height, classes].join();
+    const before = new Map();
+    for (const [entry, element] of this.shown) {
+      if (typeof entry.subject === "number") before.set(key(entry), element);
+      else element.remove();
+    }
     this.shown.clear();
-    this.covered = null;
-    this.#draw();
+    for (const entry of this.entries) {
+      const classes = typeof entry.subject === "number" ? this.classesOf(entry.subject) : "";
+      const element = before.get(key({ ...entry, classes }));
+      if (element === undefined) continue;
+      element.setAttribute("transform", placeOf(entry));
+      entry.classes = classes;
+      this.shown.set(entry, element);
+      before.delete(key(entry));
+    }
+    for (const element of before.values()) element.remove();
+  }
+
+  /** Draws anew what is marked otherwise than before. */
+  remark() {
+    for (const [entry, element] of this.shown) {
+      if (this.classesOf(entry.subject) === entry.classes) continue;
+      element.insertAdjacentHTML("afterend", this.#markup(entry));
+      this.shown.set(entry, element.nextElementSibling);
+      element.remove();
+    }
+  }
+
+  #markup(entry) {
+    entry.classes = this.classesOf(entry.subject);
+    return entry.markup(entry.classes);
   }
 
   get size() {
@@ -146,7 +177,7 @@ class View {
     }
     for (const [layer, entries] of added) {
       const known = layer.childElementCount;
-      layer.insertAdjacentHTML("beforeend", entries.map((entry) => entry.markup(this.classesOf(entry.subject))).join(""));
+      layer.insertAdjacentHTML("beforeend", entries.map((entry) => this.#markup(entry)).join(""));
       entries.forEach((entry, number) => this.shown.set(entry, layer.children[known + number]));
     }
   }
