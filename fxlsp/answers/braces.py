@@ -46,8 +46,8 @@ def _merged_at(patterns: list[_Pattern], part: int, numbers: bool) -> list[_Patt
 
 
 def _may_merge(pattern: _Pattern, part: int, numbers: bool) -> bool:
-    """Whole paths are not put together: ``{stem,head}`` is harder to read than both."""
-    return len(pattern) > 1 and all(item.isdecimal() for item in pattern[part]) == numbers
+    """Names alone are not put together: ``{stem,head}`` is harder to read than both."""
+    return (numbers or len(pattern) > 1) and all(item.isdecimal() for item in pattern[part]) == numbers
 
 
 def _count(pattern: _Pattern) -> int:
@@ -58,6 +58,8 @@ def _count(pattern: _Pattern) -> int:
 
 
 def _text(pattern: _Pattern) -> str:
+    if len(pattern) == 1:
+        return _listed(pattern[0])
     return ".".join(items[0] if len(items) == 1 else "{" + _listed(items) + "}" for items in pattern)
 
 

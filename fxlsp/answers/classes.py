@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from fxlsp.answers.focus import focus_on
 from fxlsp.answers.forwards import forward_runs, forward_text
+from fxlsp.answers.module_tables import children_table
 from fxlsp.answers.origins import STALE, is_stale, origin_text, origins_of
 from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.standing import standing_text, states_of
 from fxlsp.answers.tables import lines_left
+from fxlsp.answers.traceindex import index_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.report import Report
 from fxlsp.source.models import ModelClass
@@ -25,6 +27,7 @@ def class_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichText:
     for state in states:
         lines += _failure(state, text, runs)
         lines += _report(state)
+    lines += _children(states, lines_left(len(lines)))
     if runs and not any(state.report for state in states):
         lines.append(block(runs_table(runs, lines_left(len(lines)), focus_on(snapshot, path).holds)))
     return paragraphs(lines)
@@ -43,6 +46,14 @@ def forward_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichTex
     origins = origins_of(run.state for run in (*shown, *runs))
     table = [block(runs_table(runs, lines_left(1 + len(origins)), focus.holds))] if len(runs) > 1 else []
     return paragraphs([first, *table, *origins])
+
+
+def _children(states: Sequence[ModelState], limit: int) -> Iterator[RichText]:
+    """What the model consists of, by the first of its traces."""
+    report = next((state.report for state in states if state.report is not None), None)
+    table = [] if report is None else children_table(index_of(report), "", limit)
+    if table:
+        yield block(table)
 
 
 def _failure(state: ModelState, said: str, runs: Sequence[Run]) -> Iterator[RichText]:

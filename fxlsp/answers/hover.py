@@ -9,6 +9,8 @@ from fxlsp.answers.classes import class_summary, forward_summary
 from fxlsp.answers.counts import counted
 from fxlsp.answers.facts import cost_facts, node_facts, warnings
 from fxlsp.answers.focus import Focus, focus_on
+from fxlsp.answers.module_hover import modules_text
+from fxlsp.answers.modules import modules_made_at, modules_named
 from fxlsp.answers.origins import STALE, is_stale, origins_of
 from fxlsp.answers.outline import outline
 from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
@@ -17,6 +19,7 @@ from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.sightings import Sighting, sightings_at
 from fxlsp.answers.tables import lines_left
 from fxlsp.engine.store import Snapshot
+from fxlsp.source.attribute_paths import attribute_path_at
 from fxlsp.source.positions import Span
 
 
@@ -31,9 +34,25 @@ class HoverText:
 def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
     """What the traces know about the place; None where they know nothing, since another server may."""
     sightings = sightings_at(snapshot, path, line, column)
-    if sightings:
-        return HoverText(_expression_text(sightings, focus_on(snapshot, path)), sightings[0].span)
-    return _name_hover(snapshot, path, line, column)
+    if any(each.place.events for each in sightings):
+        return _expression_hover(snapshot, path, sightings)
+    named = _name_hover(snapshot, path, line, column) or _module_hover(snapshot, path, line, column)
+    return named or (_expression_hover(snapshot, path, sightings) if sightings else None)
+
+
+def _expression_hover(snapshot: Snapshot, path: str, sightings: Sequence[Sighting]) -> HoverText:
+    return HoverText(_expression_text(sightings, focus_on(snapshot, path)), sightings[0].span)
+
+
+def _module_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
+    """An attribute is narrower than the expression that made what it holds."""
+    document = snapshot.documents.get(path)
+    attribute = None if document is None else attribute_path_at(document, line, column)
+    named = [] if attribute is None else modules_named(snapshot, path, attribute)
+    if attribute is not None and named:
+        return HoverText(modules_text(named, focus_on(snapshot, path)), attribute.span)
+    made = modules_made_at(snapshot, path, line, column)
+    return None if made is None else HoverText(modules_text(made[1], focus_on(snapshot, path)), made[0])
 
 
 def _name_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:

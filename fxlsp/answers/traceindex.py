@@ -9,8 +9,9 @@ from functools import cached_property
 from fxlsp.answers.calltree import CallTree
 from fxlsp.answers.events import Place, places_by_file
 from fxlsp.answers.moduletree import Registered, module_tree
+from fxlsp.answers.moduleuse import ModuleUse
 from fxlsp.answers.shapes import dtypes
-from fxlsp.report.graph import ModuleCall, Node
+from fxlsp.report.graph import Module, ModuleCall, Node
 from fxlsp.report.places import Location
 from fxlsp.report.report import Report
 from fxlsp.source.positions import Span
@@ -61,6 +62,21 @@ class TraceIndex:
     def modules(self) -> Mapping[str, Registered]:
         """Every module with what is below it, by path."""
         return module_tree(self.report)
+
+    @cached_property
+    def use(self) -> ModuleUse:
+        """Which of them ran, and what they cost."""
+        return ModuleUse(self.report)
+
+    def module(self, path: str) -> Module | None:
+        """The module that is registered under a path, its own or another one."""
+        found = self.modules.get(self._paths.get(path, path))
+        return None if found is None else found.module
+
+    @cached_property
+    def _paths(self) -> Mapping[str, str]:
+        """A module's own path by each other one."""
+        return {alias: module.path for module in self.report.modules for alias in module.aliases}
 
     @cached_property
     def _places(self) -> Mapping[str, Mapping[Span, Place]]:

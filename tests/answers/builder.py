@@ -123,11 +123,22 @@ class Trace:
         )
         return self
 
-    def module(self, path: str, kind: str, registration: str, made: str | None = None) -> Trace:
-        """A registered module: what gave it its name, and the expression that constructed it."""
+    def module(
+        self,
+        path: str,
+        kind: str,
+        registration: str | None = None,
+        made: str | None = None,
+        *,
+        params: int = 0,
+        calls: int | None = None,
+    ) -> Trace:
+        """A registered module such as ``Conv2d(3, 8)``: what named it, and the expression that made it."""
+        kind, _, arguments = kind.removesuffix(")").partition("(")
+        registered = None if registration is None else place(self.text, registration)
         constructed = None if made is None else place(self.text, made)
-        calls = sum(call.module_path == path for call in self.calls)
-        self.modules.append(Module(path, (), kind, 0, calls, constructed, "", place(self.text, registration)))
+        called = sum(call.module_path == path for call in self.calls) if calls is None else calls
+        self.modules.append(Module(path, (), kind, params, called, constructed, arguments, registered))
         return self
 
     def problem(self, code: str, expression: str, message: str, path: str = "", severity: Severity = "error") -> Trace:
@@ -135,6 +146,7 @@ class Trace:
         return self
 
     def report(self) -> Report:
+        root = next((call.params for call in self.calls if not call.module_path), 0)
         return Report(
             target=f"{PATH}:{self.name}",
             environment=Environment("3.11.7", "2.15.0"),
@@ -144,7 +156,7 @@ class Trace:
             complete=True,
             opaque=0,
             nodes=tuple(self.nodes),
-            modules=(Module("", (), self.name, 0, 1, None), *self.modules) if self.modules else (),
+            modules=(Module("", (), self.name, root, 1, None), *self.modules) if self.modules else (),
             calls=tuple(self.calls),
             problems=tuple(self.problems),
             timing_ms={"total": 33.0},

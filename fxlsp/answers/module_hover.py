@@ -1,0 +1,59 @@
+"""What a hover says about modules: where they are made, and where an attribute that holds them stands uncalled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fxlsp.answers.braces import braced
+from fxlsp.answers.counts import counted, params_text
+from fxlsp.answers.focus import Focus
+from fxlsp.answers.module_tables import children_table
+from fxlsp.answers.modules import Found
+from fxlsp.answers.origins import STALE, is_stale, origins_of
+from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
+from fxlsp.answers.runs import path_text, runs_table
+from fxlsp.answers.shapes import flow_text
+from fxlsp.answers.tables import lines_left
+
+
+def modules_text(modules: Sequence[Found], focus: Focus) -> RichText:
+    """What the modules are, and where they are used with which shapes; of a container what it consists of."""
+    stale = STALE if any(is_stale(found.state) for found in modules) else ""
+    lines = [dotted([code(_title(modules)), *_facts(modules)]) + words(stale)]
+    origins = origins_of(found.state for found in modules)
+    runs = [run for found in modules for run in found.runs]
+    table = children_table(modules[0].index, modules[0].module.path, lines_left(len(lines) + len(origins)))
+    if table and (len(modules) == 1 or not runs):
+        return paragraphs([*lines, block(table), *origins])
+    if runs:
+        table = runs_table(runs, lines_left(len(lines) + len(origins)), focus.holds)
+        return paragraphs([*lines, block(table), *origins])
+    return paragraphs([*lines, *origins])
+
+
+def _title(modules: Sequence[Found]) -> str:
+    """Class and arguments, as far as all have them in common."""
+    titles = {_full(found) for found in modules}
+    kinds = {found.module.type for found in modules}
+    if len(titles) == 1:
+        return titles.pop()
+    return f"{kinds.pop()}(…)" if len(kinds) == 1 else f"{len(kinds)} kinds of modules"
+
+
+def _full(found: Found) -> str:
+    return f"{found.module.type}({found.module.arguments})" if found.module.arguments else found.module.type
+
+
+def _facts(modules: Sequence[Found]) -> Iterable[RichText]:
+    paths = braced([path_text(found.module.path) for found in modules])
+    yield words("module path ") + code(paths) if len(modules) == 1 else words("module paths ") + code(paths)
+    counts = {found.module.params for found in modules}
+    if len(counts) == 1 and counts != {0}:
+        yield words(params_text(counts.pop()) + (" each" if len(modules) > 1 else ""))
+    if not any(found.index.use.ran(found.module) for found in modules):
+        yield words("not called")
+    elif len(modules) > 1:
+        yield words(counted(sum(found.module.calls for found in modules), "call"))
+    elif len(modules[0].runs) == 1:
+        event = modules[0].runs[0].event
+        yield code(flow_text(event.inputs, event.output, modules[0].index.usual_dtype))
