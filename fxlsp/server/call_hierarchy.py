@@ -25,7 +25,9 @@ def register(server: Server) -> None:
         snapshot, document = server.open_document(params.text_document.uri)
         if document is None:
             return None
-        found = prepare(snapshot, document.path, *from_position(document.lines, params.position, server.encoding))
+        line, column = from_position(document.lines, params.position, server.encoding)
+        server.engine.touch(document.path, line)
+        found = prepare(snapshot, document.path, line, column)
         texts = await _texts(server, snapshot, found)
         items = [_item(each, texts) for each in found]
         return [item for item in items if item is not None] or None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.answers.definitions import Leads, definition, implementation, unknown_to_python
+from fxlsp.answers.definitions import definition, implementation, unknown_to_python
 from fxlsp.answers.targets import Target
 from fxlsp.server.places import Texts, read_texts
 from fxlsp.server.ranges import from_position, to_range
@@ -23,8 +23,9 @@ def register(server: Server) -> None:
         snapshot, document = server.open_document(params.text_document.uri)
         if document is None:
             return None
-        place = from_position(document.lines, params.position, server.encoding)
-        leads = definition(snapshot, document.path, *place)
+        line, column = from_position(document.lines, params.position, server.encoding)
+        server.engine.touch(document.path, line)
+        leads = definition(snapshot, document.path, line, column)
         if leads is None:
             return None
         paths = {target.path for target in (*leads.forwards, *leads.registrations)}
@@ -37,9 +38,9 @@ def register(server: Server) -> None:
         snapshot, document = server.open_document(params.text_document.uri)
         if document is None:
             return None
-        leads: Leads | None = implementation(
-            snapshot, document.path, *from_position(document.lines, params.position, server.encoding)
-        )
+        line, column = from_position(document.lines, params.position, server.encoding)
+        server.engine.touch(document.path, line)
+        leads = implementation(snapshot, document.path, line, column)
         if leads is None:
             return None
         texts = await read_texts(snapshot, server.disk, {target.path for target in leads.forwards}, server.encoding)

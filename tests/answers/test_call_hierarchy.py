@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fxlsp.answers.call_hierarchy import Calls, Item, Reference, incoming, outgoing, prepare
 from fxlsp.engine.store import Snapshot
-from tests.answers.builder import PATH, edited, snapshot
+from fxlsp.report.places import Step
+from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.navigable import TEXT, trace
 from tests.answers.test_definitions import cursor
 
@@ -123,3 +126,19 @@ def test_two_traces_of_the_same_classes_are_one_hierarchy() -> None:
     assert shown(session, incoming(session, block.reference)) == [
         ("Net.forward", ["self.layer(x)", "self.layer[0](x)", "turn(x)"])
     ]
+
+
+def test_a_call_from_a_function_of_another_file_stands_where_that_function_is_called() -> None:
+    text = (
+        "from helpers import run\n\nclass Net(Module):\n    def forward(self, x):\n        return run(self.part, x)\n"
+    )
+    made = Trace(text).call("", "Net", (0, 1), [], None, forward="forward")
+    made.leaf("part", "run(self.part, x)", "Linear(3, 3)", tensor(1, 3), tensor(1, 3))
+    made.module("part", "Linear", "self.part")
+    outer = Step(place(text, "run(self.part, x)"), "")
+    inside = replace(outer.location, file="/project/helpers.py")
+    made.nodes[0] = replace(made.nodes[0], location=inside, stack=(outer, Step(inside, "")))
+    made.calls[1] = replace(made.calls[1], location=inside)
+    session = snapshot(text, made.state())
+    (calls,) = outgoing(session, Reference(PATH, "", 4, 9))
+    assert shown(session, [calls]) == [("part", ["run(self.part, x)"])]
