@@ -63,14 +63,19 @@ def class_detail(instance: ShownInstance) -> str:
     return " · ".join(filter(None, [f"{where}{more}{stale}".strip(), cut]))
 
 
-def module_symbols(snapshot: Snapshot, path: str, model: ModelClass, instance: ShownInstance) -> list[Symbol]:
-    """The modules registered in an instance of the class, each with those below it."""
+def module_symbols(snapshot: Snapshot, path: str, extent: Span, name: Span, instance: ShownInstance) -> list[Symbol]:
+    """The modules registered in an instance of a class, each with those below it.
+
+    Args:
+        extent: what the symbol of the class covers.
+        name: the name of the class.
+    """
     document = snapshot.documents.get(path)
     log = snapshot.edits_since(path, instance.state.texts)
     if document is None or log is None:
         return []
     symbols = _Symbols(_Placing(document, log), instance)
-    return symbols.below(instance.root, model.extent, model.name, _levels(instance.root))
+    return symbols.below(instance.root, extent, name, _levels(instance.root))
 
 
 def _levels(root: Registered) -> int:

@@ -23,12 +23,14 @@ def symbols(snapshot: Snapshot, path: str) -> list[Symbol]:
 
 
 def _class_symbol(snapshot: Snapshot, path: str, model: ModelClass) -> Symbol:
-    children = []
+    children, extent = [], model.extent
     if model.forward is not None:
         children.append(Symbol("forward", "forward", model.forward.extent, model.forward.name))
+        # While the text does not parse, the end of a class may be edited away and its forward still be there.
+        extent = extent.joined(model.forward.extent)
     instance = shown_instance(snapshot, path, model)
     detail = ""
     if instance is not None:
         detail = class_detail(instance)
-        children += module_symbols(snapshot, path, model, instance)
-    return Symbol(model.qualname.rpartition(".")[2], "class", model.extent, model.name, detail, children=children)
+        children += module_symbols(snapshot, path, extent, model.name, instance)
+    return Symbol(model.qualname.rpartition(".")[2], "class", extent, model.name, detail, children=children)

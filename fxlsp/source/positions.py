@@ -42,6 +42,11 @@ class Span:
         """Whether all of ``other`` lies on this span."""
         return self.contains(other.line, other.column) and self.contains(other.end_line, other.end_column)
 
+    def joined(self, other: Span) -> Span:
+        """The span from the start of the first of both to the end of the last."""
+        start = min((self.line, self.column), (other.line, other.column))
+        return Span(*start, *max((self.end_line, self.end_column), (other.end_line, other.end_column)))
+
     @classmethod
     def of(cls, location: Location) -> Span:
         return cls(location.line, location.column, location.end_line, location.end_column)

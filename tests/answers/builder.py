@@ -14,7 +14,7 @@ from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Environment, Report
 from fxlsp.source.differences import edits_between
-from fxlsp.source.documents import Document
+from fxlsp.source.documents import Document, TextEdit
 
 PATH = "/project/net.py"
 
@@ -193,13 +193,20 @@ def snapshot(text: str, *states: ModelState, trusted: bool = True) -> Snapshot:
 
 def edited(before: Snapshot, old: str, new: str, status: Status = Status.STALE) -> Snapshot:
     """``before`` after one edit that replaces the first ``old``; reports are of that status then."""
+    text = before.documents[PATH].text
+    return edited_by(before, edits_between(text, text.replace(old, new, 1)), status)
+
+
+def edited_by(before: Snapshot, edits: Sequence[TextEdit], status: Status = Status.STALE) -> Snapshot:
+    """``before`` after some edits."""
     opened = before.documents[PATH]
-    edits = edits_between(opened.text, opened.text.replace(old, new, 1))
     present = opened.edited(edits, (opened.version or 0) + 1)
+    referenced = {digest for state in before.models.values() for digest in state.texts.values()}
+    settled = present if present.parses else before.settled.get(PATH, present)
     return replace(
         before,
         documents={PATH: present},
-        settled={PATH: present} if present.parses else before.settled,
-        logs={PATH: before.logs[PATH].edited(edits, present, {opened.digest})},
+        settled={PATH: settled},
+        logs={PATH: before.logs[PATH].edited(edits, present, {opened.digest, settled.digest, *referenced})},
         models={key: replace(state, status=status) for key, state in before.models.items()},
     )
