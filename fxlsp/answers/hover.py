@@ -16,10 +16,12 @@ from fxlsp.answers.outline import outline
 from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import flow_text
-from fxlsp.answers.sightings import Sighting, sightings_at
+from fxlsp.answers.sightings import Sighting, sightings_at, sightings_of
 from fxlsp.answers.tables import lines_left
+from fxlsp.answers.variables import holdings, variable_text
 from fxlsp.engine.store import Snapshot
 from fxlsp.source.attribute_paths import attribute_path_at
+from fxlsp.source.names import variable_at
 from fxlsp.source.positions import Span
 
 
@@ -34,10 +36,29 @@ class HoverText:
 def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
     """What the traces know about the place; None where they know nothing, since another server may."""
     sightings = sightings_at(snapshot, path, line, column)
+    variable = _variable_hover(snapshot, path, line, column, sightings)
+    if variable is not None:
+        return variable
     if any(each.place.events for each in sightings):
         return _expression_hover(snapshot, path, sightings)
     named = _name_hover(snapshot, path, line, column) or _module_hover(snapshot, path, line, column)
     return named or (_expression_hover(snapshot, path, sightings) if sightings else None)
+
+
+def _variable_hover(
+    snapshot: Snapshot, path: str, line: int, column: int, sightings: Sequence[Sighting]
+) -> HoverText | None:
+    """A name is narrower than the expression that reads it; one that is assigned is what it is given."""
+    document = snapshot.documents.get(path)
+    variable = None if document is None else variable_at(document, line, column)
+    if variable is None:
+        return None
+    focus = focus_on(snapshot, path)
+    if variable.value is not None:
+        given = sightings_of(snapshot, path, variable.value)
+        return HoverText(_expression_text(given, focus), variable.span) if given else None
+    text = variable_text(variable.name, holdings(variable.name, sightings), focus)
+    return None if text is None else HoverText(text, variable.span)
 
 
 def _expression_hover(snapshot: Snapshot, path: str, sightings: Sequence[Sighting]) -> HoverText:

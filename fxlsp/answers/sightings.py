@@ -37,6 +37,12 @@ def sightings_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[
     return [sighting for sighting in around if sighting.span == innermost]
 
 
+def sightings_of(snapshot: Snapshot, path: str, expression: Span) -> list[Sighting]:
+    """What was met at exactly this expression of the text as it is now, in the order of the reports."""
+    around = _around(snapshot, path, expression.line, expression.column)
+    return [sighting for sighting in around if sighting.span == expression]
+
+
 def _around(snapshot: Snapshot, path: str, line: int, column: int) -> Iterator[Sighting]:
     for state, log in snapshot.reports_touching(path):
         if state.report is None:

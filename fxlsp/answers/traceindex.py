@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from fxlsp.answers.calltree import CallTree
-from fxlsp.answers.events import Place, places_by_file
+from fxlsp.answers.events import Event, Place, places_by_file
 from fxlsp.answers.moduletree import Registered, module_tree
 from fxlsp.answers.moduleuse import ModuleUse
 from fxlsp.answers.shapes import dtypes
@@ -45,9 +45,17 @@ class TraceIndex:
         calls = self._calls_by_target.get(node.target, []) if node.op == "call_module" else []
         return (calls.index(node.name) + 1, len(calls)) if calls else (1, 1)
 
+    def node(self, name: str) -> Event | None:
+        """The node of a name."""
+        return self._nodes.get(name)
+
     def order_of(self, call: ModuleCall) -> int:
         """Which of the report's calls it is, in the order in which they were entered, from 0."""
         return self._order_of_calls[id(call)]
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Event]:
+        return {node.name: Event(node, index, index + 1) for index, node in enumerate(self.report.nodes)}
 
     @cached_property
     def _order_of_calls(self) -> Mapping[int, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .places import Location, Step, location_or_none
@@ -43,6 +44,9 @@ class Node:
     """For ``call_module``, the arguments of the module as its repr gives them, on one line (an addition)."""
     input_nodes: tuple[str, ...] = ()
     """Names of the nodes that the arguments of this one mention, each once, in order (an addition)."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Of each local variable of the function around ``location`` that held a traced value when the node was made, the
+    name of the node whose output that is (an addition)."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -62,6 +66,7 @@ class Node:
             "opaque": self.opaque,
             "module_arguments": self.module_arguments,
             "input_nodes": list(self.input_nodes),
+            "variables": dict(self.variables),
         }
 
     @classmethod
@@ -83,6 +88,7 @@ class Node:
             data["opaque"],
             data["module_arguments"],
             tuple(data["input_nodes"]),
+            data["variables"],
         )
 
 
@@ -156,6 +162,8 @@ class ModuleCall:
     """Index of the first node made inside the call."""
     end_node: int
     """Index after the last node made inside the call."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """As of a node: what the local variables of the caller held."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -171,6 +179,7 @@ class ModuleCall:
             "flops": self.flops,
             "first_node": self.first_node,
             "end_node": self.end_node,
+            "variables": dict(self.variables),
         }
 
     @classmethod
@@ -188,6 +197,7 @@ class ModuleCall:
             data["flops"],
             data["first_node"],
             data["end_node"],
+            data["variables"],
         )
 
 

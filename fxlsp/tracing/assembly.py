@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -68,6 +68,7 @@ class Assembly:
             recovered=node in self._tracer.recovered_nodes,
             opaque=node in self._tracer.opaque_nodes,
             input_nodes=tuple(each.name for each in node.all_input_nodes),
+            variables=self._variables(origin.variables, self._numbers[node]),
         )
 
     def _node_params(self, node: torch.fx.Node, called: torch.nn.Module | None) -> int:
@@ -172,7 +173,7 @@ class Assembly:
 
     def calls(self) -> tuple[ModuleCall, ...]:
         """The root's call, then every module call in the order in which tracing entered them."""
-        root = TracedCall(self._root, "", "", False, (), self._root_arguments(), 0)
+        root = TracedCall(self._root, "", "", False, (), self._root_arguments(), 0, {})
         last = self.graph_nodes[-1] if self.graph_nodes else None
         if last is not None and last.op == "output":
             root.end_node, root.output = len(self.graph_nodes), last.args[0]
@@ -199,7 +200,13 @@ class Assembly:
             flops=self._flops(call.first_node, end) if finished else None,
             first_node=call.first_node,
             end_node=end,
+            variables=self._variables(call.variables, call.first_node),
         )
+
+    def _variables(self, variables: Mapping[str, torch.fx.Node], before: int) -> dict[str, str]:
+        """The node whose output each variable held ``before`` the node of that number."""
+        known = {name: node for name, node in variables.items() if node in self._numbers}
+        return {name: last_change(node, before, self._numbers).name for name, node in known.items()}
 
     def _flops(self, first: int, end: int) -> int | None:
         total = 0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from traceback import walk_tb
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -35,6 +35,8 @@ class TracedCall:
     arguments: tuple[Any, ...]
     """Positional, then keyword arguments: proxies and Python objects."""
     first_node: int
+    variables: Mapping[str, torch.fx.Node]
+    """As of :class:`NodeOrigin`."""
     end_node: int = -1
     """-1 while the call runs, and after it raised."""
     output: Any = None
@@ -50,6 +52,8 @@ class NodeOrigin:
     """As the ``module_tracer.py`` example records it: None for nodes that were made without a proxy."""
     grad_enabled: bool = True
     """Whether gradients were recorded where the node was made."""
+    variables: Mapping[str, torch.fx.Node] = field(default_factory=dict)
+    """The traced values among the local variables of the function whose expression made it."""
     autocast: bool = False
     """Whether the node was made under ``torch.autocast``, on whatever device."""
 
@@ -90,6 +94,8 @@ class ModulePathTracer(torch.fx.Tracer):
         self._entered: list[TracedCall] = []
         self._attributes = _AttributesRead()
         self._names: dict[torch.nn.Module, list[str]] = {}
+        self._innermost: FrameType | None = None
+        """The frame of the innermost of the expressions last asked for."""
         self._raised: tuple[BaseException, str] | None = None
         self._root_definition: tuple[str, str, int] | None = None
 
@@ -144,6 +150,7 @@ class ModulePathTracer(torch.fx.Tracer):
             chain=self.chain(),
             arguments=as_now((*args, *kwargs.values())),
             first_node=len(self.graph.nodes),
+            variables=_variables(self._innermost),
         )
         self.calls.append(call)
         self._entered.append(call)
@@ -181,6 +188,7 @@ class ModulePathTracer(torch.fx.Tracer):
         self.origins[node] = NodeOrigin(
             chain,
             None if kind == "output" else call_path,
+            variables=_variables(self._innermost) if chain else {},
             grad_enabled=torch.is_grad_enabled(),
             autocast=torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"),
         )
@@ -210,6 +218,7 @@ class ModulePathTracer(torch.fx.Tracer):
         chain: list[Instruction] = []
         path = self.current_module_qualified_name
         outer = len(self._entered)
+        self._innermost = None
         frames = walk_out(sys._getframe(1))
         for frame in frames:
             code = frame.f_code
@@ -225,6 +234,7 @@ class ModulePathTracer(torch.fx.Tracer):
                     return written
             elif self._places.is_shown(code.co_filename):
                 chain.append(Instruction(code, frame.f_lasti, path))
+                self._innermost = self._innermost or frame
                 if _definition(code) == self._root_definition:
                     self.root_frame = frame
         chain.reverse()
@@ -254,6 +264,16 @@ def check_graph(root: torch.nn.Module, graph: torch.fx.Graph) -> None:
 def raised_before_forward(error: BaseException) -> bool:
     """Whether ``error`` ended the preparation of the root's arguments, before its ``forward`` was called."""
     return any(frame.f_code is _PREPARE for frame, _ in walk_tb(error.__traceback__))
+
+
+def _variables(frame: FrameType | None) -> dict[str, torch.fx.Node]:
+    variables = () if frame is None else frame.f_locals.items()
+    # By type: an object may do anything when it is asked for its class. An attribute would become a node.
+    return {name: value.node for name, value in variables if _is_value(type(value))}
+
+
+def _is_value(kind: type) -> bool:
+    return issubclass(kind, torch.fx.Proxy) and not issubclass(kind, torch.fx.proxy.Attribute)
 
 
 def _definition(code: CodeType | None) -> tuple[str, str, int] | None:
