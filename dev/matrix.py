@@ -22,6 +22,7 @@ else:
     from pip._vendor import tomli as tomllib  # the only one that is there before anything is installed
 
 WORKER_TESTS = ["tests/tracing"]
+ON_ALL_PROCESSORS = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,12 @@ def run(pair: Pair) -> bool:
     if subprocess.run(setup, cwd=PROJECT, check=False).returncode != 0:
         return False
     python = PROJECT / pair.folder / "bin" / "python"
-    return subprocess.run([str(python), "-m", "pytest", *WORKER_TESTS], cwd=PROJECT, check=False).returncode == 0
+    return (
+        subprocess.run(
+            [str(python), "-m", "pytest", *ON_ALL_PROCESSORS, *WORKER_TESTS], cwd=PROJECT, check=False
+        ).returncode
+        == 0
+    )
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ from fxlsp.engine.store import Snapshot
 from fxlsp.source.models import ModelClass
 from fxlsp.source.positions import Span
 
-Action = Literal["retrace", "trust", "choose", "instance"]
-Place = Literal["name", "recipe", "forward"]
+Action = Literal["retrace", "trust", "choose", "instance", "graph"]
+Place = Literal["name", "recipe", "graph", "forward"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass, focus: Focus
     if runs or (model.runs and not model.local) or states_of(snapshot, path, model.qualname):
         yield _standing_lens(snapshot, path, model.qualname, model.name, runs)
         yield from _recipe_lens(snapshot, path, model.qualname, model.name)
+        if any(state.report is not None for state in states_of(snapshot, path, model.qualname)):
+            yield Lens(model.name, model.qualname, "graph", "graph", "graph")
     text = forward_text(runs, focus.on_calls(runs))
     if model.forward is not None and text is not None:
         yield Lens(model.forward.name, model.qualname, "forward", text, "instance" if len(runs) > 1 else "retrace")

@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from fxlsp.answers.lenses import Action, Lens, lenses
 from fxlsp.server.commands import RETRACE, TRUST
+from fxlsp.server.graph import SHOW
 from fxlsp.server.instances import CHOOSE_INSTANCE
 from fxlsp.server.ranges import to_range
 from fxlsp.server.recipes import CHOOSE
@@ -20,6 +21,7 @@ _COMMANDS: dict[Action, str] = {
     "trust": TRUST,
     "choose": CHOOSE,
     "instance": CHOOSE_INSTANCE,
+    "graph": SHOW,
 }
 
 
@@ -51,6 +53,6 @@ def register(server: Server) -> None:
 
 
 def _command(lens: Lens, uri: str) -> types.Command:
-    about_the_model = lens.action in ("choose", "instance")
+    about_the_model = lens.action in ("choose", "instance", "graph")
     arguments = [uri, lens.name] if about_the_model else [uri]
     return types.Command(title=lens.text, command=_COMMANDS[lens.action], arguments=arguments)

@@ -26,8 +26,15 @@ def test_a_traced_class_shows_size_cost_and_verdict_and_its_forward_the_shapes()
         "blocks.0 (+1 more): (1, 4, 8, 8) → (1, 4, 8, 8)",
         "10 nodes · 1.23 K parameters · traceable",
         "recipe: Net()(torch.randn(1, 3)) · call site",
+        "graph",
         "(1, 3, 8, 8) → (1, 10)",
     ]
+
+
+def test_only_what_has_a_graph_offers_to_show_it() -> None:
+    found = lenses(snapshot(TEXT, trace().state()), PATH)
+    assert [(lens.name, lens.action) for lens in found if lens.place == "graph"] == [("Net", "graph")]
+    assert "graph" not in texts(snapshot(TEXT, failed(TEXT, "Net", Failure("Net", NOT_BUILT, "no"))))
 
 
 def test_a_base_class_without_a_forward_has_no_lens() -> None:

@@ -62,6 +62,13 @@ async def test_the_page_is_written_and_the_editor_is_asked_to_show_it(start: Sta
     assert (shown["uri"], shown["external"]) == (answer["uri"], True)
 
 
+async def test_the_lens_of_a_traced_class_shows_its_graph(start: Start, tmp_path: Path) -> None:
+    client, buffer = await traced(start, tmp_path, Abilities(shows_documents=True))
+    lenses = await client.ask("textDocument/codeLens", buffer)
+    (command,) = [lens["command"] for lens in lenses if lens["command"]["title"] == "graph"]
+    assert (await client.command(command["command"], *command["arguments"]))["model"] == "Net"
+
+
 async def test_an_editor_that_shows_no_documents_is_told_where_the_page_is(start: Start, tmp_path: Path) -> None:
     client, buffer = await traced(start, tmp_path, Abilities(shows_documents=False))
     answer = await client.command("fxlsp.showGraph", buffer.uri)
