@@ -8,12 +8,12 @@ whose ``forward`` ran inside another one's counts as covered.
 
 Two lines tell the ceiling. ``names resolve``: every global name that the class's code takes is bound in its file,
 without packages that are not installed. ``can run``: of these, without the classes that raise whatever they are given,
-as their text alone proves (``corpora/impossible``): a ``forward`` that only raises NotImplementedError; and what runs
-unconditionally in the constructor or in ``forward``, directly or through functions and classes of the file, and calls
-one of these with arguments that it does not take, or takes a name of another module of the project that nothing in the
-file binds. Such classes come of how the corpus was made: all modules of a project are in one file, where of several
-things with one name the last counts. What the search finds has no part in it; a class that is found all the same is
-printed as a mistake of that rule.
+as their text alone proves (``corpora/impossible``): what runs unconditionally in the constructor or in ``forward``,
+directly or through functions and classes of the file, raises; or calls one of these, or its base, with arguments that
+it does not take; or itself; or takes a name of another module of the project that nothing in the file binds; or reads
+an attribute in ``forward`` that nothing in the file sets; or gives a module a name with a dot. Such classes come of how
+the corpus was made: all modules of a project are in one file, where of several things with one name the last counts.
+What the search finds has no part in it; a class that is found all the same is printed as a mistake of that rule.
 """
 
 from __future__ import annotations

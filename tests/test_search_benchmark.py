@@ -15,6 +15,13 @@ _module = sys.modules[__name__]
 blocks = _module
 del sys
 
+def endless(x):
+    x = endless(x)
+    return x
+
+def halves(x):
+    yield endless(x)
+
 def helper(x, scale):
     return x * scale
 
@@ -34,7 +41,8 @@ def net(made: str, run: str) -> str:
     lines = "".join(f"        {line}\n" for line in made.splitlines())
     forward = "".join(f"        {line}\n" for line in run.splitlines())
     constructor = f"    def __init__(self, flag):\n{lines}"
-    return f"{HEAD}class Net(torch.nn.Module):\n{constructor}\n    def forward(self, x):\n{forward}"
+    later = "\n    def later(self):\n        raise NotImplementedError\n"
+    return f"{HEAD}class Net(torch.nn.Module):\n{constructor}{later}\n    def forward(self, x):\n{forward}"
 
 
 @pytest.mark.parametrize(
@@ -47,6 +55,11 @@ def net(made: str, run: str) -> str:
         pytest.param("self.a = Inner()", "return x", "Block", id="in what it makes"),
         pytest.param("pass", "with torch.no_grad():\n    return helper(x)", "helper", id="a function"),
         pytest.param("pass", "return blocks.gather(x)", "gather", id="a name of another module"),
+        pytest.param("pass", "x = x + 1\nraise RuntimeError('no')", "raises", id="what is always raised"),
+        pytest.param("self.later()", "return x", "raises", id="a method that a subclass has to define"),
+        pytest.param("pass", "return endless(x)", "itself", id="a function that calls itself"),
+        pytest.param("self.add_module('norm.1', Block(3))", "return x", "norm.1", id="a module with a dot in its name"),
+        pytest.param("pass", "return self.nowhere(x)", "nowhere", id="an attribute that nothing sets"),
     ],
 )
 def test_what_fails_whatever_is_given_cannot_run(made: str, run: str, why: str, tmp_path: Path) -> None:
@@ -82,9 +95,35 @@ def test_what_a_star_binds_is_not_known(tmp_path: Path) -> None:
         pytest.param("Block = flag\nself.a = Block()", "return x", id="a name of its own"),
         pytest.param("pass", "return blocks.helper(x, 2) + blocks.__name__", id="names that are there"),
         pytest.param("pass", "if x is None:\n    raise NotImplementedError\nreturn x", id="what is not always raised"),
+        pytest.param("self.found = 1", "return x * self.found", id="an attribute that is set"),
+        pytest.param("setattr(self, flag, 1)", "return x * self.nowhere", id="an attribute that may be set"),
+        pytest.param("pass", "return x if x is None else self.nowhere", id="an attribute that may not be read"),
+        pytest.param("pass", "return halves(x)", id="a generator, which has not run yet"),
+        pytest.param("self.later = flag\nself.later()", "return x", id="what stands before a method"),
     ],
 )
 def test_what_may_run_counts(made: str, run: str, tmp_path: Path) -> None:
     file = tmp_path / "nets.py"
     file.write_text(net(made, run))
     assert cannot_run(str(file), "Net") is None
+
+
+@pytest.mark.parametrize(("passed", "can"), [("3, 4", False), ("3", True), ("*sizes", True)])
+def test_what_is_passed_on_to_a_base_has_to_fit(passed: str, can: bool, tmp_path: Path) -> None:
+    file = tmp_path / "nets.py"
+    net = f"class Net(Block):\n    def __init__(self, *sizes):\n        super().__init__({passed})\n"
+    file.write_text(f"{HEAD}{net}    def forward(self, x):\n        return x\n")
+    assert (cannot_run(str(file), "Net") is None) == can
+
+
+def test_a_further_base_may_define_what_the_first_leaves_open(tmp_path: Path) -> None:
+    file = tmp_path / "nets.py"
+    file.write_text(
+        "import torch\n"
+        "class Open(torch.nn.Module):\n    def forward(self, x):\n        raise NotImplementedError\n"
+        "class First(Open):\n    pass\n"
+        "class Second(Open):\n    def forward(self, x):\n        return x\n"
+        "class Net(First, Second):\n    pass\n"
+    )
+    assert cannot_run(str(file), "Net") is None
+    assert cannot_run(str(file), "First") is not None

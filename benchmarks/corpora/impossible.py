@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
+
+import torch
 
 _Definition = ast.ClassDef | ast.FunctionDef
 _DEEPEST = 6
@@ -23,14 +26,11 @@ def cannot_run(file: str, name: str) -> str | None:
     cls = source.definitions.get(name)
     if not isinstance(cls, ast.ClassDef):
         return None
-    forward = source.method(cls, "forward")
-    if forward is not None and _is_abstract(forward):
-        return "its forward only raises NotImplementedError"
-    for method in (source.method(cls, "__init__"), forward):
+    for method in (source.method(cls, "__init__"), source.method(cls, "forward")):
         why = None if method is None else source.fails(method, cls, _DEEPEST)
         if why is not None:
             return why
-    return None
+    return source.lacks(cls)
 
 
 @lru_cache(maxsize=4)
@@ -44,6 +44,7 @@ class _Source:
 
     def __init__(self, tree: ast.Module) -> None:
         self.definitions: dict[str, _Definition] = {}
+        self._tree = tree
         self._names: set[str] = set()
         self._aliases: set[str] = set()
         """Names of the file's own module: generated files stand for all the modules of a project."""
@@ -75,10 +76,13 @@ class _Source:
 
     def method(self, cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
         """A method of a class, or of its first base; None where that is not in this file."""
-        for statement in cls.body:
-            if isinstance(statement, ast.FunctionDef) and statement.name == name:
-                return statement
+        found = _own_method(cls, name)
+        if found is not None:
+            return found
         base = self.definitions.get(_name(cls.bases[0])) if cls.bases else None
+        if len(cls.bases) > 1 and isinstance(base, ast.ClassDef):
+            # What the other bases have comes before what the first one has from its bases.
+            return _own_method(base, name)
         return self.method(base, name) if isinstance(base, ast.ClassDef) and base is not cls else None
 
     def fails(self, function: ast.FunctionDef, cls: ast.ClassDef | None, depth: int) -> str | None:
@@ -87,22 +91,127 @@ class _Source:
             node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
         local |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+        if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function)):
+            # Called, it only makes a generator.
+            return None
         for node in _certain(function.body):
-            match node:
-                case ast.Attribute(value=ast.Name(id=alias), attr=name) if alias in self._aliases - local:
-                    if name not in self._names and not name.startswith("__"):
-                        return f"nothing binds {name}, which it takes from a module of its project"
-                case ast.Call(func=ast.Name(id=name)) if name not in local and depth:
-                    why = self._call_fails(node, name, depth)
-                    if why is not None:
-                        return why
-                case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)) if cls is not None and depth:
-                    method = self.method(cls, name)
-                    if method is not None and not method.decorator_list:
-                        why = self.fails(method, cls, depth - 1)
-                        if why is not None:
-                            return why
+            why = self._does_not(node, function, cls, local) or self._calls(node, cls, local, depth)
+            if why is not None:
+                return why
         return None
+
+    def _does_not(
+        self, node: ast.AST, function: ast.FunctionDef, cls: ast.ClassDef | None, local: set[str]
+    ) -> str | None:
+        """Why one thing that a function does in any case cannot be done, without a look at what it calls."""
+        match node:
+            case ast.Raise():
+                return f"{function.name} raises in any case: {ast.unparse(node)}"
+            case ast.Attribute(value=ast.Name(id=alias), attr=name) if alias in self._aliases - local:
+                if name not in self._names and not name.startswith("__"):
+                    return f"nothing binds {name}, which it takes from a module of its project"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr="add_module"), args=[name, *_]):
+                if isinstance(name, ast.Constant) and "." in str(name.value):
+                    return f"torch.nn takes no module of the name {name.value!r}"
+            case ast.Call(func=ast.Name(id=name)) if name not in local and self._is_itself(name, function, cls):
+                return f"{name} calls itself in any case"
+            case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__")) if cls:
+                return self._base_fails(node, function, cls)
+        return None
+
+    def _calls(self, node: ast.AST, cls: ast.ClassDef | None, local: set[str], depth: int) -> str | None:
+        """Why what is called in any case fails."""
+        if depth == 0:
+            return None
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name not in local:
+                return self._call_fails(node, name, depth)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)) if cls is not None:
+                method = self.method(cls, name)
+                if method is not None and not method.decorator_list and name not in self._assigned:
+                    return self.fails(method, cls, depth - 1)
+        return None
+
+    def _is_itself(self, name: str, function: ast.FunctionDef, cls: ast.ClassDef | None) -> bool:
+        called = self.definitions.get(name)
+        is_constructor = cls is not None and called is cls and function.name == "__init__" and function in cls.body
+        return called is function or is_constructor
+
+    def _base_fails(self, call: ast.Call, function: ast.FunctionDef, cls: ast.ClassDef) -> str | None:
+        """Why the constructor of the only base of ``cls`` does not take what its own constructor passes on."""
+        base = self.definitions.get(_name(cls.bases[0])) if len(cls.bases) == 1 else None
+        if function not in cls.body or function.name != "__init__" or not isinstance(base, ast.ClassDef):
+            return None
+        constructor = self.method(base, "__init__")
+        if constructor is None or constructor.decorator_list or _takes(constructor, call, is_method=True):
+            return None
+        return f"it passes on to {base.name} of its file what that does not take"
+
+    def lacks(self, cls: ast.ClassDef) -> str | None:
+        """Which attribute its ``forward`` reads in any case although nothing in the file sets one of that name.
+
+        Only of classes all of whose bases are known, and that neither look attributes up by code of their own nor set
+        any by a name that is not written there.
+        """
+        forward = self.method(cls, "forward")
+        if forward is None or not self._is_plain_module(cls):
+            return None
+        for node in _certain(forward.body):
+            match node:
+                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()):
+                    is_module = hasattr(torch.nn.Module(), name)
+                    if not is_module and name not in self._mentioned and not any(part in name for part in self._pieces):
+                        return f"nothing in its file sets {name}"
+        return None
+
+    def _is_plain_module(self, cls: ast.ClassDef) -> bool:
+        if len(cls.bases) != 1 or cls.decorator_list or cls.keywords or _sets_by_name(cls):
+            return False
+        if ast.unparse(cls.bases[0]) in ("nn.Module", "torch.nn.Module", "Module"):
+            return _name(cls.bases[0]) not in self.definitions
+        base = self.definitions.get(_name(cls.bases[0]))
+        return isinstance(base, ast.ClassDef) and base is not cls and self._is_plain_module(base)
+
+    @cached_property
+    def _assigned(self) -> set[str]:
+        """Names of attributes that are assigned to anywhere in the file."""
+        return {
+            node.attr
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        }
+
+    @cached_property
+    def _pieces(self) -> set[str]:
+        """What stands in the strings of the file that are put together."""
+        strings = [node for node in ast.walk(self._tree) if isinstance(node, (ast.JoinedStr, ast.BinOp))]
+        return {
+            node.value.strip()
+            for string in strings
+            for node in ast.walk(string)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value.strip()) > 1
+        }
+
+    @cached_property
+    def _mentioned(self) -> set[str]:
+        """Names that anything in the file sets, defines or has as a string, alone or in a longer one."""
+        found: set[str] = set()
+        for node in ast.walk(self._tree):
+            match node:
+                case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                    found.add(name)
+                case (
+                    ast.FunctionDef(name=name)
+                    | ast.ClassDef(name=name)
+                    | ast.arg(arg=name)
+                    | ast.keyword(arg=str(name))
+                ):
+                    found.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
+                    found.add(name)
+                case ast.Constant(value=str(text)):
+                    found.update(re.findall(r"\w+", text))
+        return found
 
     def _call_fails(self, call: ast.Call, name: str, depth: int) -> str | None:
         called = self.definitions.get(name)
@@ -123,6 +232,30 @@ def _name(expression: ast.expr) -> str:
     return expression.id if isinstance(expression, ast.Name) else ""
 
 
+def _own_method(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+    own = (each for each in cls.body if isinstance(each, ast.FunctionDef) and each.name == name)
+    return next(own, None)
+
+
+def _sets_by_name(cls: ast.ClassDef) -> bool:
+    """Whether a class may have attributes whose names are not written in the file as such."""
+    for node in ast.walk(cls):
+        match node:
+            case ast.FunctionDef(name="__getattr__" | "__getattribute__" | "__setattr__"):
+                return True
+            case ast.Name(id="setattr" | "vars") | ast.Attribute(attr="__dict__" | "__setattr__" | "__class__"):
+                return True
+            case ast.Call(func=ast.Attribute(attr="add_module" | "register_module" | "register_buffer")) if (
+                not node.args or not isinstance(node.args[0], ast.Constant)
+            ):
+                return True
+            case ast.Call(func=ast.Attribute(attr="register_parameter"), args=args) if not args or not isinstance(
+                args[0], ast.Constant
+            ):
+                return True
+    return False
+
+
 def _method_named(cls: ast.ClassDef, name: str) -> bool:
     return any(isinstance(each, ast.FunctionDef) and each.name == name for each in cls.body)
 
@@ -136,17 +269,8 @@ def _bound_in(statement: ast.stmt) -> Iterator[str]:
                 yield from (alias.asname or alias.name.partition(".")[0] for alias in names)
 
 
-def _is_abstract(function: ast.FunctionDef) -> bool:
-    """Whether a function does nothing but say that a subclass has to."""
-    body = [each for each in function.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
-    match body:
-        case [ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError")) | ast.Name(id="NotImplementedError"))]:
-            return True
-    return False
-
-
-def _certain(body: list[ast.stmt]) -> Iterator[ast.expr]:
-    """The expressions that are evaluated whenever ``body`` runs to its end."""
+def _certain(body: list[ast.stmt]) -> Iterator[ast.expr | ast.Raise]:
+    """The expressions that are evaluated whenever ``body`` runs to its end, and what it raises in any case."""
     for statement in body:
         match statement:
             case ast.Expr() | ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Assert() | ast.Return():
@@ -154,6 +278,9 @@ def _certain(body: list[ast.stmt]) -> Iterator[ast.expr]:
                 yield from (node for part in parts if part is not None for node in _evaluated(part))
                 if isinstance(statement, ast.Return):
                     return
+            case ast.Raise():
+                yield statement
+                return
             case ast.With(body=inner):
                 yield from _certain(inner)
                 if _may_leave(statement):
