@@ -21,9 +21,18 @@ SMALL = 65_536
 """Elements; up to this size a tensor is real while the model is built."""
 
 
+class _Fakes(FakeTensorMode):  # type: ignore[no-untyped-call]
+    """Takes bytes for conditions, as torch does with a warning: its decompositions for fake tensors refuse them."""
+
+    def __torch_dispatch__(self, func: Operator, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.aten.where.self and args[0].dtype == torch.uint8:
+            args = (args[0].bool(), *args[1:])
+        return super().__torch_dispatch__(func, types, args, kwargs or {})
+
+
 def new_fake_mode() -> FakeTensorMode:
     """A mode under which real tensors may be mixed with fake ones."""
-    return FakeTensorMode(allow_non_fake_inputs=True)
+    return _Fakes(allow_non_fake_inputs=True)
 
 
 class OnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,11 +16,13 @@ from ..building import Built, Loaded, NoModelError, Target
 from ..failures import text_of
 from ..feeding import complete_recipe
 from ..recipes import RecipeError, default_init, find_target
+from ..torch_private import FakeTensorMode
 from .attempts import Under
 from .budget import Budget
 from .makings import parameters_of
 from .searching import Found, Search
 
+_FAKES_LOG = logging.getLogger(FakeTensorMode.__module__)
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argument")
 
 
@@ -103,10 +106,16 @@ class Lacking:
 
 @contextmanager
 def _torch_restored() -> Iterator[None]:
-    """Leaves torch's own settings as they were."""
+    """Leaves torch's own settings as they were.
+
+    What torch logs of each operator that fails is not even written meanwhile: nearly every try ends with one, and the
+    text of its traceback costs more than some models.
+    """
     dtype, gradients = torch.get_default_dtype(), torch.is_grad_enabled()
+    was_silent, _FAKES_LOG.disabled = _FAKES_LOG.disabled, True
     try:
         yield
     finally:
+        _FAKES_LOG.disabled = was_silent
         torch.set_default_dtype(dtype)
         torch.set_grad_enabled(gradients)

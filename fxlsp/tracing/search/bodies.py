@@ -36,6 +36,27 @@ def body_of(target: Any) -> Body:
     return found
 
 
+def looped_over(function: Any) -> set[str]:
+    """What a function loops over or asks the length of, or reads items of by a loop's number: lists, most likely."""
+    found: set[str] = set()
+    for node in ast.walk(_tree(function)):
+        match node:
+            case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
+                found.update(_looped(iterated))
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+                found.add(name)
+    return found
+
+
+def _looped(iterated: ast.expr) -> Iterator[str]:
+    match iterated:
+        case ast.Name(id=name):
+            yield name
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
+            for arg in args:
+                yield from _looped(arg)
+
+
 def _is_torchs(cls: type) -> bool:
     return cls.__module__.partition(".")[0] in ("torch", "builtins", "typing", "abc")
 

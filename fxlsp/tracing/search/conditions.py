@@ -8,7 +8,7 @@ import linecache
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
 from typing import Any
@@ -199,6 +199,9 @@ class _Wanted:
                 make = _OF_KIND.get(each)
                 if isinstance(part, Tensor) and each in (list, tuple):
                     yield changed(self.trial, path, several(part, 2))
+                elif each is torch.nn.utils.rnn.PackedSequence and isinstance(part, Tensor) and len(part.shape) > 1:
+                    step = replace(part, shape=part.shape[1:])
+                    yield changed(self.trial, path, Text(f"torch.nn.utils.rnn.pack_sequence([{step.text}] * 2)"))
                 elif each is torch.nn.Module:
                     yield changed(self.trial, path, Text(called_module(name_of(path))))
                 elif make is not None:

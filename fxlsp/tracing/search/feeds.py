@@ -12,14 +12,18 @@ from dataclasses import replace
 import torch
 
 from ..entry import entry_of
+from .bodies import looped_over
 from .first_uses import first_uses
 from .guesses import Group, Guess, Open, Size, Tensor, Text, Trial, changed
 from .layers import BATCH, inputs_of_layers, spatial
+from .lengths import several
 from .names import IMAGE, SEQUENCE
 
 FEATURES = 32
 """Channels where no layer says how many."""
 
+_LISTED, _MOST_LISTED = 3, 8
+"""Tensors in a list, where nothing tells how many; and in the longest list."""
 _IDS = re.compile(
     r".*(_ids?|tokens?|token_ids|idx|indices|words|captions?|sentences?|text|sents?|sequences?_id|ids|users?|items?|nodes)$|ids|index"
 )
@@ -174,6 +178,19 @@ def _apart_from_values(name: str, is_later: bool, usual: Tensor) -> Guess | None
 def _length(tensor: Tensor) -> int:
     is_sequence = len(tensor.shape) == (2 if tensor.dtype == "long" else 3)
     return tensor.shape[1] if is_sequence else SEQUENCE
+
+
+def feeds_of_lists(model: torch.nn.Module, feed: Group) -> Iterator[Group]:
+    """The inputs that are looped over as lists of tensors: as many as the model has layers in a list, or three."""
+    looped = looped_over(inspect.unwrap(type(model).forward))
+    layers = [len(module) for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module) > 1]
+    count = next((number for number in layers if number <= _MOST_LISTED), _LISTED)
+    items = tuple(
+        (key, several(part, count) if key.rstrip("=") in looped and isinstance(part, Tensor) else part)
+        for key, part in feed.items
+    )
+    if items != feed.items:
+        yield Group("fed", items)
 
 
 def other_inputs(model: torch.nn.Module) -> Iterator[Tensor]:

@@ -166,6 +166,7 @@ def _of_torch(use: Use, text: str) -> Iterator[Guess]:
     if "Module" in text or "child" in text:
         yield Text(called_module(use.open.name))
     if "too many dimensions" in text:
+        yield Size(size)
         yield Text("0.5")
         yield Tensor((VOCABULARY, size))
     if "ndarray" in text:

@@ -74,14 +74,31 @@ def of_length(group: Group, count: int) -> Group:
     return replace(group, items=tuple((f"[{index}]", part) for index, part in enumerate(parts[:count])))
 
 
+def of_share(trial: Trial, got: int, want: int) -> Iterator[Trial]:
+    """Trials in which the items of a list, which make up ``got`` together, are as many as make up ``want``."""
+    for path, group in lists(trial):
+        count = len(group.items)
+        is_uniform = len({part for _, part in group.items}) == 1 and isinstance(group.items[0][1], Tensor)
+        if is_uniform and got and count * want % got == 0 and 0 < count * want // got <= _LONGEST:
+            yield changed(trial, path, of_length(group, count * want // got))
+
+
 def several(tensor: Tensor, count: int) -> Group:
     """As many tensors in a list."""
     return Group("list", tuple((f"[{index}]", tensor) for index in range(count)))
 
 
+def _several_maps(trial: Trial) -> Iterator[tuple[Path, Group]]:
+    if trial.fed is not None:
+        yield from lists(trial)
+        yield from (
+            (("fed", key), part) for key, part in trial.fed.items if isinstance(part, Group) and part.kind == "dict"
+        )
+
+
 def pyramids(trial: Trial) -> Iterator[Trial]:
     """Trials in which the maps of a list have edges that fall by halves, or rise."""
-    for path, group in lists(trial) if trial.fed is not None else ():
+    for path, group in _several_maps(trial):
         maps = [part for _, part in group.items if isinstance(part, Tensor) and len(part.shape) >= 4]
         if len(maps) < 2 or len(maps) < len(group.items) or len({part.shape[2:] for part in maps}) > 1:
             continue

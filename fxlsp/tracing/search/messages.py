@@ -13,7 +13,7 @@ from math import prod
 
 from .guesses import Group, Open, Size, Tensor, Text, Trial, changed, leaves
 from .layers import BATCH
-from .lengths import several
+from .lengths import of_share, several
 from .names import image_sizes
 from .operators import reranked
 from .sizes import equalised, number_of, numbers, resized, tensors, with_number
@@ -100,6 +100,8 @@ def _shape(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     if 0 in sizes:
         yield from _divided_away(trial)
     wanted = prod(size for size in sizes if size > 0)
+    if got and wanted and -1 not in sizes:
+        yield from of_share(trial, got, wanted)
     if got and wanted:
         if -1 in sizes:
             wanted = max(got // wanted, 1) * wanted or wanted
@@ -193,6 +195,15 @@ def _objects(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
             yield changed(trial, path, Open(path[-1].rstrip("="), 2, fed=True))
 
 
+def _maps_by_name(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    """Maps under names of their own, as the layers of a backbone return them, in the place of one."""
+    for path, tensor in tensors(trial):
+        if path[0] == "fed":
+            for count in (3, 4, 1):
+                items = tuple((repr(str(index)), tensor) for index in range(count))
+                yield changed(trial, path, Group("dict", items))
+
+
 def _callables(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     """A module in the place of a tensor that is called."""
     for path, _ in reversed(tensors(trial)):
@@ -247,6 +258,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (r"[Aa]ttempting to broadcast.*?(\d+).*?(\d+)\]?\D*$", _sizes),
     (r"shape '?\[([^\]]*)\]'? is invalid for input of size (\d+)", _shape),
     (r"Tensor' object is not callable", _callables),
+    (r"values expected sparse tensor layout|Tensor' object has no attribute '(?:items|keys|values)'", _maps_by_name),
     (r"can't divide axis of length (\d+) in chunks of (\d+)", _divisible),
     (r"\(?(\d+)\)? (?:must|should|has to|needs to) be (?:divisible by|a multiple of)[^\d]*(\d+)", _divisible),
     (
@@ -277,7 +289,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
             r"|Boolean value of Tensor|must be (?:an? )?(?:int|integer|float|number|Number|SymInt"
             r"|tuple of ints|bool|real number)\b[^\n]*not (?:\w*Tensor|Parameter)"
             r"|unhashable type: '(?:Fake)?Tensor'|'(?:Fake)?Tensor' object (?:is not callable|cannot be)"
-            r"|failed to unpack|arange\(\) received an invalid combination of arguments - got \((?:Fake)?Tensor"
+            r"|failed to unpack|arange\(\) received an invalid combination of arguments - got \([^)]*Tensor"
         ),
         _scalars,
     ),
@@ -299,6 +311,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (
         (
             r"'(?:int|float|bool|str)' object has no attribute"
+            r"|'(?:float|bool)' object is not (?:subscriptable|iterable)"
             r"|expected Tensor as element|must be (?:a )?Tensor,? not|must be Tensor, not"
             r"|has no attribute '(?:size|shape|dim|view"
             r"|ndim|device|dtype|permute|unsqueeze)'|not (?:list|tuple|int|NoneType|bool)\b|unsupported operand"

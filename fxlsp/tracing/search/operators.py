@@ -11,11 +11,11 @@ from typing import Any
 import torch
 
 from .attempts import Call
-from .guesses import Tensor, Trial, changed
+from .guesses import Open, Tensor, Trial, changed
 from .layers import BATCH, spatial
-from .lengths import pyramids
-from .names import SEQUENCE
-from .sizes import equalised, resized, split, step_of, tensors
+from .lengths import of_share, pyramids
+from .names import SEQUENCE, name_of
+from .sizes import equalised, number_of, numbers, resized, split, step_of, tensors, with_number
 
 _BROADCASTING = re.compile(
     r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
@@ -45,7 +45,9 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
         size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
         if size:
             yield from _features(trial, operands[0], size[-1])
-    elif name in ("embedding", "embedding_bag", "one_hot", "gather", "index_select", "scatter"):
+    elif name in ("gather", "scatter", "scatter_add") and len(operands) > 1:
+        yield from _indexed(trial, call, operands[0], operands[1])
+    elif name in ("embedding", "embedding_bag", "one_hot", "index_select"):
         for operand in operands if name != "embedding" else operands[:1]:
             yield from retyped(trial, operand, "long")
     elif name in ("matmul", "mm", "bmm", "rmatmul", "baddbmm", "addmm", "matmul_", "sparse_mm", "spmm"):
@@ -64,6 +66,11 @@ def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.T
             # A weight for each class.
             yield from _channels(trial, operands[0], operands[2].shape[0])
         yield from _classes(trial, operands[0], operands[1])
+    elif name == "getitem" and operands and isinstance(call.args[1], str):
+        # The message varies with the length of the key: torch takes a string for a sequence of indices.
+        for path, tensor in tensors(trial):
+            if path[0] == "fed" and (path, tensor) in list(_same(trial, operands[0])):
+                yield changed(trial, path, Open(name_of(path), 2, fed=True))
     elif "_pool" in name and operands and len(call.args) > 1:
         yield from _pooled(trial, operands[0], call.args[1])
     elif _BROADCASTING.fullmatch(name) and len(operands) > 1:
@@ -107,13 +114,36 @@ def _convolution(trial: Trial, name: str, call: Call, operands: list[torch.Tenso
         yield from reranked(trial, operand.dim(), dimensions + 2)
         return
     if operand.shape[1] != channels:
+        yield from of_share(trial, operand.shape[1], channels)
         yield from split(trial, operand.shape[1], channels)
         yield from equalised(trial, operand.shape[1], channels)
         if operand.shape[-1] == channels:
             yield from _moved(trial, operand)
         return
     smallest = min(operand.shape[2:])
+    for kernel in dict.fromkeys(weight.shape[2:]):
+        if kernel > smallest:
+            yield from _smaller(trial, kernel)
     yield from resized(trial, (max(weight.shape[2:]) / max(smallest, 1) * 2) ** dimensions)
+
+
+def _indexed(trial: Trial, call: Call, given: torch.Tensor, index: torch.Tensor) -> Iterator[Trial]:
+    """Labels: of the shape of what they are an index of, but for the dimension that they choose from."""
+    dim = next((arg for arg in (*call.args[1:2], call.kwargs.get("dim")) if isinstance(arg, int)), None)
+    if index.dtype != torch.long or index.dim() != given.dim():
+        shape = tuple(given.shape)
+        chosen = [] if dim is None or not shape else [shape[: dim % len(shape)] + shape[dim % len(shape) + 1 :]]
+        for path, tensor in reversed(tensors(trial)):
+            if path[0] == "fed" and tensor.shape != shape[:-1]:
+                yield from (changed(trial, path, Tensor(labels, "long")) for labels in (*chosen, shape))
+    yield from retyped(trial, index, "long")
+
+
+def _smaller(trial: Trial, kernel: int) -> Iterator[Trial]:
+    """A kernel that is no size of features, although it was taken for one."""
+    for path, part in numbers(trial):
+        if path[0] == "made" and number_of(part) == kernel:
+            yield from (changed(trial, path, with_number(part, size)) for size in (3, 2, 1))
 
 
 def _pooled(trial: Trial, operand: torch.Tensor, kernel: Any) -> Iterator[Trial]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import torch
 
-from .feeds import other_inputs
+from .feeds import feeds_of_lists, other_inputs
 from .guesses import Group, Guess, Open, Size, Tensor, Trial
 from .sizes import step_of
 
@@ -30,6 +30,7 @@ def alike(part: Guess) -> Guess:
 
 def other_feeds(trial: Trial, feed: Group, model: torch.nn.Module) -> Iterator[Trial]:
     """Steps of sequences, then the same for each input that is a tensor: what layers take, and usual tensors."""
+    yield from (replace(trial, fed=lists) for lists in feeds_of_lists(model, feed))
     steps = step_of(replace(trial, fed=feed))
     if steps.fed != feed:
         yield steps

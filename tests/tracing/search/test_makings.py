@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fxlsp.report.problems import Failure
-from tests.tracing.search.frames import HEAD, constructed
+from tests.tracing.search.frames import HEAD, constructed, net
 
 
 def body(text: str) -> str:
@@ -358,6 +358,33 @@ class Net(nn.Module):
 """
     report = worker.report(write(HEAD + residual) + ":Net")
     assert report.recipe.init == "Net(inplanes=32, planes=32, act=torch.nn.ReLU())"
+    assert report.complete
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made", "run", "init"),
+    [
+        pytest.param(
+            "width",
+            "self.sizes = torch.IntTensor([width])\nself.a = nn.Linear(width, width)",
+            "return self.a(x)",
+            "Net(width=64)",
+            id="a number of which a tensor is made",
+        ),
+        pytest.param(
+            "hidden, tube",
+            "self.a = nn.Conv3d(3, hidden, (tube, 8, 8), (tube, 8, 8))",
+            "return self.a(x)",
+            "Net(hidden=32, tube=3)",
+            id="an edge of a kernel",
+        ),
+    ],
+)
+def test_what_is_no_size_of_features_is_recognised_by_its_number(
+    arguments: str, made: str, run: str, init: str, worker: Any, write: Callable[..., str]
+) -> None:
+    report = worker.report(write(net(arguments, made, "x", run)) + ":Net")
+    assert report.recipe.init == init
     assert report.complete
 
 
