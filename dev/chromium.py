@@ -211,11 +211,14 @@ def main() -> int:
     if shutil.which("apt-get") is None or os.geteuid() != 0:
         sys.stderr.write("There is no Chromium, and only root could install Debian's: the graph view is not tested.\n")
         return 0
-    subprocess.run(["apt-get", "update", "-qq"], check=True)
+    # One of several sources that cannot be reached is no reason not to try the others.
+    subprocess.run(["apt-get", "update", "-qq"], check=False)
     packages = ["chromium", "fonts-dejavu-core"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
-    subprocess.run(install, check=True, stdout=subprocess.DEVNULL, env=environment)
+    if subprocess.run(install, check=False, stdout=subprocess.DEVNULL, env=environment).returncode != 0:
+        # What that means is for the tests to say: where all has to be there they fail, else they are left out.
+        sys.stderr.write("Chromium could not be installed.\n")
     return 0
 
 
