@@ -132,7 +132,10 @@ class Texts:
             if self._session.documents.get(path) is document and path not in self._again:
                 self._take(document, analysis)
                 self._on_known(path)
-                return
+                if self._session.documents.get(path) is document and path not in self._again:
+                    break
+        # In the very step that decides so: of an edit that comes in the next one nobody else would take notice.
+        del self._analysing[path]
 
     async def _read_on_thread(self, path: str) -> None:
         document = await asyncio.get_running_loop().run_in_executor(self._executor, _read, path)
@@ -182,9 +185,6 @@ class Texts:
         def ended(task: asyncio.Task[None]) -> None:
             if tasks.get(path) is task:
                 del tasks[path]
-                if tasks is self._analysing and path in self._again and not task.cancelled():
-                    self._again.discard(path)
-                    self._run(tasks, path, self._analyse_on_thread(path))
             if not task.cancelled() and (error := task.exception()) is not None:
                 _log.error("%s could not be read, which is a mistake of fxlsp's own", path, exc_info=error)
 

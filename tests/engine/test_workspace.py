@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -535,6 +536,23 @@ async def test_a_recipe_that_turns_out_to_be_another_one_is_traced_in_place_of_t
     editor.replace("Net(1)", "Net(2)")
     await eventually(lambda: editor.report().recipe.init == "Net(2)")
     await editor.until(Status.FRESH)
+
+
+async def test_an_edit_right_after_the_models_of_a_text_were_found_is_not_lost(make: Make) -> None:
+    editor: Editor = make()
+    names = ["Net", *(f"Net{number}" for number in range(8))]
+    following = dict(pairwise(names))
+
+    def type_at_once(_: Change) -> None:
+        for name in editor.states():
+            if name in following:
+                # It comes before whatever waits for its turn once this step of the analysis is over.
+                old, new = f"class {name}(", f"class {following.pop(name)}("
+                asyncio.get_running_loop().call_soon(editor.replace, old, new)
+
+    editor.workspace.subscribe(type_at_once)
+    editor.open(NET + "a = 1\n" * 500)
+    await editor.until(Status.FRESH, names[-1])
 
 
 async def test_a_buffer_without_a_file_is_traced(make: Make) -> None:
