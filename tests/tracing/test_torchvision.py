@@ -1,4 +1,7 @@
-"""Every torchvision classification model, held against a real run."""
+"""torchvision's classification models, one of each architecture, held against a real run.
+
+The others are the same code with other sizes; ``python -m benchmarks.corpus --torchvision`` runs them all.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,20 @@ COLUMNS = sys.version_info >= (3, 11)
 """Before, code knows its lines alone: a location is the line on which the expression begins."""
 
 
-def classification_models() -> list[str]:
-    try:
-        import torchvision.models
-    except ImportError:
-        return []
-    return list(torchvision.models.list_models(module=torchvision.models))
+ARCHITECTURES = [
+    *("alexnet", "convnext_tiny", "densenet121", "efficientnet_b0", "efficientnet_v2_s", "googlenet", "inception_v3"),
+    *("maxvit_t", "mnasnet0_5", "mnasnet1_3", "mobilenet_v2", "mobilenet_v3_small", "regnet_x_400mf", "regnet_y_400mf"),
+    *("resnet18", "resnet50", "resnext50_32x4d", "shufflenet_v2_x0_5", "squeezenet1_0", "squeezenet1_1", "swin_t"),
+    *("swin_v2_t", "vgg11", "vgg11_bn", "vit_b_32", "wide_resnet50_2"),
+]
+
+
+def test_every_architecture_of_torchvision_is_among_them() -> None:
+    import torchvision.models
+    from torchvision.models import get_model_builder, list_models
+
+    modules = {get_model_builder(name).__module__ for name in list_models(module=torchvision.models)}
+    assert {get_model_builder(name).__module__ for name in ARCHITECTURES} == modules
 
 
 @pytest.fixture
@@ -62,7 +73,7 @@ def test_a_container_child_stands_on_the_call_of_the_container(worker: Any) -> N
 
 
 @pytest.mark.filterwarnings("ignore:The default weight initialization:FutureWarning")
-@pytest.mark.parametrize("name", classification_models())
+@pytest.mark.parametrize("name", ARCHITECTURES)
 def test_nodes_of_a_model_stand_where_it_really_runs(name: str, worker: Any, without_init: None) -> None:
     size = 299 if name == "inception_v3" else 224
     report = worker.report(f"torchvision.models:{name}", f"{name}().eval()", f"torch.randn(1, 3, {size}, {size})")
