@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from fxlsp.engine.store import Snapshot
 from fxlsp.server.server import Server
+from fxlsp.source.documents import path_of_uri
 
 T = TypeVar("T")
+
+
+async def which_model(
+    server: Server,
+    arguments: Sequence[str],
+    names: Callable[[Snapshot, str], Sequence[str]],
+    question: str,
+    nothing: str,
+) -> tuple[str, str] | None:
+    """Path and name of the model that is meant: what the editor says, else what the user picks.
+
+    Args:
+        arguments: the URI of a document and the name of a model in it, as far as the editor gives them.
+        names: the models of an open file that come into question.
+        question: what to ask, and ``nothing`` what to say where there are none.
+    """
+    if len(arguments) > 1:
+        return path_of_uri(arguments[0]), arguments[1]
+    snapshot = server.engine.snapshot
+    paths = [path_of_uri(arguments[0])] if arguments else list(snapshot.documents)
+    found = {f"{name} ({path})": (path, name) for path in paths for name in names(snapshot, path)}
+    if not found:
+        say(server, nothing)
+        return None
+    return await ask(server, question, found)
 
 
 async def ask(server: Server, question: str, answers: dict[str, T]) -> T | None:

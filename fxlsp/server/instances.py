@@ -6,13 +6,12 @@ from the list. What an editor does not say is asked for by ``window/showMessageR
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from fxlsp.answers.instances import InstanceChoice, instance_choices
 from fxlsp.answers.outline import outline
 from fxlsp.engine.store import Snapshot
-from fxlsp.server.asking import ask, say, warn
+from fxlsp.server.asking import ask, say, warn, which_model
 from fxlsp.server.server import Server
 from fxlsp.source.documents import path_of_uri
 
@@ -21,6 +20,7 @@ CHOOSE_INSTANCE = "fxlsp.chooseInstance"
 
 _FIRST = "first"
 """The ``id`` that takes a choice back."""
+_NOWHERE = "No class here ran in more than one place."
 
 
 def register(server: Server) -> None:
@@ -31,26 +31,13 @@ def register(server: Server) -> None:
 
     @server.command(CHOOSE_INSTANCE)
     async def choose_instance(*arguments: str) -> None:
-        place = await _class(server, arguments)
+        place = await which_model(server, arguments, _names, "Of which class?", _NOWHERE)
         if place is not None:
             await _choose(server, *place, arguments[2] if len(arguments) > 2 else None)
 
 
 def _to_json(choice: InstanceChoice) -> dict[str, Any]:
     return {"id": choice.id, "text": choice.text, "shapes": choice.flow, "chosen": choice.chosen}
-
-
-async def _class(server: Server, arguments: Sequence[str]) -> tuple[str, str] | None:
-    """Path and name of the class that is meant: what the editor says, else what the user does."""
-    if len(arguments) > 1:
-        return path_of_uri(arguments[0]), arguments[1]
-    snapshot = server.engine.snapshot
-    paths = [path_of_uri(arguments[0])] if arguments else list(snapshot.documents)
-    found = {f"{name} ({path})": (path, name) for path in paths for name in _names(snapshot, path)}
-    if not found:
-        say(server, "No class here ran in more than one place.")
-        return None
-    return await ask(server, "Of which class?", found)
 
 
 def _names(snapshot: Snapshot, path: str) -> list[str]:

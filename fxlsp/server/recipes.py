@@ -16,7 +16,7 @@ from fxlsp.answers.recipe_choices import RecipeChoice, recipe_choices, recipe_in
 from fxlsp.answers.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.recipes import Recipe
-from fxlsp.server.asking import ask, say, warn
+from fxlsp.server.asking import ask, say, warn, which_model
 from fxlsp.server.code_action import to_workspace_edit
 from fxlsp.server.server import Server
 from fxlsp.source.documents import path_of_uri, uri_of_path
@@ -65,16 +65,7 @@ def _to_json(choice: RecipeChoice) -> dict[str, Any]:
 
 
 async def _model(server: Server, arguments: Sequence[str]) -> tuple[str, str] | None:
-    """Path and name of the model that is meant: what the editor says, else what the user does."""
-    if len(arguments) > 1:
-        return path_of_uri(arguments[0]), arguments[1]
-    snapshot = server.engine.snapshot
-    paths = [path_of_uri(arguments[0])] if arguments else list(snapshot.documents)
-    found = {f"{name} ({path})": (path, name) for path in paths for name in _names(snapshot, path)}
-    if not found:
-        say(server, "No model here has a recipe.")
-        return None
-    return await ask(server, "Which model?", found)
+    return await which_model(server, arguments, _names, "Which model?", "No model here has a recipe.")
 
 
 def _names(snapshot: Snapshot, path: str) -> list[str]:
