@@ -13,7 +13,7 @@ from ..report.places import Location, Step
 from .construction import Constructions
 from .frames import Instruction, Places
 from .in_place import last_change
-from .outputs import output_of
+from .outputs import UNKNOWN, output_of
 from .torch_private import pretty_target
 from .tracer import ModulePathTracer, NodeOrigin, TracedCall, forward_code, raised_before_forward
 from .values import NodeValue
@@ -176,7 +176,10 @@ class Assembly:
         root = TracedCall(self._root, "", "", False, (), self._root_arguments(), 0, {})
         last = self.graph_nodes[-1] if self.graph_nodes else None
         if last is not None and last.op == "output":
-            root.end_node, root.output = len(self.graph_nodes), last.args[0]
+            known = self._values.get(last)
+            # What is unknown is no argument that a node can have: torch.fx writes None in its place.
+            is_unknown = known is not None and known.output is UNKNOWN
+            root.end_node, root.output = len(self.graph_nodes), UNKNOWN if is_unknown else last.args[0]
         return tuple(self._call(call) for call in (root, *self._tracer.calls))
 
     def _root_arguments(self) -> tuple[Any, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from tests.tracing.recovery.spellings import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces
@@ -92,3 +95,11 @@ TRACES = {
 @pytest.mark.parametrize("name", TRACES)
 def test_operations_that_run_are_silent(name: str, traces: Traces) -> None:
     traces(TRACES[name])
+
+
+@pytest.mark.parametrize("body", ["raise NotImplementedError", "return x.missing(4).also", "return self.decode(x)"])
+def test_what_a_forward_that_never_returns_gives_is_unknown(body: str, worker: Any, write: Callable[..., str]) -> None:
+    text = f"from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        {body}\n"
+    report = worker.report(write(text) + ":Net", "Net()", None)
+    assert report.calls[0].output is None
+    assert report.nodes[-1].output is None
