@@ -43,7 +43,9 @@ def accept(session: Session, key: ModelKey, sent: Sent, outcome: Outcome, cost_m
         session.states[key] = replace(state, failure=outcome.failure, failure_texts=texts, cost_ms=cost_ms)
     else:
         session.states[key] = _with_report(state, outcome.report, texts, sent, cost_ms)
-        session.covers[key] = coverage(outcome.report, texts, sent.documents, key)
+        # What was opened after the trace began was read from disk, and may be the same text.
+        settled = {path: analysis.document for path, analysis in session.analyses.items()}
+        session.covers[key] = coverage(outcome.report, texts, {**settled, **sent.documents}, key)
     return True
 
 

@@ -21,6 +21,7 @@ from fxlsp.report.graph import ModuleCall, Node, Verdict
 from fxlsp.report.places import Location
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
+from fxlsp.source.documents import read_document
 from tests.engine.workers.speaking import HELLO, Wire
 
 Message = dict[str, Any]
@@ -68,6 +69,9 @@ class Worker:
         name, file = message["target"]["name"], message["target"].get("file", "")
         imports = ["einops"] if "einops" in text else []
         reads = [{"path": path, "digest": digest} for path, digest in message["overlays"].items()]
+        if other := other_file(text):
+            other = os.path.join(os.path.dirname(file), other)
+            reads.append({"path": other, "digest": read_document(other).digest})
         if name.startswith("Dying") or "# dies" in text:
             stack = [
                 {"file": "/usr/lib/python3/site-packages/torch/nn.py", "line": 3, "function": "inner"},
@@ -86,14 +90,17 @@ class Worker:
 
 
 def report(message: Message, file: str, text: str) -> Message:
-    """One node on the line of ``forward``, as wide as the text says; calls of the classes named in ``# runs: A B``."""
+    """One node on the line of ``forward``, as wide as the text says; calls of the classes named in ``# runs: A B``, or
+    of another file in ``# runs other.py: A``."""
     width = re.search(r"width = (\d+)", text)
     size = re.search(r"big(\d+)", message["target"]["name"])
     output = {"shape": [int(width[1]) if width else 0], "dtype": "float32"}
     place = location(file, line_of(text, "def forward"))
     node = Node("x", "placeholder", "x", None, None, None, place, (), output, (), 0, None)
     root = ModuleCall("", "", "M", False, None, None, (), output, 0, None, 0, 1)
-    runs = (replace(root, forward=location(file, line)) for line in run_lines(text))
+    ran = os.path.join(os.path.dirname(file), other) if (other := other_file(text)) else file
+    lines = run_lines(text, on_disk(ran) if other else text)
+    runs = (replace(root, forward=location(ran, line)) for line in lines)
     recipe = Recipe(message["recipe"]["init"] or "", message["recipe"]["inputs"], "default")
     return Report(
         target=message["target"]["name"],
@@ -111,10 +118,15 @@ def report(message: Message, file: str, text: str) -> Message:
     ).to_json()
 
 
-def run_lines(text: str) -> list[int]:
-    named = re.search(r"# runs: (.*)", text)
+def run_lines(text: str, defining: str) -> list[int]:
+    named = re.search(r"# runs(?: .*)?: (.*)", text)
     names = named[1].split() if named else []
-    return [line_of(text, "def forward", line_of(text, f"class {name}(")) for name in names]
+    return [line_of(defining, "def forward", line_of(defining, f"class {name}(")) for name in names]
+
+
+def other_file(text: str) -> str:
+    named = re.search(r"# runs (.*): ", text)
+    return named[1] if named else ""
 
 
 def on_disk(file: str) -> str:
