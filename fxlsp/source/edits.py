@@ -55,7 +55,8 @@ class EditLog:
         hunks = self.hunks
         for edit in edits:
             hunks = _with_edit(hunks, edit)
-        return EditLog(self.before, after, hunks)
+        trimmed = (_trimmed(hunk, self.before.text, after.text) for hunk in hunks)
+        return EditLog(self.before, after, tuple(hunk for hunk in trimmed if _differs(hunk)))
 
 
 def move(span: Span, log: EditLog) -> Moved | None:
@@ -91,11 +92,31 @@ def _with_edit(hunks: tuple[Hunk, ...], edit: TextEdit) -> tuple[Hunk, ...]:
     behind = hunks[len(before) + len(touched) :]
     joined = _joined(before[-1] if before else Hunk(0, 0, 0, 0), touched, edit, growth)
     moved = [Hunk(old_start, old_end, start + growth, end + growth) for old_start, old_end, start, end in behind]
-    return (
-        *before,
-        *([joined] if joined.old_start < joined.old_end or joined.new_start < joined.new_end else []),
-        *moved,
-    )
+    return (*before, *([joined] if _differs(joined) else []), *moved)
+
+
+def _differs(hunk: Hunk) -> bool:
+    return hunk.old_start < hunk.old_end or hunk.new_start < hunk.new_end
+
+
+def _trimmed(hunk: Hunk, old: str, new: str) -> Hunk:
+    """The hunk without what both texts begin and end with there: a line that was taken out and put back, say."""
+    old_start, old_end, new_start, new_end = hunk
+    head = _common(old[old_start:old_end], new[new_start:new_end])
+    tail = _common(old[old_start + head : old_end][::-1], new[new_start + head : new_end][::-1])
+    return Hunk(old_start + head, old_end - tail, new_start + head, new_end - tail)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin with in common; halves what is compared, for stretches may be long."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def _joined(previous: Hunk, touched: list[Hunk], edit: TextEdit, growth: int) -> Hunk:
