@@ -49,6 +49,11 @@ class FxUses:
             elif use is not None and use.path in within:
                 self._run(folder, self._look(folder, None))
 
+    @property
+    def is_busy(self) -> bool:
+        """Folders are being looked into."""
+        return bool(self._tasks)
+
     async def close(self) -> None:
         self._closing.set()
         tasks = tuple(self._tasks.values())

@@ -49,6 +49,11 @@ class Indexer:
         if changed:
             self._run(self._read_files(changed))
 
+    @property
+    def is_busy(self) -> bool:
+        """Files are being read."""
+        return bool(self._tasks)
+
     async def close(self) -> None:
         self._closing.set()
         for task in self._tasks:

@@ -52,6 +52,11 @@ class TracingJobs:
             self._scheduler.withdraw(key)
             self._scheduler.cancel(key)
 
+    @property
+    def is_busy(self) -> bool:
+        """A trace runs, or waits for its turn or for a rest."""
+        return self._scheduler.is_busy
+
     async def close(self) -> None:
         await self._scheduler.close()
 

@@ -88,6 +88,10 @@ class Scheduler(Generic[Key]):
     def waiting(self) -> frozenset[Key]:
         return frozenset(self._waiting)
 
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._waiting or self._running)
+
     async def close(self) -> None:
         """Cancels everything and waits for its end; later submissions are ignored."""
         self._closed = True

@@ -113,6 +113,11 @@ class Texts:
         texts = {path: text for path in session.documents if (text := session.settled_text(path)) is not None}
         return lambda path: texts.get(path) or self._disk.read(path)
 
+    @property
+    def is_busy(self) -> bool:
+        """A text is being analysed or read."""
+        return bool(self._analysing or self._reading)
+
     async def close(self) -> None:
         tasks = (*self._analysing.values(), *self._reading.values())
         for task in tasks:

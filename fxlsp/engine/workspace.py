@@ -89,6 +89,11 @@ class Workspace:
         self._subscribers.append(callback)
         return lambda: self._subscribers.remove(callback)
 
+    @property
+    def at_rest(self) -> bool:
+        """Nothing is read, analysed or traced, or waits for that: only another change can lead to another snapshot."""
+        return not any(each.is_busy for each in (self._texts, self._indexer, self._fx_uses, self._jobs))
+
     def open(self, document: Document) -> None:
         self._session.on_disk.pop(document.path, None)
         self._session.put(document)

@@ -17,6 +17,7 @@ from fxlsp.server import (
     document_symbol,
     graph,
     hover,
+    information,
     inlay_hint,
     instances,
     lifecycle,
@@ -29,7 +30,7 @@ from fxlsp.server import (
 from fxlsp.server.server import Server
 
 _FEATURES = (
-    *(lifecycle, text_sync, watched_files, commands, recipes, instances, graph),
+    *(lifecycle, text_sync, watched_files, commands, recipes, instances, graph, information),
     *(hover, code_lens, inlay_hint, document_symbol, code_action, definition, workspace_symbol),
 )
 
