@@ -220,11 +220,11 @@ async def test_parents_come_first_and_cover_what_they_run(make: Make) -> None:
 
 async def test_a_class_is_covered_by_a_trace_that_began_before_its_file_was_opened(make: Make) -> None:
     editor = make()
-    Path(editor.path("blocks.py")).write_text(NET.replace("Net", "Block"))
+    (editor.folder / "blocks.py").write_text(NET.replace("Net", "Block"))
     editor.open("# slow\n# runs blocks.py: Block\n" + NET)
     await editor.until(Status.RUNNING)
     editor.open(NET.replace("Net", "Block"), "blocks.py")
-    Path(editor.path("model.gate")).touch()
+    (editor.folder / "model.gate").touch()
     await editor.until(Status.FRESH)
     await editor.at_rest()
     assert editor.state("Block", "blocks.py").covered_by == editor.state("Net").key

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,9 @@ Encoding = Literal["utf-8", "utf-16"]
 
 PATIENCE = 30.0
 """Seconds until an expectation has failed; importing torch on a busy machine takes some."""
+
+_POLL = 0.02
+"""Seconds between questions whether the server is at rest."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,7 @@ class Buffer:
 
     uri: str
     text: str
+    path: str = ""
     version: int = 1
     problems: list[Json] | None = None
     """As last published; None before that."""
@@ -109,6 +114,8 @@ class Client:
     """The newest problems of each file, open or not, by its URI."""
     heard: list[tuple[str, Json]] = field(default_factory=list)
     """Everything the server said of its own accord."""
+    times: list[tuple[str, float]] = field(default_factory=list)
+    """Of each question about a document its method, and the seconds until the answer."""
     greeting: Json = None
     """The answer to ``initialize``."""
     is_running: bool = True
@@ -116,6 +123,7 @@ class Client:
     async def start(self, folder: Path, options: Json, environment: Mapping[str, str], process_id: int | None) -> None:
         """Starts a server for ``folder``."""
         self._news = asyncio.Event()
+        self._folder = folder
         command = ["env", *(f"{name}={value}" for name, value in environment.items())]
         command += [sys.executable, "-m", "fxlsp", "serve", "--stdio"]
         self.connection = await Connection.start(command, self._hear)
@@ -128,6 +136,20 @@ class Client:
         }
         self.greeting = await self.connection.request("initialize", params)
         self.connection.notify("initialized", {})
+
+    async def move(self, folder: Path, settings: Mapping[str, Json]) -> None:
+        """Opens another folder in the place of the one before, with settings of its own."""
+        added, removed = ({"uri": each.as_uri(), "name": each.name} for each in (folder, self._folder))
+        self._folder, self.settings = folder, settings
+        event = {"added": [added], "removed": [removed]}
+        self.connection.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+        asked = self.count("workspace/configuration")
+        self.connection.notify("workspace/didChangeConfiguration", {"settings": None})
+
+        async def questions() -> int:
+            return self.count("workspace/configuration")
+
+        await self.until(questions, lambda count: count > asked)
 
     async def stop(self) -> int:
         """Says goodbye; the exit code of the server."""
@@ -142,7 +164,7 @@ class Client:
 
     def open(self, path: Path, text: str | None = None) -> Buffer:
         text = path.read_text(encoding="utf-8") if text is None else text
-        buffer = Buffer(path.as_uri(), text)
+        buffer = Buffer(path.as_uri(), text, str(path))
         self.buffers[buffer.uri] = buffer
         item = {"uri": buffer.uri, "languageId": "python", "version": 1, "text": text}
         self.connection.notify("textDocument/didOpen", {"textDocument": item})
@@ -154,10 +176,14 @@ class Client:
     def replace(self, buffer: Buffer, old: str, new: str) -> None:
         """Types ``new`` over the first ``old``, without saving."""
         start = buffer.text.index(old)
-        self._type(buffer, {"start": self.position(buffer, start), "end": self.position(buffer, start + len(old))}, new)
+        self.type(buffer, start, start + len(old), new)
+
+    def type(self, buffer: Buffer, start: int, end: int, new: str) -> None:
+        """Types ``new`` over what stands between two offsets."""
+        self._type(buffer, {"start": self.position(buffer, start), "end": self.position(buffer, end)}, new)
 
     def _type(self, buffer: Buffer, span: Json, new: str) -> None:
-        start, end = (self._offset(buffer, span[side]) for side in ("start", "end"))
+        start, end = (self.offset(buffer, span[side]) for side in ("start", "end"))
         buffer.text = buffer.text[:start] + new + buffer.text[end:]
         buffer.version += 1
         document = {"uri": buffer.uri, "version": buffer.version}
@@ -170,11 +196,14 @@ class Client:
 
     def covered(self, buffer: Buffer, span: Json) -> str:
         """The text that an LSP range covers."""
-        start, end = (self._offset(buffer, span[side]) for side in ("start", "end"))
+        start, end = (self.offset(buffer, span[side]) for side in ("start", "end"))
         return buffer.text[start:end]
 
     async def ask(self, method: str, buffer: Buffer, **params: Json) -> Json:
-        return await self.connection.request(method, {"textDocument": {"uri": buffer.uri}, **params})
+        asked = time.perf_counter()
+        answer = await self.connection.request(method, {"textDocument": {"uri": buffer.uri}, **params})
+        self.times.append((method, time.perf_counter() - asked))
+        return answer
 
     async def hints(self, buffer: Buffer) -> dict[str, str]:
         """The hints by the text that stands before them on their line."""
@@ -208,7 +237,7 @@ class Client:
 
     def apply(self, buffer: Buffer, edits: list[Json]) -> None:
         """Makes edits, which all count in the present text, as an editor does: the last one in the text first."""
-        places = [(self._offset(buffer, edit["range"]["start"]), index) for index, edit in enumerate(edits)]
+        places = [(self.offset(buffer, edit["range"]["start"]), index) for index, edit in enumerate(edits)]
         for _, index in sorted(places, reverse=True):
             self._type(buffer, edits[index]["range"], edits[index]["newText"])
 
@@ -232,6 +261,15 @@ class Client:
             if accepted(answer):
                 return answer
             await self._news.wait()
+
+    async def rest(self) -> Json:
+        """Until the server has nothing to do; what it says of itself then."""
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        while not (facts := await self.command("fxlsp.information"))["atRest"]:
+            assert asyncio.get_running_loop().time() < deadline, f"no rest in {PATIENCE} s: {facts['text']}"
+            # It sends no word when it comes to rest without news.
+            await asyncio.sleep(_POLL)
+        return facts
 
     def said(self, method: str) -> list[Json]:
         """What the server said by this method, in order."""
@@ -261,11 +299,11 @@ class Client:
             return {"success": True}
         if method == "workspace/applyEdit":
             if self.takes_edits:
-                self._apply_workspace_edit(params["edit"])
+                self.apply_workspace_edit(params["edit"])
             return {"applied": self.takes_edits}
         return None
 
-    def _apply_workspace_edit(self, edit: Json) -> None:
+    def apply_workspace_edit(self, edit: Json) -> None:
         changes = dict(edit.get("changes") or {})
         for change in edit.get("documentChanges") or ():
             document = change["textDocument"]
@@ -275,10 +313,10 @@ class Client:
             self.apply(self.buffers[uri], edits)
 
     def _before(self, buffer: Buffer, position: Json) -> str:
-        offset = self._offset(buffer, position)
+        offset = self.offset(buffer, position)
         return buffer.text[buffer.text.rfind("\n", 0, offset) + 1 : offset].strip()
 
-    def _offset(self, buffer: Buffer, position: Json) -> int:
+    def offset(self, buffer: Buffer, position: Json) -> int:
         lines = buffer.text.split("\n")
         before = sum(len(line) + 1 for line in lines[: position["line"]])
         line = lines[position["line"]]

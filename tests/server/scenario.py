@@ -1,0 +1,123 @@
+"""A scenario: files with marks, and what the server answers to what a user does there, in one text file.
+
+    What is shown, in a sentence or two.
+
+    == untrusted                       nobody has said that code of the workspace may run; optional
+    == settings
+    {"hints": false}                   what the editor says as settings: JSON, and optional
+    == net.py
+    y = self.⟨call⟩fc(x)               a file; a mark names the place after it and is no part of the file
+    == on disk: blocks.py
+    class Block(nn.Module): ...        a file that is not opened
+    >> hover call
+    2:5-2:15 `self.fc(x)`              the golden answer, up to the next step
+    >> type fc => head
+    >> hints
+    ...
+
+Places are told in lines and code points from 1, so the answers are the same for clients of every encoding.
+``FXLSP_WRITE_SCENARIOS=1 pytest tests/server/test_scenarios.py`` writes the answers anew, to be read before they are
+committed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dev.rpc import Json
+
+_SECTION = "== "
+_STEP = ">> "
+_ON_DISK = "on disk: "
+_MARK = re.compile(r"⟨(\w+)⟩")
+
+
+@dataclass(frozen=True)
+class ScenarioFile:
+    name: str
+    text: str
+    marks: Mapping[str, int]
+    """Offsets in ``text``."""
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    verb: str
+    argument: str
+    answer: str
+    """Golden; "" where nothing is answered."""
+
+    @property
+    def heading(self) -> str:
+        return f"{_STEP}{self.verb} {self.argument}".rstrip()
+
+
+@dataclass(frozen=True)
+class Scenario:
+    head: str
+    """The text of the scenario before its first step, as it stands."""
+    files: tuple[ScenarioFile, ...]
+    steps: tuple[Step, ...]
+    settings: Mapping[str, Json] = field(default_factory=dict)
+    is_trusted: bool = True
+
+    def place(self, mark: str) -> tuple[ScenarioFile, int]:
+        """The file and offset of a mark.
+
+        Raises:
+            KeyError: no file has it.
+        """
+        for file in self.files:
+            if mark in file.marks:
+                return file, file.marks[mark]
+        raise KeyError(f"no file has the mark ⟨{mark}⟩")
+
+    def write_files(self, folder: Path) -> None:
+        for file in self.files:
+            path = folder / file.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(file.text, encoding="utf-8", newline="")
+
+    def text(self, answers: list[str]) -> str:
+        """The scenario's file, with these answers to its steps."""
+        parts = [f"{step.heading}\n{answer}" for step, answer in zip(self.steps, answers, strict=True)]
+        return self.head + "".join(parts)
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Parses the file of a scenario."""
+    head, *steps = _split(path.read_text(encoding="utf-8"), _STEP)
+    _, *sections = _split(head, _SECTION)
+    named = [section.removeprefix(_SECTION).partition("\n")[::2] for section in sections]
+    settings: Json = next((json.loads(text) for name, text in named if name == "settings"), {})
+    files = tuple(_file(name, text) for name, text in named if name not in ("settings", "untrusted"))
+    return Scenario(head, files, tuple(map(_step, steps)), settings, ("untrusted", "") not in named)
+
+
+def _split(text: str, start: str) -> list[str]:
+    """What comes before the first line that begins with ``start``, and one part for each such line."""
+    return re.split(f"(?m)^(?={re.escape(start)})", text)
+
+
+def _file(name: str, marked: str) -> ScenarioFile:
+    marks = dict(_marks(marked))
+    assert len(marks) == len(_MARK.findall(marked)), f"a mark stands twice in {name}"
+    return ScenarioFile(name.removeprefix(_ON_DISK), _MARK.sub("", marked), marks, not name.startswith(_ON_DISK))
+
+
+def _marks(marked: str) -> Iterator[tuple[str, int]]:
+    removed = 0
+    for found in _MARK.finditer(marked):
+        yield found[1], found.start() - removed
+        removed += len(found[0])
+
+
+def _step(text: str) -> Step:
+    heading, _, answer = text.partition("\n")
+    verb, _, argument = heading.removeprefix(_STEP).partition(" ")
+    return Step(verb, argument, answer)
