@@ -1,8 +1,13 @@
-"""A whole session with the real server and the real torch: open a ResNet of one's own, break it, mend it."""
+"""A whole session with the real server and the real torch: open a ResNet of one's own, hover, break it, mend it, pin
+another instance, rename a layer, undo. ``pytest -rP`` shows how long each answer took.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections import defaultdict
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -45,6 +50,7 @@ if __name__ == "__main__":
     print(ResNet(10)(torch.randn(1, 3, 32, 32)).shape)
 """
 
+CONV = '"grün 😀"; y = self.relu(self.conv1(x))'
 HINTS = {
     "def forward(self, x": "(1, 3, 32, 32)",
     '"grün 😀"; y = self.relu(self.conv1(x))': "(1, 16, 16, 16)",
@@ -75,6 +81,10 @@ async def test_a_session_from_first_shapes_to_an_error_and_back(
     await hovers_tell_nodes_and_paths(client, buffer)
     await a_wider_stem_breaks_the_first_convolution_after_it(client, buffer)
     await a_wider_head_is_right_again(client, buffer)
+    await another_instance_is_shown_once_it_is_pinned(client, buffer)
+    await a_renamed_layer_is_told_by_its_new_name(client, buffer)
+    await undoing_leads_back(client, buffer)
+    sys.stdout.write(times_table(client))
     assert path.read_text(encoding="utf-8") == RESNET
 
 
@@ -117,3 +127,51 @@ async def a_wider_head_is_right_again(client: Client, buffer: Buffer) -> None:
     wide = {line: shape.replace("(1, 16", "(1, 24") for line, shape in HINTS.items()}
     await client.until(lambda: client.hints(buffer), lambda hints: hints == wide)
     await client.until(lambda: client.problems(buffer), lambda problems: problems == [])
+
+
+async def another_instance_is_shown_once_it_is_pinned(client: Client, buffer: Buffer) -> None:
+    client.replace(buffer, "Block(24), Block(24)", "Block(24), nn.AvgPool2d(2), Block(24)")
+    await client.until(lambda: client.hints(buffer), lambda hints: hints[CONV].endswith("…"))
+    _, second = await client.command("fxlsp.instances", buffer.uri, "Block")
+    assert (second["text"], second["chosen"]) == ("ResNet · layers.2", False)
+    await client.command("fxlsp.chooseInstance", buffer.uri, "Block", second["id"])
+    hints = await client.hints(buffer)
+    assert hints["return self.relu(self.conv2(y) + x)"] == "(1, 24, 8, 8)"
+    hover = await client.hover(buffer, "self.conv1(x)")
+    assert "node layers_2_conv1" in hover["contents"]["value"]
+
+
+async def a_renamed_layer_is_told_by_its_new_name(client: Client, buffer: Buffer) -> None:
+    before = await client.hints(buffer)
+    client.replace(buffer, "self.stem =", "self.entry =")
+    hover = await client.hover(buffer, "self.stem(x)")
+    assert "module path stem" in hover["contents"]["value"], "half of a renaming is no model: the last answer stays"
+    client.replace(buffer, "self.stem(x)", "self.entry(x)")
+    hover = await client.until(
+        lambda: client.hover(buffer, "self.entry(x)"),
+        lambda hover: hover and "path entry" in hover["contents"]["value"],
+    )
+    assert client.covered(buffer, hover["range"]) == "self.entry(x)"
+    hints = {line.replace("self.entry", "self.stem"): shape for line, shape in (await client.hints(buffer)).items()}
+    assert hints == before
+
+
+async def undoing_leads_back(client: Client, buffer: Buffer) -> None:
+    client.replace(buffer, "self.entry(x)", "self.stem(x)")
+    client.replace(buffer, "self.entry =", "self.stem =")
+    hover = await client.until(
+        lambda: client.hover(buffer, "self.stem(x)"),
+        lambda hover: hover and "module path stem" in hover["contents"]["value"] and "stale" not in str(hover),
+    )
+    assert client.covered(buffer, hover["range"]) == "self.stem(x)"
+    await client.rest()
+    assert buffer.problems == []
+
+
+def times_table(client: Client) -> str:
+    """How long the answers took, by method."""
+    by_method: dict[str, list[float]] = defaultdict(list)
+    for method, seconds in client.times:
+        by_method[method].append(1000 * seconds)
+    rows = [f"{method:<32}{len(each):>4}{median(each):>9.1f}{max(each):>9.1f}" for method, each in by_method.items()]
+    return "\n".join([f"{'milliseconds':<32}{'':>4}{'median':>9}{'most':>9}", *rows, ""])
