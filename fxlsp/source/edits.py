@@ -55,8 +55,9 @@ class EditLog:
         hunks = self.hunks
         for edit in edits:
             hunks = _with_edit(hunks, edit)
-        trimmed = (_trimmed(hunk, self.before.text, after.text) for hunk in hunks)
-        return EditLog(self.before, after, tuple(hunk for hunk in trimmed if _differs(hunk)))
+        trimmed = [_trimmed(hunk, self.before.text, after.text) for hunk in hunks]
+        different = [hunk for hunk in trimmed if _differs(hunk)]
+        return EditLog(self.before, after, tuple(_without_undone(different, self.before.text, after.text)))
 
 
 def move(span: Span, log: EditLog) -> Moved | None:
@@ -105,6 +106,18 @@ def _trimmed(hunk: Hunk, old: str, new: str) -> Hunk:
     head = _common(old[old_start:old_end], new[new_start:new_end])
     tail = _common(old[old_start + head : old_end][::-1], new[new_start + head : new_end][::-1])
     return Hunk(old_start + head, old_end - tail, new_start + head, new_end - tail)
+
+
+def _without_undone(hunks: list[Hunk], old: str, new: str) -> list[Hunk]:
+    """The hunks without neighbours that undo each other: a line that was deleted, and typed again above one like it."""
+    left: list[Hunk] = []
+    for hunk in hunks:
+        joined = Hunk(left[-1].old_start, hunk.old_end, left[-1].new_start, hunk.new_end) if left else hunk
+        if left and old[joined.old_start : joined.old_end] == new[joined.new_start : joined.new_end]:
+            left.pop()
+        else:
+            left.append(hunk)
+    return left
 
 
 def _common(one: str, other: str) -> int:

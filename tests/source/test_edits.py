@@ -66,7 +66,7 @@ def moved_by_marks(marks: list[Mark], start: int, end: int) -> tuple[int, int] |
 
 
 @given(histories(), st.data())
-def test_a_span_moves_with_its_characters_and_else_stands_where_the_text_reads_the_same(
+def test_a_span_stays_as_long_as_its_characters_and_stands_where_the_text_reads_the_same(
     history: tuple[str, list[list[TextEdit]]], data: st.DataObject
 ) -> None:
     text, changes = history
@@ -86,10 +86,9 @@ def test_a_span_moves_with_its_characters_and_else_stands_where_the_text_reads_t
             continue  # It starts or ends within a line's end: no place names it.
         expected = moved_by_marks(marks, start, end)
         moved = move(span, log)
-        if expected is not None:
-            assert moved is not None
-            assert moved.span == after.span(*expected)
-        elif moved is not None:
+        assert expected is None or moved is not None
+        if moved is not None:
+            # Where several places read the same, an edit does not say which of them was there before.
             # A place inside a line's end cannot be named: a carriage return behind which a line feed was typed.
             assert after.slice(moved.span).strip("\r\n") == text[start:end].strip("\r\n")
 
@@ -159,6 +158,15 @@ def test_what_is_typed_and_taken_back_leaves_no_trace() -> None:
 def test_a_line_that_is_taken_out_and_put_back_is_as_before_although_another_line_differs() -> None:
     log = after("x = 1\ny = f(x)\nz = y\n", TextEdit(4, 5, "2"), TextEdit(6, 15, ""), TextEdit(6, 6, "y = f(x)\n"))
     assert move(Span(2, 5, 2, 9), log) == Moved(Span(2, 5, 2, 9), stale=False)
+
+
+def test_a_deleted_line_that_is_typed_again_above_one_that_ends_like_it_is_as_before() -> None:
+    text = "a = f(1, s=2)\nb = g(3, s=2)\nc = 0\n"
+    log = after(
+        text, TextEdit(0, 0, "#\n"), TextEdit(16, 30, ""), TextEdit(8, 8, "1, s=2)\nb = g(3, "), TextEdit(25, 28, "")
+    )
+    assert log.after.text == "#\n" + text
+    assert move(Span(2, 5, 2, 14), log) == Moved(Span(3, 5, 3, 14), stale=False)
 
 
 def test_of_a_stretch_that_is_typed_anew_only_what_differs_counts() -> None:
