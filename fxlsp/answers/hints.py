@@ -60,9 +60,9 @@ def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> lis
 
 
 def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:
-    """The columns at which some run has a shape; runs without one, because something failed, come last there."""
+    """The columns at which some run has a shape; guesses, and runs without one since something failed, come last."""
     return {
-        column: sorted(samples, key=lambda sample: sample.value is None)
+        column: sorted(samples, key=lambda sample: (sample.value is None, is_guessed(sample.run.index.report)))
         for column, samples in columns.items()
         if any(holds_tensor(sample.value) for sample in samples)
     }

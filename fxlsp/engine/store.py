@@ -138,7 +138,10 @@ class Snapshot:
         return self._by_file.get(path, ())
 
     def reports_touching(self, path: str) -> tuple[tuple[ModelState, EditLog], ...]:
-        """Every kept report that has a place in ``path``, with the edits of that file since, chosen recipes first.
+        """Every kept report that has a place in ``path``, with the edits of that file since.
+
+        Chosen recipes come first, guessed ones last.
+
 
         A report whose text of ``path`` is not known any more is left out: its places cannot be moved.
         """
@@ -174,11 +177,16 @@ class Snapshot:
     @cached_property
     def _by_place(self) -> dict[str, tuple[ModelState, ...]]:
         states: dict[str, tuple[ModelState, ...]] = {}
-        # What the user chose to see comes before what other models make of the same class.
-        for state in sorted(self.models.values(), key=lambda state: not state.pinned):
+        # What the user chose to see comes before what other models make of the same class, and what a model really gave
+        # its parts, though it may be broken now, before a guess.
+        for state in sorted(self.models.values(), key=lambda state: (not state.pinned, _is_guessed(state))):
             for file in state.files:
                 states[file] = (*states.get(file, ()), state)
         return states
+
+
+def _is_guessed(state: ModelState) -> bool:
+    return state.report is not None and state.report.recipe.source == "search"
 
 
 def inside(path: str, folder: str) -> bool:
