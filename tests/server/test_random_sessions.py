@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 from random import Random
 
@@ -98,6 +98,11 @@ def type_whole(client: Client, buffer: Buffer, new: str) -> None:
     client.type(buffer, start, len(old) - left, new[start : len(new) - left])
 
 
+def plain(labels: Iterable[str]) -> set[str]:
+    """Hints without the mark that other models make something else of the line."""
+    return {label.replace(" …", "") for label in labels}
+
+
 def common(one: str, other: str) -> int:
     """How many characters two texts begin with in common."""
     return next(
@@ -146,9 +151,9 @@ def _without_versions(edit: Json) -> Json:
 
 
 async def places(client: Client, buffer: Buffer) -> Json:
-    """What the syntax alone decides: where classes and functions stand, in the outline and under lenses of classes."""
+    """What the syntax alone decides: where the classes stand."""
     symbols = await client.ask("textDocument/documentSymbol", buffer)
-    return [(each["name"], each["selectionRange"], each["range"]) for each in symbols]
+    return [(each["name"], each["selectionRange"]) for each in symbols]
 
 
 async def texts_are_of_the_last_traces(
@@ -157,13 +162,13 @@ async def texts_are_of_the_last_traces(
     """What is shown although the newest text has no trace was said of a text that had one, and says that it is old."""
     path = buffer.path
     versions = {each["versions"][path] for each in facts["models"] if each["versions"]}
-    shown = set((await client.hints(buffer)).values())
+    shown = plain((await client.hints(buffer)).values())
     said: set[str] = set()
     for version in versions:
         earlier = await fresh(client.abilities.encoding)
         twin = earlier.open(Path(path), texts[version])
         await earlier.rest()
-        said |= set((await earlier.hints(twin)).values())
+        said |= plain((await earlier.hints(twin)).values())
     assert shown <= said
     if all(not each["status"].startswith(TRACED) for each in facts["models"]):
         for name in re.finditer(r"\w+", buffer.text):
