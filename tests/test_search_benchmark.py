@@ -11,9 +11,12 @@ from benchmarks.corpora.impossible import cannot_run
 HEAD = """
 import sys
 import torch
+from _paritybench_helpers import _mock_config
 _module = sys.modules[__name__]
 blocks = _module
 del sys
+words = ""
+settings = args = _mock_config()
 
 def endless(x):
     x = endless(x)
@@ -60,6 +63,10 @@ def net(made: str, run: str) -> str:
         pytest.param("pass", "return endless(x)", "itself", id="a function that calls itself"),
         pytest.param("self.add_module('norm.1', Block(3))", "return x", "norm.1", id="a module with a dot in its name"),
         pytest.param("pass", "return self.nowhere(x)", "nowhere", id="an attribute that nothing sets"),
+        pytest.param("pass", "return x * args.breadth", "breadth", id="an empty configuration"),
+        pytest.param("pass", "return x * settings.breadth", "breadth", id="an empty configuration of several names"),
+        pytest.param("if words.parse(flag):\n    pass", "return x", "parse", id="the condition of a branch"),
+        pytest.param("for _ in helper.all():\n    pass", "return x", "all", id="an attribute of a function"),
     ],
 )
 def test_what_fails_whatever_is_given_cannot_run(made: str, run: str, why: str, tmp_path: Path) -> None:
@@ -100,6 +107,10 @@ def test_what_a_star_binds_is_not_known(tmp_path: Path) -> None:
         pytest.param("pass", "return x if x is None else self.nowhere", id="an attribute that may not be read"),
         pytest.param("pass", "return halves(x)", id="a generator, which has not run yet"),
         pytest.param("self.later = flag\nself.later()", "return x", id="what stands before a method"),
+        pytest.param("args.breadth = flag", "return x * args.breadth", id="what a configuration is given"),
+        pytest.param("pass", "return x * args.get('width', 2)", id="a method of dicts"),
+        pytest.param("args = flag", "return words.strip()", id="a method of strings"),
+        pytest.param("pass", "return x if words is None else helper.__name__", id="what functions have"),
     ],
 )
 def test_what_may_run_counts(made: str, run: str, tmp_path: Path) -> None:
@@ -127,3 +138,31 @@ def test_a_further_base_may_define_what_the_first_leaves_open(tmp_path: Path) ->
     )
     assert cannot_run(str(file), "Net") is None
     assert cannot_run(str(file), "First") is not None
+
+
+@pytest.mark.parametrize(
+    ("made", "run", "can"),
+    [
+        pytest.param("pass", "return x * self.sampled", False, id="a method that nobody calls"),
+        pytest.param("self.sample()", "return x * self.sampled", True, id="one that the constructor calls"),
+        pytest.param("pass", "return x * self.sampled if self.sample() else x", True, id="one that forward calls"),
+        pytest.param("flag(self)", "return x * self.sampled", True, id="one that others may call"),
+        pytest.param("self.apply(flag)", "return x * self.sampled", True, id="one that is handed each module"),
+        pytest.param("self.by_name = flag", "return x * self.by_property", True, id="a property"),
+        pytest.param("pass", "return x * self.of_class", True, id="an attribute of the class"),
+        pytest.param("pass", "return x * self.given", True, id="what the class is given later"),
+        pytest.param("pass", "return x * self.of_others", False, id="an attribute of another class"),
+    ],
+)
+def test_an_attribute_counts_that_something_sets_before_it_is_read(
+    made: str, run: str, can: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "nets.py"
+    members = (
+        "    of_class = 2\n"
+        "    def sample(self):\n        self.sampled = 2\n"
+        "    @property\n    def by_property(self):\n        return 2\n"
+    )
+    other = "class Other(torch.nn.Module):\n    def __init__(self):\n        self.of_others = 2\n"
+    file.write_text(f"{net(made, run)}\n{members}\nNet.given = 2\n{other}")
+    assert (cannot_run(str(file), "Net") is None) == can

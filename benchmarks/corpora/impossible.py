@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -48,14 +48,24 @@ class _Source:
         self._names: set[str] = set()
         self._aliases: set[str] = set()
         """Names of the file's own module: generated files stand for all the modules of a project."""
+        self._constants: dict[str, Any] = {}
+        """Names that are bound to numbers and strings."""
+        self._empty: set[str] = set()
+        """Names of configurations of the corpus, which it left empty: they raise whatever is read of them."""
         for statement in tree.body:
             self._note(statement)
         for node in ast.walk(tree):
             if isinstance(node, ast.Global):
                 self._names.update(node.names)
+                for name in node.names:
+                    self.definitions.pop(name, None)
+                    self._empty.discard(name)
+                    self._constants.pop(name, None)
             elif isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
                 # Nobody knows what else it binds.
                 self._aliases.clear()
+                self._empty.clear()
+                self._constants.clear()
                 self.definitions.clear()
 
     def _note(self, statement: ast.stmt) -> None:
@@ -64,13 +74,23 @@ class _Source:
                 self.definitions[name] = statement
                 self._names.add(name)
                 self._aliases.discard(name)
+                self._empty.discard(name)
+                self._constants.pop(name, None)
                 return
+            case ast.Assign(value=ast.Call(func=ast.Name(id="_mock_config"), args=[], keywords=[]), targets=targets):
+                self._empty.update(target.id for target in targets if isinstance(target, ast.Name))
+                return
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
+                self._constants[name] = value
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 is_own = ast.unparse(value) == "sys.modules[__name__]"
                 (self._aliases.add if is_own or _name(value) in self._aliases else self._aliases.discard)(name)
         for name in _bound_in(statement):
             self._names.add(name)
             self.definitions.pop(name, None)
+            self._empty.discard(name)
+            if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+                self._constants.pop(name, None)
             if not isinstance(statement, ast.Assign):
                 self._aliases.discard(name)
 
@@ -107,9 +127,8 @@ class _Source:
         match node:
             case ast.Raise():
                 return f"{function.name} raises in any case: {ast.unparse(node)}"
-            case ast.Attribute(value=ast.Name(id=alias), attr=name) if alias in self._aliases - local:
-                if name not in self._names and not name.startswith("__"):
-                    return f"nothing binds {name}, which it takes from a module of its project"
+            case ast.Attribute(value=ast.Name(id=bound), attr=name) if bound not in local:
+                return self._has_not(bound, name)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr="add_module"), args=[name, *_]):
                 if isinstance(name, ast.Constant) and "." in str(name.value):
                     return f"torch.nn takes no module of the name {name.value!r}"
@@ -117,6 +136,21 @@ class _Source:
                 return f"{name} calls itself in any case"
             case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__")) if cls:
                 return self._base_fails(node, function, cls)
+        return None
+
+    def _has_not(self, bound: str, name: str) -> str | None:
+        """Why what the file binds to ``bound`` has no attribute ``name``."""
+        called = self.definitions.get(bound)
+        if bound in self._aliases and name not in self._names and not name.startswith("__"):
+            return f"nothing binds {name}, which it takes from a module of its project"
+        if name in self._mentioned:
+            return None
+        if bound in self._empty and not hasattr(dict, name):
+            return f"{bound} is a configuration that the corpus left empty, so {name} is not in it"
+        if bound in self._constants and not hasattr(self._constants[bound], name):
+            return f"{bound} is {self._constants[bound]!r}, which has no {name}"
+        if isinstance(called, ast.FunctionDef) and not called.decorator_list and not hasattr(_a_function, name):
+            return f"{bound} is a function, which has no {name}"
         return None
 
     def _calls(self, node: ast.AST, cls: ast.ClassDef | None, local: set[str], depth: int) -> str | None:
@@ -156,13 +190,54 @@ class _Source:
         forward = self.method(cls, "forward")
         if forward is None or not self._is_plain_module(cls):
             return None
+        known = self._known_of(cls)
         for node in _certain(forward.body):
             match node:
                 case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()):
-                    is_module = hasattr(torch.nn.Module(), name)
-                    if not is_module and name not in self._mentioned and not any(part in name for part in self._pieces):
-                        return f"nothing in its file sets {name}"
+                    if not hasattr(torch.nn.Module(), name) and not known(name):
+                        return f"nothing that runs sets {name}"
         return None
+
+    def _known_of(self, cls: ast.ClassDef) -> Callable[[str], bool]:
+        """Whether an instance that was just made may have an attribute of a name when it is called.
+
+        Where nothing but its own methods ever has the instance, what those set counts that its constructor and
+        ``forward`` call, directly or not. Where they hand it on, anything counts that is set in the file.
+        """
+        chain = list(self._chain(cls))
+        reached, bodies = {"__init__", "forward"}, list[ast.AST]()
+        while True:
+            found = [
+                each
+                for owner in chain
+                for each in owner.body
+                if not isinstance(each, ast.FunctionDef) or each.name in reached or each.decorator_list
+            ]
+            if len(found) == len(bodies):
+                break
+            bodies = list(found)
+            reached |= {node.attr for body in bodies for node in ast.walk(body) if isinstance(node, ast.Attribute)}
+        if any(_hands_on(body) for body in bodies):
+            return lambda name: name in self._mentioned or any(part in name for part in self._pieces)
+        names = {each.name for owner in chain for each in owner.body if isinstance(each, _DEFINITIONS)}
+        names |= {name for body in bodies for name in _set_in(body)} | self._set_on(chain)
+        return names.__contains__
+
+    def _chain(self, cls: ast.ClassDef) -> Iterator[ast.ClassDef]:
+        """A plain module's class and its bases of the file."""
+        yield cls
+        base = self.definitions.get(_name(cls.bases[0]))
+        if isinstance(base, ast.ClassDef):
+            yield from self._chain(base)
+
+    def _set_on(self, chain: list[ast.ClassDef]) -> set[str]:
+        """Attributes that are set on the classes themselves."""
+        owners = {each.name for each in chain}
+        return {
+            node.attr
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _name(node.value) in owners
+        }
 
     def _is_plain_module(self, cls: ast.ClassDef) -> bool:
         if len(cls.bases) != 1 or cls.decorator_list or cls.keywords or _sets_by_name(cls):
@@ -228,6 +303,45 @@ class _Source:
         return self.fails(function, called if isinstance(called, ast.ClassDef) else None, depth - 1)
 
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_OF_ALL = frozenset(
+    {"apply", "modules", "named_modules", "_apply", "__dict__", "register_forward_pre_hook", "_modules", "__class__"}
+)
+"""What hands a module on to whoever uses it."""
+
+
+def _hands_on(body: ast.AST) -> bool:
+    """Whether a method hands its instance on, so that others may set attributes of it."""
+    read = {id(node.value) for node in ast.walk(body) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(body):
+        match node:
+            case ast.Call(func=ast.Name(id="super"), args=args):
+                read.update(id(arg) for arg in args)
+    for node in ast.walk(body):
+        match node:
+            case ast.Name(id="self", ctx=ast.Load()) if id(node) not in read:
+                return True
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in _OF_ALL:
+                return True
+    return False
+
+
+def _set_in(body: ast.AST) -> Iterator[str]:
+    """Names of attributes that may be set where ``body`` runs."""
+    for node in ast.walk(body):
+        match node:
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Constant(value=str(text)):
+                yield from re.findall(r"\w+", text)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+
+
+def _a_function() -> None:
+    """Has what every function has."""
+
+
 def _name(expression: ast.expr) -> str:
     return expression.id if isinstance(expression, ast.Name) else ""
 
@@ -286,6 +400,9 @@ def _certain(body: list[ast.stmt]) -> Iterator[ast.expr | ast.Raise]:
                 if _may_leave(statement):
                     return
             case ast.If() | ast.For() | ast.While() | ast.Try() | ast.Match():
+                for asked in ("test", "iter", "subject"):
+                    if isinstance(part := getattr(statement, asked, None), ast.expr):
+                        yield from _evaluated(part)
                 if _may_leave(statement):
                     return
 
