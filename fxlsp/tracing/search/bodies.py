@@ -20,6 +20,8 @@ class Body:
     """What is counted up to."""
     flags: set[str] = field(default_factory=set)
     """What is compared with True and False."""
+    steps: dict[str, int] = field(default_factory=dict)
+    """Of what a fixed number of layers is taken before it is divided into blocks: the depth with two in each part."""
 
 
 def body_of(target: Any) -> Body:
@@ -77,6 +79,12 @@ def _note(node: ast.AST, found: Body) -> None:
     match node:
         case ast.Call(func=ast.Name(id="range"), args=args):
             found.counts.update(name for arg in args[-1:] for name in _name(arg))
+        case ast.BinOp(
+            left=ast.BinOp(left=left, op=ast.Sub(), right=ast.Constant(value=int(fixed))),
+            op=ast.Mod() | ast.Div() | ast.FloorDiv(),
+            right=ast.Constant(value=int(each)),
+        ):
+            found.steps.update(dict.fromkeys(_name(left), fixed + 2 * each))
         case ast.Compare(left=left, comparators=[ast.Constant(value=bool())]):
             found.flags.update(_name(left))
 

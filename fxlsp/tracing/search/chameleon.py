@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from opcode import opmap
@@ -24,6 +24,10 @@ _LONGEST = 64
 """A loop that reads one item after the other must come to an end."""
 _WORDS = frozenset(dir(str)) - frozenset(dir(list)) - frozenset(dir(dict)) - {"index", "count"}
 """Methods that only strings have."""
+_SIZE = re.compile(r"(get_)?(.*_)?(size|dim|len|length|width|count|channels|num)|(get_)?(num|n)_\w+")
+"""Methods that return a number."""
+_LISTING = frozenset({"children", "named_children", "modules", "named_modules", "parameters", "named_parameters"})
+"""Methods that only modules have, and that list what is in one."""
 _MAPPING = frozenset({"get", "items", "keys", "values", "pop", "update", "setdefault"})
 
 PartMaker = Callable[[str, str], tuple[Guess, Any]]
@@ -50,12 +54,18 @@ class Use:
     """Into how many names what such a call returned was unpacked at once."""
     wraps: bool = False
     """Whether it was called with a module alone, as what changes one or puts it into another is."""
+    lists_modules: bool = False
+    """Whether it was asked which modules it has, so that it is a module itself."""
     compared: list[str | int] = field(default_factory=list)
     """Strings and numbers it was compared with."""
     words: bool = False
     """Whether a method of strings was called."""
     mapping: bool = False
     """Whether a method of dicts was called, or it was searched for a string."""
+    written: dict[Any, Any] = field(default_factory=dict)
+    """What the code itself stored under keys."""
+    result: Guess | None = None
+    """What was returned by a call without arguments that asks for a size."""
     values: dict[str, Any] = field(default_factory=dict)
     """The parts that were handed out, by key."""
 
@@ -83,6 +93,9 @@ class Chameleon(int):
         if name in _WORDS:
             use.words = True
             return _word_method(self, name)
+        if name in _LISTING:
+            use.lists_modules = True
+            return getattr(torch.nn.Sequential(torch.nn.Identity()), name)
         if name in _MAPPING:
             use.mapping = True
             return _mapping_method(self, name)
@@ -101,10 +114,16 @@ class Chameleon(int):
                 raise IndexError(key)
         elif not isinstance(key, str):
             raise TypeError(f"{type(self).__name__} has no item {key!r}")
+        if key in use.written:
+            return use.written[key]
         if key not in use.entries:
             name = key if isinstance(key, str) else _singular(use.open.name)
             use.entries[key] = _handed_out(self, f"[{key!r}]", name)
         return use.values[f"[{key!r}]"]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.fxlsp_use.mapping = self.fxlsp_use.mapping or isinstance(key, str)
+        self.fxlsp_use.written[key] = value
 
     def __iter__(self) -> Iterator[Any]:
         frame = sys._getframe(1)
@@ -119,7 +138,7 @@ class Chameleon(int):
         return _repeated_by_torch(sys._getframe(1)) or self.fxlsp_use.known_length()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = [value for value in (*args, *kwargs.values()) if isinstance(value, (torch.Tensor, torch.fx.Proxy))]
+        given = list(_tensors_in((*args, *kwargs.values())))
         if given:
             self.fxlsp_use.ran = max(self.fxlsp_use.ran, len(args) + len(kwargs))
             frame = sys._getframe(1)
@@ -130,6 +149,10 @@ class Chameleon(int):
         if any(key == RESULT for key, _ in self.fxlsp_use.open.known):
             if RESULT not in self.fxlsp_use.values:
                 _handed_out(self, RESULT, self.fxlsp_use.open.name)
+            return self.fxlsp_use.values[RESULT]
+        if not args and not kwargs and not self.fxlsp_use.open.fed and _SIZE.fullmatch(self.fxlsp_use.open.name):
+            name = self.fxlsp_use.open.name.removeprefix("get_")
+            self.fxlsp_use.result = self.fxlsp_use.result or _handed_out(self, RESULT, name)
             return self.fxlsp_use.values[RESULT]
         if len(args) == 1 and isinstance(args[0], torch.nn.Module):
             self.fxlsp_use.wraps = True
@@ -170,6 +193,17 @@ def chameleon(guess: Open, path: Path, part: PartMaker) -> Chameleon:
 def class_name(path: Path) -> str:
     """Of the class of the chameleon at ``path``, as error messages show it."""
     return "fxlsp_unknown_" + re.sub(r"\W+", "_", "_".join(path))
+
+
+def _tensors_in(values: Iterable[Any]) -> Iterator[Any]:
+    """The tensors among arguments, those in tuples and dicts too."""
+    for value in values:
+        if isinstance(value, (torch.Tensor, torch.fx.Proxy)):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            yield from _tensors_in(value)
+        elif isinstance(value, dict):
+            yield from _tensors_in(value.values())
 
 
 def _handed_out(owner: Chameleon, key: str, name: str) -> Guess:

@@ -25,7 +25,7 @@ FEATURES = 32
 _LISTED, _MOST_LISTED = 3, 8
 """Tensors in a list, where nothing tells how many; and in the longest list."""
 _IDS = re.compile(
-    r".*(_ids?|tokens?|token_ids|idx|indices|words|captions?|sentences?|text|sents?|sequences?_id|ids|users?|items?|nodes)$|ids|index"
+    r".*(_ids?|tokens?|token_ids|idx|indices|words|captions?|sentences?|text|sents?|sequences?_id|ids|users?|items?|nodes|_index)$|ids|index"
 )
 _MASK = re.compile(r".*mask.*|.*padding.*")
 _LENGTHS = re.compile(r".*(length|len)s?$|seqlens?|lens?")

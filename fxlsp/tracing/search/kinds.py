@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+import torch
+
 from ..failures import text_of
 from ..frames import Places
 from .attempts import Outcome
@@ -30,6 +32,9 @@ _MOST_KEYS = 12
 """Keys of a dict that are tried."""
 
 
+_OF_TENSORS = frozenset(dir(torch.Tensor))
+_BLOCK = "type('Block', (torch.nn.Identity,), {"
+_FIRST = "lambda self, first, *_, **__: first"
 _MODULES = Group("dict", tuple((f"'{key}'", Text(IDENTITY)) for key in ("first", "second")))
 """What is made a ModuleDict of."""
 
@@ -40,11 +45,16 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
     if error is None:
         return
     text = text_of(error)
-    yield from _missing(trial, error, text, names)
+    yield from _missing(trial, error, text, names, outcome.uses)
     if "Identity.forward()" in text:
         yield _with_any_arguments(trial)
     if "Identity" in text:
         yield from _with_results(trial, outcome.uses, names)
+    if "invalid index to scalar variable" in text:
+        yield from _lists_for_numbers(trial)
+    match = re.search(r"'(float|bool)' object (?:is not callable|has no attribute '(\w+)')", text)
+    if match is not None:
+        yield from _for_literals(trial, *match.groups())
     if re.search(r"'list'|not list|type list|can only concatenate list", text):
         yield from _numbers_for_lists(trial)
     told = re.findall(class_name(()) + r"\w+", text)
@@ -80,7 +90,7 @@ def with_options(trial: Trial, error: BaseException, optional: Mapping[str, Gues
         yield changed(trial, ("made", name), optional[name])
 
 
-def _missing(trial: Trial, error: BaseException, text: str, names: Names) -> Iterator[Trial]:
+def _missing(trial: Trial, error: BaseException, text: str, names: Names, uses: Mapping[Path, Use]) -> Iterator[Trial]:
     """Attributes, keys and arguments that are asked for and not there yet."""
     match = re.search(r"'(?:types\.)?SimpleNamespace' object has no attribute '(\w+)'", text)
     if match is not None:
@@ -95,12 +105,26 @@ def _missing(trial: Trial, error: BaseException, text: str, names: Names) -> Ite
         for path, part in leaves(trial):
             if part == Text(IDENTITY):
                 yield changed(trial, path, Group("module", ((match.group(1), names.of(match.group(1))),)))
-    match = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'", text)
+    match = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", text)
     if match is not None:
-        yield from _extended(trial, "call", match.group(1), names)
+        wanted = re.findall(r"'(\w+)'", match.group(1))
+        yield from _extended(trial, "call", wanted[0], names)
+        yield from _with_keys(trial, uses, wanted, names)
     match = re.search(r"unexpected keyword argument '(\w+)'", text)
     if match is not None and isinstance(trial.made, Group):
         yield replace(trial, made=trial.made.without(match.group(1)))
+
+
+def _with_keys(trial: Trial, uses: Mapping[Path, Use], keys: list[str], names: Names) -> Iterator[Trial]:
+    """What is handed on as ``**arguments`` has those that are missing."""
+    items = tuple((repr(key), names.of(key)) for key in keys)
+    for path, use in uses.items():
+        if use.mapping and not use.calls and path[0] == "made":
+            known = tuple((repr(key), part) for key, part in use.entries.items())
+            yield changed(trial, path, Group("dict", known + items))
+    for path, group in _groups(trial.made, ("made",)):
+        if group.kind == "dict":
+            yield changed(trial, path, replace(group, items=group.items + items))
 
 
 def _with_results(trial: Trial, uses: Mapping[Path, Use], names: Names) -> Iterator[Trial]:
@@ -124,7 +148,38 @@ def _with_any_arguments(trial: Trial) -> Trial:
     for path, part in leaves(trial):
         if part == Text(IDENTITY):
             trial = changed(trial, path, Text(RETURNS_FIRST))
+        elif isinstance(part, Text) and part.code.startswith(_BLOCK) and "'forward'" not in part.code:
+            trial = changed(trial, path, Text(f"{_BLOCK}'forward': {_FIRST}, {part.code.removeprefix(_BLOCK)}"))
+    for path, group in _groups(trial.made, ("made",)):
+        if group.kind == "module" and "forward" not in dict(group.items):
+            trial = changed(trial, (*path, "forward"), Text(_FIRST))
     return trial
+
+
+def _lists_for_numbers(trial: Trial) -> Iterator[Trial]:
+    """What has the name of several things, and was made a numpy array of none: all such, then each."""
+    found = [(path, part) for path, part in numbers(trial) if path[0] == "made" and re.search(r"[^s]s$", name_of(path))]
+    together = trial
+    for path, part in found:
+        together = changed(together, path, sizes_of(3, number_of(part)))
+    yield together
+    for path, part in found:
+        yield changed(trial, path, sizes_of(3, number_of(part)))
+
+
+def _for_literals(trial: Trial, kind: str, attribute: str | None) -> Iterator[Trial]:
+    """Modules or tensors for what was taken for a rate or a flag by its name."""
+    literals = ("True", "False") if kind == "bool" else ("0.1", "0.5", "1e-05")
+    for path, part in leaves(trial):
+        if path[0] != "made" or not isinstance(part, Text) or part.code not in literals:
+            continue
+        if attribute is None:
+            yield changed(trial, path, Text(called_module(name_of(path))))
+        elif attribute in _OF_TENSORS:
+            yield from (changed(trial, path, Tensor(shape)) for shape in ((VOCABULARY,), (VOCABULARY, VOCABULARY)))
+            yield changed(trial, path, Text("torch.nn.Linear(32, 32)"))
+        else:
+            yield changed(trial, path, Open(name_of(path), 2))
 
 
 def _numbers_for_lists(trial: Trial) -> Iterator[Trial]:
@@ -171,6 +226,8 @@ def _of_torch(use: Use, text: str) -> Iterator[Guess]:
         yield Tensor((VOCABULARY, size))
     if "ndarray" in text:
         yield Text(f"__import__('numpy').ones(({VOCABULARY}, {size}), dtype='float32')")
+    if "nn.Parameter" in text:
+        yield Text(f"torch.nn.Parameter(torch.randn({VOCABULARY}, {size}))")
     if "Tensor" in text or "parameter" in text or "has no item" in text:
         yield Tensor((size,))
         yield Tensor((size, size))
@@ -289,3 +346,4 @@ def _others(trial: Trial, path: Path, use: Use | None, frames: list[Line]) -> It
         yield changed(trial, path, sizes_of(3, number_of(part)))
         yield changed(trial, path, replace(sizes_of(2, number_of(part)), kind="tuple"))
         yield changed(trial, path, replace(sizes_of(4, number_of(part)), kind="list"))
+        yield changed(trial, path, Group("dict", ()))

@@ -15,10 +15,11 @@ from .sizes import number_of, numbers, with_number
 _LONGEST = 12
 """No list is made longer."""
 _INDEX = re.compile(r"index (\d+) is out of range")
+_WRITTEN_INDEX = re.compile(r"(\w+)\[(\d+)\]")
 _ANY_INDEX = re.compile(r"(?:list|tuple|pop) index out of range|pop from empty list")
 
 
-def read(trial: Trial, outcome: Outcome, words: set[str]) -> Iterator[Trial]:
+def read(trial: Trial, outcome: Outcome, words: set[str], line: str) -> Iterator[Trial]:
     """Trials with longer lists, where an item was asked for that is not there; ``words`` are of the failing line."""
     error = outcome.error
     if not isinstance(error, IndexError):
@@ -29,12 +30,15 @@ def read(trial: Trial, outcome: Outcome, words: set[str]) -> Iterator[Trial]:
         return
     wanted = int(match.group(1)) + 1 if match is not None else None
     found = sorted([*lists(trial), *_open_lists(outcome)], key=lambda item: name_of(item[0]) not in words)
+    if wanted is not None and wanted <= _LONGEST:
+        # These are the words of torch's containers, which are as long as something says.
+        yield from _counted(trial, found, wanted)
+    written = {name: int(index) + 1 for name, index in _WRITTEN_INDEX.findall(line)}
     for path, group in found:
         length = len(group.items)
-        more = (length + 1, length + 2, length + 3) if wanted is None or wanted <= length else (wanted,)
+        least = wanted or written.get(name_of(path), 0)
+        more = (length + 1, length + 2, length + 3) if least <= length else (least,)
         yield from (changed(trial, path, of_length(group, count)) for count in more if count <= _LONGEST)
-    if wanted is not None and wanted <= _LONGEST:
-        yield from _counted(trial, found, wanted)
 
 
 def _counted(trial: Trial, found: list[tuple[Path, Group]], wanted: int) -> Iterator[Trial]:

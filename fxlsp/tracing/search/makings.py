@@ -78,7 +78,7 @@ def _of_annotation(annotation: Any, name: str, names: Names, module: ModuleType,
         return Text(called_class(name))
     if origin is dict or annotation is dict:
         return Open(name, 2)
-    if origin is not None or not isinstance(annotation, type):
+    if origin is not None or not isinstance(annotation, type) or annotation is inspect.Parameter.empty:
         return None
     return _of_class(annotation, name, names, module, depth)
 

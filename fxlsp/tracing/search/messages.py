@@ -65,6 +65,10 @@ def _unpacked(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
 
 def _out_of_range(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     last, index = int(match.group(1)), int(match.group(2))
+    for path, part in numbers(trial):
+        if path[0] == "made" and number_of(part) == index > 3:
+            # It was taken for a number of features.
+            yield from (changed(trial, path, with_number(part, dim)) for dim in (1, -1, 0) if dim <= last)
     yield from reranked(trial, last + 1, index + 1 if index >= 0 else -index)
 
 
@@ -282,7 +286,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
         ),
         _floats,
     ),
-    (r"boolean|Boolean-type|type Bool|bool tensor|BoolTensor|operator on a bool", _bools),
+    (r"boolean|predicate to be bool|Boolean-type|type Bool|bool tensor|BoolTensor|operator on a bool", _bools),
     (
         (
             r"converted to an? (?:index|Scalar|Python)|converted to Scalar|interpreted as an integer"

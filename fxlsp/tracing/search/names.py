@@ -28,7 +28,8 @@ _TEXTS: tuple[tuple[str, str], ...] = (
     ),
     (r"bias|affine|.*_bias|qkv_bias|batch_first", "True"),
     (
-        r"output_(attentions|hidden_states)|(use|with|is|has|if|no|do|add|enable|return|share|tie|freeze|fix|apply)_.*",
+        r"""output_(attentions|hidden_states)|(use|with|is|has|if|no|do|add|enable|return|share|tie|freeze|fix|apply)_
+        (?!(layers?|nodes?|stages|ind(ices|exes)|idx|levels)$).*""",
         "False",
     ),
     (
@@ -39,6 +40,7 @@ _TEXTS: tuple[tuple[str, str], ...] = (
     (r"devices?|.*_device", "'cpu'"),
     (r"dtype", "torch.float32"),
     (r".*(_path|_dir|_file|filename|_root)|path|ckpt|checkpoint", "''"),
+    (r"return_layers", "{'0': 'out'}"),
     (r"device_ids|gpu_ids", "[]"),
     (r"logger|writer|tokenizer|scaler", "None"),
 )
@@ -66,7 +68,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
     ),
     (
         r""".*vocab.*|num_embeddings|n_?tokens?|.*_tokens|num_words|n_words|.*(word|char|item|user|node)s?_(num
-        |count)|num_(chars|users|items|nodes)|dict_size|voc_size|n_src_vocab|n_trg_vocab|n_vocab
+        |count)|(num|n|nb)_(chars|users|items|nodes)|dict_size|voc_size|n_src_vocab|n_trg_vocab|n_vocab
         |alphabet_size|input_vocab""",
         VOCABULARY,
     ),
@@ -87,6 +89,8 @@ _SIZES: tuple[tuple[str, int], ...] = (
         IMAGE,
     ),
     (r"patch_?(size|dim)?|.*_patch_size", 8),
+    (r"n_?fft|fft_?(size|len\w*)|win(dow)?_?len(gth)?|filter_length", 64),
+    (r"hop_?(len(gth)?|size)|tubelet_size|temporal_patch_size|(t|frame)_patch_size", 2),
     (
         r"""window_?size|win_size|pool_size|output_stride|num_bins|bins|pooled_\w+|aligned_\w+|out_size|roi_size
         |pool\w*_size""",
@@ -118,9 +122,22 @@ _COMPILED_SIZES = tuple((re.compile(pattern, re.VERBOSE), size) for pattern, siz
 _FEATURE = re.compile(
     r".*(channel|chan|feat|dim|plane|hidden|filter|width|units|embed|emb|size|model|state|nf|ch$|in$|out$|inp|oup|features|c\d|ngf|ndf)"
 )
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 _CONFIGURATION = re.compile(r".*(config|configs|conf|cfg|args|opts?|options|params|hparams|settings)|hp|c|flags")
 """These are hardly ever numbers: no size is used up for them."""
 _COUNT = re.compile(r"(num|n|nb)_.*|.*_(num|n|count|nums)|num\w+")
+
+
+def _in_snake_case(name: str) -> str:
+    """``batch_size`` for ``batchSize`` and ``BATCH_SIZE``, which mean the same; single letters stay."""
+    if len(name) > 1 and name.isupper():
+        # As in configurations that are written like constants.
+        return name.lower()
+    return _HUMP.sub("_", name).lower() if _HUMP.search(name) else name
+
+
+def is_configuration(name: str) -> bool:
+    return _CONFIGURATION.fullmatch(name) is not None
 
 
 class Names:
@@ -136,10 +153,7 @@ class Names:
 
     def of(self, name: str) -> Guess:
         """What ``name`` is likely to be: exactly known for flags and rates, else open."""
-        plain = name.strip("_")
-        if len(plain) > 1 and plain.isupper():
-            # As in configurations that are written like constants.
-            plain = plain.lower()
+        plain = _in_snake_case(name.strip("_"))
         for pattern, code in _COMPILED_TEXTS:
             if pattern.fullmatch(plain):
                 return Text(code)
@@ -147,6 +161,8 @@ class Names:
 
     def size(self, name: str) -> int:
         """What ``name`` is if it is a number."""
+        if name in self._body.steps:
+            return self._body.steps[name]
         for pattern, size in _COMPILED_SIZES:
             if pattern.fullmatch(name):
                 return size
@@ -167,6 +183,7 @@ RETURNS_FIRST = "type('Block', (torch.nn.Identity,), {'forward': lambda self, fi
 _ACTIVATION = re.compile(r".*(act|nonlin|relu)", re.IGNORECASE)
 _NORM = re.compile(r".*(norm|bn)", re.IGNORECASE)
 _CONV = re.compile(r".*conv", re.IGNORECASE)
+_DROP = re.compile(r".*drop", re.IGNORECASE)
 _LOSS = re.compile(r".*(loss|criterion|crit)", re.IGNORECASE)
 
 
@@ -187,6 +204,8 @@ def called_module(name: str) -> str:
         return "torch.nn.ReLU()"
     if _LOSS.match(name):
         return "torch.nn.MSELoss()"
+    if _DROP.match(name):
+        return "torch.nn.Dropout(0.1)"
     return IDENTITY
 
 

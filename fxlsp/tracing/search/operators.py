@@ -136,7 +136,19 @@ def _indexed(trial: Trial, call: Call, given: torch.Tensor, index: torch.Tensor)
         for path, tensor in reversed(tensors(trial)):
             if path[0] == "fed" and tensor.shape != shape[:-1]:
                 yield from (changed(trial, path, Tensor(labels, "long")) for labels in (*chosen, shape))
+    if index.dim() > given.dim():
+        yield from _scores(trial, given)
     yield from retyped(trial, index, "long")
+
+
+def _scores(trial: Trial, given: torch.Tensor) -> Iterator[Trial]:
+    """Scores for each step of a sequence, and one label, mask or weight a step for what was of the same shape."""
+    alike = [path for path, tensor in tensors(trial) if path[0] == "fed" and tensor.shape == tuple(given.shape)]
+    if len(alike) > 1:
+        steps = changed(trial, alike[0], Tensor((BATCH, SEQUENCE, given.shape[1])))
+        for path in alike[1:]:
+            steps = changed(steps, path, Tensor((BATCH, SEQUENCE)))
+        yield from (changed(steps, path, Tensor((BATCH, SEQUENCE), "long")) for path in alike[1:])
 
 
 def _smaller(trial: Trial, kernel: int) -> Iterator[Trial]:
@@ -184,6 +196,9 @@ def _channels(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]
     if operand.dim() > 1 and operand.shape[1] != want:
         for path, tensor in _same(trial, operand):
             yield changed(trial, path, replace(tensor, shape=(tensor.shape[0], want, *tensor.shape[2:])))
+        if operand.dim() == 2:
+            # Most likely an image was flattened.
+            yield from islice(resized(trial, want / max(operand.shape[1], 1)), 2)
         yield from equalised(trial, operand.shape[1], want)
 
 

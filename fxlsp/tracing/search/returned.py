@@ -28,7 +28,15 @@ def read(trial: Trial, outcome: Outcome, words: set[str]) -> Iterator[Trial]:
         return
     handed_in = [item for item in leaves(trial) if _is_module(*item, outcome)]
     for path, part in sorted(handed_in, key=lambda item: name_of(item[0]) not in words)[:_MOST]:
-        yield changed(trial, path, change(part if isinstance(part, Returning) else Returning()))
+        other = change(part if isinstance(part, Returning) else Returning())
+        beside = [each for each, _ in handed_in if each[:-1] == path[:-1] and re.fullmatch(r"\[\d+\]", each[-1])]
+        together = trial
+        for each in beside if path in beside else ():
+            # Modules in one list are called alike.
+            together = changed(together, each, other)
+        if together != trial:
+            yield together
+        yield changed(trial, path, other)
 
 
 def _wanted(outcome: Outcome) -> _Change | None:

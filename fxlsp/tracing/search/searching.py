@@ -19,11 +19,11 @@ from . import conditions, kinds, lengths, messages, operators, returned
 from .attempts import Attempts, Outcome, Under
 from .bodies import body_of
 from .budget import Budget, OutOfTimeError
-from .failing_lines import own_frames, words_at
+from .failing_lines import failing_text, own_frames, words_at
 from .feeds import first_feed, further_inputs, optional_inputs, other_masks, part_of_input, written_feed
 from .guesses import Group, Guess, Open, Text, Trial, changed
 from .makings import first_making, further_arguments, optional_arguments
-from .names import Names
+from .names import Names, is_configuration
 from .settling import Settling
 from .variants import UNIFORM, alike, inputs_that_differ, other_feeds
 
@@ -38,6 +38,8 @@ _EMPTY = re.compile(r"\(\)|empty|at least|out of range|not enough")
 """What is said where something has no elements."""
 _LEFT_OUT = re.compile(r"\b(None|specif\w+|requires?d?|provided?|passed?|given|missing|have to|must)\b")
 """What is said where an argument was left out."""
+_OF_OTHER_BRANCH = re.compile(r"module '[\w.]+' has no attribute")
+"""What no argument mends, but which is not asked for where another branch is taken."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -97,6 +99,9 @@ class Search:
         return self._searched()
 
     def _part(self, open_: Open, name: str) -> Guess:
+        if name in ("weight", "bias") and not is_configuration(open_.name):
+            # A layer's tensors, rather than whether it has some.
+            return Open(name, 2)
         return part_of_input(open_, name) if open_.fed else self._names.of(name)
 
     def _searched(self) -> Found:
@@ -200,16 +205,21 @@ class Search:
 
     def _suggestions(self, trial: Trial, outcome: Outcome) -> Iterator[Trial]:
         error = outcome.error
-        if error is None or isinstance(error, (NameError, ImportError)):
+        if error is None or (isinstance(error, (NameError, ImportError)) and not isinstance(error, UnboundLocalError)):
             return
         yield from self._with_own_classes(trial, outcome)
         yield from conditions.read(trial, error)
         if outcome.failing is not None and trial.fed is not None:
             yield from operators.read(trial, outcome.failing)
+        text = text_of(error)
+        frames = own_frames(error.__traceback__, self._places)[:1]
+        words = words_at(frames)
+        if self._may_lack_options(error, text):
+            named = {name: guess for name, guess in self._optional.items() if name in words}
+            yield from kinds.with_options(trial, error, named, self._places)
+        yield from lengths.read(trial, outcome, words, "".join(failing_text(*each) for each in frames))
         if trial.fed is not None:
-            words = words_at(own_frames(error.__traceback__, self._places)[:1])
             told = (other for each in _with_causes(error) for other in messages.read(trial, text_of(each)))
-            yield from lengths.read(trial, outcome, words)
             yield from returned.read(trial, outcome, words)
             # What the failing line names is more likely to be what is wrong.
             yield from sorted(told, key=lambda other: not inputs_that_differ(trial, other) & words)
@@ -217,13 +227,18 @@ class Search:
             yield from other_masks(trial)
             if outcome.model is not None:
                 yield from (replace(trial, fed=fed) for fed in further_inputs(outcome.model, trial.fed))
-        text = text_of(error)
         for key, guesses in self._further.items() if _EMPTY.search(text) and "missing" not in text else ():
             if isinstance(trial.made, Group) and key not in dict(trial.made.items):
                 yield from (changed(trial, ("made", key), guess) for guess in guesses)
-        if "NoneType" in text_of(error) or isinstance(error, AssertionError):
+        if self._may_lack_options(error, text):
             yield from kinds.with_options(trial, error, self._optional, self._places)
         yield from kinds.read(trial, outcome, self._names, self._places)
+
+    def _may_lack_options(self, error: BaseException, text: str) -> bool:
+        """Whether an argument of the constructor that defaults to None may have to be passed."""
+        if "NoneType" in text or isinstance(error, (AssertionError, UnboundLocalError)) or _EMPTY.search(text):
+            return True
+        return isinstance(error, ValueError) and not self._optional.keys().isdisjoint(re.findall(r"\w+", text))
 
     def _with_own_classes(self, trial: Trial, outcome: Outcome) -> Iterator[Trial]:
         """What was called without its class being known: sizes that it passes on tell nothing of the real one's."""
@@ -252,6 +267,8 @@ class Search:
 def _is_about_none(error: BaseException, is_users: bool) -> bool:
     """Whether something may have been left out that must not be; ``is_users`` if no function of torch's raised."""
     text = text_of(error)
+    if isinstance(error, UnboundLocalError) or _OF_OTHER_BRANCH.match(text):
+        return True
     return "NoneType" in text or (is_users and (isinstance(error, AssertionError) or bool(_LEFT_OUT.search(text))))
 
 

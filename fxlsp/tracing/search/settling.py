@@ -37,6 +37,8 @@ class Settling:
         return Size(guess.size) if use is None else self._of(use, path)
 
     def _of(self, use: Use, path: Path) -> Guess:
+        if use.lists_modules and not use.calls and use.ran < 2 and use.attributes.keys() <= _OF_MODULES:
+            return Text("torch.nn.Sequential(torch.nn.Identity())")
         if use.calls or use.ran:
             return self._callable(use, path)
         if use.attributes and not use.entries:
@@ -50,7 +52,7 @@ class Settling:
         return _plain(use)
 
     def _callable(self, use: Use, path: Path) -> Guess:
-        result = dict(use.open.known).get(RESULT)
+        result = dict(use.open.known).get(RESULT, use.result)
         if result is not None:
             return Group("function", ((RESULT, self.of(result, (*path, RESULT))),))
         if use.unpacked and not use.calls:

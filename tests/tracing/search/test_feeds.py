@@ -318,6 +318,48 @@ def net(made: str, signature: str, run: str) -> str:
             "torch.randn(2, 16, 8)",
             id="bytes for a condition",
         ),
+        pytest.param(
+            "self.a = nn.Sequential(nn.Conv2d(1, 4, 3), nn.MaxPool2d(2))\nself.b = nn.BatchNorm1d(4 * 13 * 13)",
+            "x",
+            "return self.b(torch.flatten(self.a(x), 1))",
+            "torch.randn(2, 1, 28, 28)",
+            id="an image that is flattened and normalised",
+        ),
+        pytest.param(
+            "self.a = nn.Identity()",
+            "input, target, mask",
+            "return -input.gather(2, target[:, : input.size(1)].unsqueeze(2)).squeeze(2) * mask[:, : input.size(1)]",
+            None,
+            id="labels for each step of a sequence",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(3, 4, 3)",
+            "x, skip=None",
+            "if skip is not None:\n    scale = skip.mean()\nreturn self.a(x) * scale",
+            "torch.randn(2, 3, 64, 64), skip=torch.randn(2, 3, 64, 64)",
+            id="what is read where an optional input is given alone",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(3, 4, 3)",
+            "x, scale=None",
+            "y = self.a(x)\nreturn torch.nn.functional.no_such_thing(y) if scale is None else y",
+            "torch.randn(2, 3, 64, 64), scale=2",
+            id="a branch that needs what torch has not",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "output",
+            "output['logits_of_all'] = output['logits_of_all'] * 2\nreturn output",
+            None,
+            id="a dict that is changed in place",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, mask",
+            "return torch.masked_fill(self.a(x), mask, 0.0)",
+            None,
+            id="what is true or false",
+        ),
     ],
 )
 def test_inputs_are_found(

@@ -175,6 +175,71 @@ def body(text: str) -> str:
             "Net(act='3x3')",
             id="a key that is no name",
         ),
+        pytest.param(
+            "def __init__(self, imageSize, batchSize, nClasses):\nself.a = nn.Linear(imageSize * batchSize, nClasses)",
+            "Net(imageSize=64, batchSize=2, nClasses=10)",
+            id="names in camel case",
+        ),
+        pytest.param(
+            "def __init__(self, depth):\n"
+            "assert (depth - 4) % 6 == 0\n"
+            "self.a = nn.Sequential(*[nn.Linear(4, 4) for _ in range((depth - 4) // 6)])",
+            "Net(depth=16)",
+            id="a depth of which a part is fixed",
+        ),
+        pytest.param(
+            "def __init__(self, sizes: list[int]):\nself.a = nn.Linear(sizes[0], sizes[3])",
+            "Net(sizes=[32, 32, 32, 32])",
+            id="a list as long as the index that is written",
+        ),
+        pytest.param(
+            "def __init__(self, scales):\nself.a = torch.from_numpy(__import__('numpy').array(scales)[:, None])",
+            "Net(scales=[32, 32, 32])",
+            id="a list that numpy takes",
+        ),
+        pytest.param(
+            "def __init__(self, block_dropout):\nself.a = block_dropout(torch.ones(3))",
+            "Net(block_dropout=torch.nn.Dropout(0.1))",
+            id="a rate that is called",
+        ),
+        pytest.param(
+            "def __init__(self, theta):\nself.grid = theta.new_zeros(3)",
+            "Net(theta=torch.randn(100))",
+            id="a rate that is a tensor",
+        ),
+        pytest.param(
+            "def __init__(self, encoder):\nself.a = nn.Linear(encoder.get_feature_size(), 2)",
+            "Net(encoder=__import__('types').SimpleNamespace(get_feature_size=(lambda *_, **__: 160)))",
+            id="a method that returns a size",
+        ),
+        pytest.param(
+            "def __init__(self, head_kwargs):\nself.a = nn.Linear(**head_kwargs)",
+            "Net(head_kwargs={'in_features': 32, 'out_features': 96})",
+            id="arguments that are handed on",
+        ),
+        pytest.param(
+            "def __init__(self, shared_weights):\nself.a = nn.Linear(4, 4)\nself.a.weight = shared_weights\n"
+            "self.rows = self.a.weight.shape[0]",
+            "Net(shared_weights=torch.nn.Parameter(torch.randn(100, 32)))",
+            id="a parameter",
+        ),
+        pytest.param(
+            "def __init__(self, model, return_layers):\n"
+            "assert set(return_layers).issubset([name for name, _ in model.named_children()])\n"
+            "self.layers = {str(key): str(value) for key, value in return_layers.items()}",
+            "Net(model=torch.nn.Sequential(torch.nn.Identity()), return_layers={'0': 'out'})",
+            id="layers that are to be returned",
+        ),
+        pytest.param(
+            "def __init__(self, config):\nconfig['width'] = 3\nself.a = nn.Linear(config['width'], config['size'])",
+            "Net(config={'size': 32})",
+            id="a configuration that is written to",
+        ),
+        pytest.param(
+            "def __init__(self, dim):\nself.a = torch.ones(2, 3).sum(dim)",
+            "Net(dim=1)",
+            id="a dimension that is no number of features",
+        ),
     ],
 )
 def test_an_argument_is_found(text: str, init: str, worker: Any, write: Callable[..., str]) -> None:
@@ -417,3 +482,47 @@ def test_what_cannot_be_made_is_said_as_without_a_search(worker: Any, write: Cal
     text = "def __init__(self, width):\nself.a = nn.Linear({}[width], 2)"
     failure = Failure.from_json(worker.answer(write(body(text)) + ":Net")["failure"])
     assert (failure.code, failure.needs) == ("FX903", "argument width of Net")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "made", "run", "init"),
+    [
+        pytest.param(
+            "size=None, scale=None",
+            "self.size, self.scale = size, scale",
+            "if self.size is None and self.scale is None:\n"
+            "    raise ValueError('either size or scale should be given')\n"
+            "return F.interpolate(x, self.size, self.scale)",
+            "Net(size=",
+            id="one that the error names",
+        ),
+        pytest.param(
+            "cells",
+            "self.cells = nn.ModuleList(cells)",
+            "for cell in self.cells:\n    h, c = cell(x, (x, x))\nreturn h + c",
+            "Net(cells=[type('Block'",
+            id="modules of a list that return pairs",
+        ),
+        pytest.param(
+            "layer, n",
+            "self.layers = nn.ModuleList([layer for _ in range(n)])\nself.norm = nn.LayerNorm(layer.size)",
+            "for layer in self.layers:\n    x = layer(x, x.mean())\nreturn self.norm(x)",
+            "Net(layer=type('Block'",
+            id="a module with attributes that takes several arguments",
+        ),
+        pytest.param(
+            "encoder=None, decoder=None",
+            "self.encoder, self.decoder = encoder, decoder",
+            "return self.decoder(x, self.encoder(x))",
+            "Net(encoder=",
+            id="modules that default to None",
+        ),
+    ],
+)
+def test_what_a_forward_asks_for_is_handed_to_the_constructor(
+    arguments: str, made: str, run: str, init: str, worker: Any, write: Callable[..., str]
+) -> None:
+    recipe = worker.report(write(net(arguments, made, "x", run)) + ":Net").recipe
+    assert recipe.source == "search"
+    assert recipe.init.startswith(init)
+    assert recipe.inputs is not None
