@@ -11,6 +11,9 @@ from benchmarks.corpora.impossible import cannot_run
 HEAD = """
 import sys
 import torch
+import torch.nn.functional as F
+from torchvision.transforms import functional as F
+import torch.nn.functional as G
 from _paritybench_helpers import _mock_config
 _module = sys.modules[__name__]
 blocks = _module
@@ -66,6 +69,9 @@ def net(made: str, run: str) -> str:
         pytest.param("pass", "return x * args.breadth", "breadth", id="an empty configuration"),
         pytest.param("pass", "return x * settings.breadth", "breadth", id="an empty configuration of several names"),
         pytest.param("if words.parse(flag):\n    pass", "return x", "parse", id="the condition of a branch"),
+        pytest.param(
+            "pass", "return F.conv2d(x, x)", "conv2d", id="a name that torchvision's module of that name has not"
+        ),
         pytest.param("for _ in helper.all():\n    pass", "return x", "all", id="an attribute of a function"),
     ],
 )
@@ -108,6 +114,7 @@ def test_what_a_star_binds_is_not_known(tmp_path: Path) -> None:
         pytest.param("pass", "return halves(x)", id="a generator, which has not run yet"),
         pytest.param("self.later = flag\nself.later()", "return x", id="what stands before a method"),
         pytest.param("args.breadth = flag", "return x * args.breadth", id="what a configuration is given"),
+        pytest.param("pass", "return F.crop(G.conv2d(x, x), 1, 1, 1, 1)", id="a name that torchvision has"),
         pytest.param("pass", "return x * args.get('width', 2)", id="a method of dicts"),
         pytest.param("args = flag", "return words.strip()", id="a method of strings"),
         pytest.param("pass", "return x if words is None else helper.__name__", id="what functions have"),

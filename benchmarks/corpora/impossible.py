@@ -7,10 +7,11 @@ file, outside any branch, loop, ``try``, comprehension and function in it, and b
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import torch
@@ -50,6 +51,8 @@ class _Source:
         """Names of the file's own module: generated files stand for all the modules of a project."""
         self._constants: dict[str, Any] = {}
         """Names that are bound to numbers and strings."""
+        self._imported: dict[str, str] = {}
+        """Names that are bound to torchvision's modules."""
         self._empty: set[str] = set()
         """Names of configurations of the corpus, which it left empty: they raise whatever is read of them."""
         for statement in tree.body:
@@ -64,6 +67,7 @@ class _Source:
             elif isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
                 # Nobody knows what else it binds.
                 self._aliases.clear()
+                self._imported.clear()
                 self._empty.clear()
                 self._constants.clear()
                 self.definitions.clear()
@@ -74,6 +78,7 @@ class _Source:
                 self.definitions[name] = statement
                 self._names.add(name)
                 self._aliases.discard(name)
+                self._imported.pop(name, None)
                 self._empty.discard(name)
                 self._constants.pop(name, None)
                 return
@@ -89,10 +94,16 @@ class _Source:
             self._names.add(name)
             self.definitions.pop(name, None)
             self._empty.discard(name)
+            self._imported.pop(name, None)
             if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
                 self._constants.pop(name, None)
             if not isinstance(statement, ast.Assign):
                 self._aliases.discard(name)
+        match statement:
+            case ast.Import(names=[ast.alias(name=path, asname=str(name))]):
+                self._imported[name] = path
+            case ast.ImportFrom(module=str(package), names=[ast.alias(name=path, asname=str(name))], level=0):
+                self._imported[name] = f"{package}.{path}"
 
     def method(self, cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
         """A method of a class, or of its first base; None where that is not in this file."""
@@ -141,6 +152,8 @@ class _Source:
     def _has_not(self, bound: str, name: str) -> str | None:
         """Why what the file binds to ``bound`` has no attribute ``name``."""
         called = self.definitions.get(bound)
+        if bound in self._imported and name not in self._assigned and _is_missing(self._imported[bound], name):
+            return f"{bound} is {self._imported[bound]}, which has no {name}"
         if bound in self._aliases and name not in self._names and not name.startswith("__"):
             return f"nothing binds {name}, which it takes from a module of its project"
         if name in self._mentioned:
@@ -336,6 +349,18 @@ def _set_in(body: ast.AST) -> Iterator[str]:
                 yield from re.findall(r"\w+", text)
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name
+
+
+@cache
+def _is_missing(module: str, name: str) -> bool:
+    """Whether a module of torchvision's lacks a name: the benchmark lets no other one be as it is installed."""
+    if not module.startswith("torchvision."):
+        return False
+    try:
+        return not hasattr(importlib.import_module(module), name)
+    except ImportError:
+        # It may be a function or class of a module.
+        return False
 
 
 def _a_function() -> None:
