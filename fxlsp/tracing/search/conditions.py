@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import re
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from .sizes import equalised, number_of
 
 _LARGEST_CHOICE = 12
 """Values of a collection that are tried."""
+_UNBOUND = re.compile(r"variable '(\w+)'")
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
@@ -43,7 +45,8 @@ def read(trial: Trial, error: BaseException) -> Iterator[Trial]:
     last = _last(error.__traceback__)
     if last is None:
         return
-    for test, wanted in _conditions(last.tb_frame.f_code, last.tb_lineno):
+    unbound = _UNBOUND.search(str(error)) if isinstance(error, UnboundLocalError) else None
+    for test, wanted in _conditions(last.tb_frame.f_code, last.tb_lineno, unbound.group(1) if unbound else None):
         yield from _Wanted(trial, last.tb_frame).that(test, wanted)
 
 
@@ -54,15 +57,16 @@ def _last(traceback: TracebackType | None) -> TracebackType | None:
 
 
 @lru_cache(maxsize=32)
-def _conditions(code: CodeType, line: int) -> tuple[tuple[ast.expr, bool], ...]:
+def _conditions(code: CodeType, line: int, unbound: str | None) -> tuple[tuple[ast.expr, bool], ...]:
     """The conditions that the statement on ``line`` of a function stands under, and whether each should hold.
 
+    Or those under which a variable is bound, where it was read ``unbound``.
     Remembered, since many tries end at the same statement.
     """
-    return tuple(_found_conditions(code, line))
+    return tuple(_found_conditions(code, line, unbound))
 
 
-def _found_conditions(code: CodeType, line: int) -> Iterator[tuple[ast.expr, bool]]:
+def _found_conditions(code: CodeType, line: int, unbound: str | None) -> Iterator[tuple[ast.expr, bool]]:
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     # Of the function alone: files of this size take a second to parse.
     try:
@@ -73,7 +77,10 @@ def _found_conditions(code: CodeType, line: int) -> Iterator[tuple[ast.expr, boo
     for node in ast.walk(function):
         if isinstance(node, ast.Assert) and _covers(node, at):
             yield node.test, True
-        if isinstance(node, ast.If):
+        if isinstance(node, ast.If) and unbound is not None:
+            if _binds(node.body, unbound):
+                yield node.test, True
+        elif isinstance(node, ast.If):
             if _raises(node.body, at):
                 yield node.test, False
             elif _raises(node.orelse, at):
@@ -82,6 +89,11 @@ def _found_conditions(code: CodeType, line: int) -> Iterator[tuple[ast.expr, boo
 
 def _covers(node: ast.stmt, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _binds(body: list[ast.stmt], name: str) -> bool:
+    stored = (node for each in body for node in ast.walk(each) if isinstance(node, ast.Name))
+    return any(node.id == name and isinstance(node.ctx, ast.Store) for node in stored)
 
 
 def _raises(body: list[ast.stmt], line: int) -> bool:
@@ -114,12 +126,26 @@ class _Wanted:
             case ast.Compare(left=ast.Call(func=ast.Name(id="type"), args=[subject]), comparators=[kind]) if wanted:
                 yield from self._of_kind(subject, self._value(kind))
             case ast.Compare(left=left, ops=ops, comparators=rights):
+                if wanted and len(ops) > 1:
+                    yield from self._all_equal([left, *rights], ops)
                 for op, right in zip(ops, rights, strict=True):
                     yield from self._compared(left, type(op) if wanted else _OPPOSITE[type(op)], right)
                     left = right
             case ast.Name() | ast.Attribute():
                 for path, _ in self._parts(test, self._value(test)):
                     yield changed(self.trial, path, Text(str(wanted)))
+
+    def _all_equal(self, chained: list[ast.expr], ops: list[ast.cmpop]) -> Iterator[Trial]:
+        """Lists of one length, that of what else stands in ``len(a) == len(b) == n``: one alone would still fail."""
+        equal = [chained[0], *(each for each, op in zip(chained[1:], ops, strict=True) if isinstance(op, ast.Eq))]
+        calls = [each for each in equal if isinstance(each, ast.Call) and ast.unparse(each.func) == "len"]
+        values = [self._value(each) for each in (*calls, *(each for each in equal if each not in calls))]
+        wanted = next((each for each in reversed(values) if isinstance(each, int)), 0)
+        trial = self.trial
+        for call in calls:
+            trial = next(_Wanted(trial, self.frame)._of_length(call.args[0], int(wanted)), trial)
+        if trial != self.trial:
+            yield trial
 
     def _value(self, expression: ast.expr) -> Any:
         code = compile(ast.Expression(expression), "<condition>", "eval")
@@ -245,6 +271,11 @@ _OF_KIND: dict[type, Callable[[int], Guess]] = {
     torch.Tensor: lambda size: Tensor((size, size)),
     torch.Size: lambda size: Text(f"torch.Size([{size}])"),
     torch.device: lambda size: Text("torch.device('cpu')"),
+    torch.nn.Sequential: lambda size: Text("torch.nn.Sequential(torch.nn.Identity())"),
+    torch.nn.ModuleList: lambda size: Text("torch.nn.ModuleList([torch.nn.Identity()])"),
+    torch.nn.ModuleDict: lambda size: Text("torch.nn.ModuleDict({'0': torch.nn.Identity()})"),
+    torch.nn.Conv2d: lambda size: Text("torch.nn.Conv2d(32, 32, 3, padding=1)"),
+    torch.nn.Linear: lambda size: Text("torch.nn.Linear(32, 32)"),
 }
 
 

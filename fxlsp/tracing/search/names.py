@@ -45,7 +45,7 @@ _TEXTS: tuple[tuple[str, str], ...] = (
     (r"logger|writer|tokenizer|scaler", "None"),
 )
 _SIZES: tuple[tuple[str, int], ...] = (
-    (r"kernel(_?size)?|k_?size|kernels?|ks|.*_kernel_size|filter_size|conv_kernel(_size)?|k", 3),
+    (r"kernel(_?size)?|k_?size|kernels?|ks|.*_ker(nel)?_size|filter_size|conv_kernel(_size)?|k", 3),
     (
         r"""strides?|s|dilations?|padding|pad|groups?|rate|.*_(stride|dilation|padding|groups)|p|d|n_?context
         |order""",

@@ -24,7 +24,7 @@ from .feeds import first_feed, further_inputs, optional_inputs, other_masks, par
 from .guesses import Group, Guess, Open, Text, Trial, changed
 from .makings import first_making, further_arguments, optional_arguments
 from .names import Names, is_configuration
-from .settling import Settling
+from .settling import Settling, other_blocks
 from .variants import UNIFORM, alike, inputs_that_differ, other_feeds
 
 _OTHER_EVERY = 5
@@ -209,6 +209,7 @@ class Search:
             return
         yield from self._with_own_classes(trial, outcome)
         yield from conditions.read(trial, error)
+        yield from other_blocks(trial, self._module)
         if outcome.failing is not None and trial.fed is not None:
             yield from operators.read(trial, outcome.failing)
         text = text_of(error)

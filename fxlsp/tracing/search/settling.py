@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import ModuleType
 
 import torch
 
 from .chameleon import Use
-from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text
+from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text, Trial, changed, leaves
 from .names import CONVOLUTION, IDENTITY, called_class, called_module, likely_words, sizes_of
 
 _OF_MODULES = frozenset(dir(torch.nn.Module)) | {"weight", "in_features", "out_features", "in_channels", "out_channels"}
+_MOST_BLOCKS = 4
+"""Building blocks that are tried."""
 _OF_LOSSES = frozenset(dir(torch.nn.MSELoss()))
 _OF_TENSORS = frozenset(dir(torch.Tensor)) - {"name", "names"}
 
@@ -78,12 +81,8 @@ class Settling:
         """A class of the file that looks like a building block, has these attributes, and can be called like that."""
         blocks = [
             name
-            for name, value in vars(self._module).items()
-            if isinstance(value, type)
-            and issubclass(value, torch.nn.Module)
-            and value.__module__ == self._module.__name__
-            and ("block" in name.lower() or "bottleneck" in name.lower())
-            and all(hasattr(value, attribute) for attribute in use.attributes)
+            for name in _blocks(self._module)
+            if all(hasattr(getattr(self._module, name), attribute) for attribute in use.attributes)
         ]
         fitting = (name for name in blocks if all(_takes(getattr(self._module, name), *call) for call in use.calls))
         return next(fitting, next(iter(blocks), None))
@@ -116,6 +115,34 @@ class Settling:
         for index in indices:
             parts = parts.with_part(f"[{index}]", self._entry(use, index, path))
         return parts
+
+
+def other_blocks(trial: Trial, module: ModuleType) -> Iterator[Trial]:
+    """Trials with another building block of the file, where one was handed in: first those named like the model."""
+    name = trial.made.name if isinstance(trial.made, Group) else ""
+    blocks = sorted(_blocks(module), key=lambda block: -_alike(block, name))
+    for path, part in leaves(trial):
+        if isinstance(part, Text) and part.code in blocks:
+            attributes = {key for key in ("expansion",) if hasattr(getattr(module, part.code), key)}
+            others = (block for block in blocks if all(hasattr(getattr(module, block), key) for key in attributes))
+            yield from (changed(trial, path, Text(block)) for block in islice(others, _MOST_BLOCKS))
+
+
+def _alike(one: str, other: str) -> int:
+    """How many letters two names begin with alike."""
+    return next((index for index, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), 0)
+
+
+def _blocks(module: ModuleType) -> list[str]:
+    """Classes of the file that look like building blocks."""
+    return [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type)
+        and issubclass(value, torch.nn.Module)
+        and value.__module__ == module.__name__
+        and ("block" in name.lower() or "bottleneck" in name.lower())
+    ]
 
 
 def _class_for(use: Use) -> str:

@@ -360,6 +360,13 @@ def net(made: str, signature: str, run: str) -> str:
             None,
             id="what is true or false",
         ),
+        pytest.param(
+            "self.a, self.rate = nn.Linear(8, 8), 0.5",
+            "x, rate",
+            "if rate == 3:\n    scale = x.mean()\nreturn self.a(x) * scale",
+            "torch.randn(2, 16, 8), 3",
+            id="a variable that another branch binds",
+        ),
     ],
 )
 def test_inputs_are_found(

@@ -240,6 +240,20 @@ def body(text: str) -> str:
             "Net(dim=1)",
             id="a dimension that is no number of features",
         ),
+        pytest.param(
+            "def __init__(self, depths, widths, n=3):\n"
+            "assert len(depths) == len(widths) == 2 * n + 1\n"
+            "self.a = nn.Linear(widths[0], depths[0])",
+            "Net(depths=[2, 2, 2, 2, 2, 2, 2], widths=[32, 32, 32, 32, 32, 32, 32])",
+            id="lists of one length",
+        ),
+        pytest.param(
+            "def __init__(self, layers):\n"
+            "assert isinstance(layers, nn.Sequential), 'a sequence of layers'\n"
+            "self.a = layers",
+            "Net(layers=torch.nn.Sequential(torch.nn.Identity()))",
+            id="a container of torch's",
+        ),
     ],
 )
 def test_an_argument_is_found(text: str, init: str, worker: Any, write: Callable[..., str]) -> None:
@@ -526,3 +540,31 @@ def test_what_a_forward_asks_for_is_handed_to_the_constructor(
     assert recipe.source == "search"
     assert recipe.init.startswith(init)
     assert recipe.inputs is not None
+
+
+def test_another_building_block_is_tried_where_the_first_does_not_fit(worker: Any, write: Callable[..., str]) -> None:
+    text = f"""{HEAD}
+class Block(nn.Module):
+    expansion = 2
+
+    def __init__(self, width):
+        super().__init__()
+        self.a = nn.Conv2d(width, width, 3)
+
+    def forward(self, x):
+        return self.a(x)
+
+class NetBlock(Block):
+    def __init__(self, width):
+        super().__init__(width)
+        self.a = nn.Conv2d(width, width * self.expansion, 3)
+
+class Net(nn.Module):
+    def __init__(self, block):
+        super().__init__()
+        self.a = nn.Sequential(nn.Conv2d(3, 4, 3), block(4), nn.Conv2d(4 * block.expansion, 4, 3))
+
+    def forward(self, x):
+        return self.a(x)
+"""
+    assert worker.report(write(text) + ":Net").recipe.init == "Net(block=NetBlock)"
