@@ -11,9 +11,11 @@ without packages that are not installed. ``can run``: of these, without the clas
 as their text alone proves (``corpora/impossible``): what runs unconditionally in the constructor or in ``forward``,
 directly or through functions and classes of the file, raises; or calls one of these, or its base, with arguments that
 it does not take; or itself; or takes a name of another module of the project that nothing in the file binds; or reads
-an attribute in ``forward`` that nothing in the file sets; or gives a module a name with a dot. Such classes come of how
-the corpus was made: all modules of a project are in one file, where of several things with one name the last counts.
-What the search finds has no part in it; a class that is found all the same is printed as a mistake of that rule.
+an attribute in ``forward`` that nothing which ran before sets; or gives a module a name with a dot; or takes a name of
+a configuration that the corpus left empty, of a constant or function of the file, or of one of torchvision's modules,
+that these have not. Such classes come of how the corpus was made: all modules of a project are in one file, where of
+several things with one name the last counts. What the search finds has no part in it; a class that is found all the
+same is printed as a mistake of that rule, or because the search stops where only data could tell how a run goes on.
 """
 
 from __future__ import annotations
