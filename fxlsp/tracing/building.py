@@ -186,10 +186,11 @@ def _names_in(texts: Iterable[str]) -> list[str]:
     names: list[str] = []
     for text in texts:
         try:
-            tree = ast.parse(f"_({text}\n)")
+            call = ast.parse(f"_({text}\n)", mode="eval").body
         except SyntaxError:
             continue
-        names += [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        given = [part for part in ast.iter_child_nodes(call) if part is not getattr(call, "func", None)]
+        names += [node.id for part in given for node in ast.walk(part) if isinstance(node, ast.Name)]
     return names
 
 

@@ -250,7 +250,9 @@ def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
     yield node
     if isinstance(node, _DEFINITIONS):
         return
-    for child in ast.iter_child_nodes(node):
+    # The variables of a comprehension are its own.
+    children = [node.iter, *node.ifs] if isinstance(node, ast.comprehension) else ast.iter_child_nodes(node)
+    for child in children:
         yield from _relevant(child, in_loop or isinstance(node, _LOOPS))
 
 

@@ -93,17 +93,17 @@ def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
     tree = ast.parse(f"_({text.strip()}\n)", "<fxlsp inputs>", "eval")
     if not isinstance(tree.body, ast.Call) or not isinstance(tree.body.func, ast.Name):
         raise SyntaxError(f"not the arguments of one call: {text}")
-    names = _names(module, tree)
+    names = _names(module, *tree.body.args, *tree.body.keywords)
     names["_"] = lambda *args, **kwargs: Arguments(args, kwargs)
     code = compile(tree, "<fxlsp inputs>", "eval")
     arguments: Arguments = eval(code, names)
     return arguments
 
 
-def _names(module: ModuleType, tree: ast.AST) -> dict[str, Any]:
-    """The names of the module; what the names in ``tree`` need of its file has run."""
+def _names(module: ModuleType, *trees: ast.AST) -> dict[str, Any]:
+    """The names of the module; what the names in ``trees`` need of its file has run."""
     if isinstance(module, WorkspaceModule):
-        ask(module, (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)))
+        ask(module, (node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)))
     return {"torch": torch, "nn": torch.nn, **module.__dict__}
 
 

@@ -58,6 +58,14 @@ def test_a_training_loop_at_top_level_does_not_run(worker: Any, write: Callable[
     assert not Path(path + ".ran").exists()
 
 
+@pytest.mark.parametrize(
+    "statement", ["loader = [1 / 0 for _ in range(3)]", "loader, _ = 1 / 0", "[x for Net in 1 / 0]"]
+)
+def test_what_a_model_does_not_need_may_fail(statement: str, worker: Any, write: Callable[..., str]) -> None:
+    path = write(f"{NET}\n{statement}\n")
+    assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+
+
 def test_what_changes_a_needed_name_runs(worker: Any, write: Callable[..., str]) -> None:
     path = write(
         "cfg = {}\ncfg['width'] = 3\ncfg.update(width=4)\n"
