@@ -67,10 +67,13 @@ def choose_interpreter(folder: str | None, setting: str | None = None, editor_ch
 def _executable(name: str, folder: str | None, who: str) -> str:
     """The absolute path that ``name`` means: a command, a path relative to ``folder``, or an environment's folder."""
     expanded = os.path.expandvars(os.path.expanduser(name))
-    found = shutil.which(expanded) if os.path.basename(expanded) == expanded else None
-    path = Path(found or os.path.join(folder or "", expanded)).absolute()
-    if path.is_dir():
-        path = next((path / inner for inner in _IN_ENVIRONMENT if _runs(path / inner)), path)
+    path = Path(folder or "", expanded).absolute()
+    # Before commands: an environment may have the name of one, and ``env`` is one.
+    own = next((path / inner for inner in _IN_ENVIRONMENT if _runs(path / inner)), None)
+    if own is not None:
+        return str(own)
+    if os.path.basename(expanded) == expanded:
+        path = Path(shutil.which(expanded) or path).absolute()
     if _runs(path):
         return str(path)
     what = "is not a Python executable" if path.exists() else "does not exist"

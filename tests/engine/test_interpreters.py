@@ -51,6 +51,14 @@ def test_a_setting_may_be_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert choose_interpreter(str(tmp_path / "elsewhere"), "python").path == path
 
 
+def test_an_environment_of_the_folder_wins_over_a_command_of_its_name(tmp_path: Path) -> None:
+    path = environment(tmp_path, "env")
+    (tmp_path / "python3").mkdir()
+    assert choose_interpreter(str(tmp_path), "env").path == path
+    assert Path(choose_interpreter(str(tmp_path), "python3").path).is_absolute()
+    assert not choose_interpreter(str(tmp_path), "python3").path.startswith(str(tmp_path))
+
+
 def test_a_setting_that_names_nothing_is_an_error_and_no_other_is_taken(tmp_path: Path) -> None:
     environment(tmp_path)
     with pytest.raises(InterpreterError, match=r"The setting 'python' names .*/gone, which does not exist") as error:
