@@ -71,7 +71,7 @@ def _report(state: ModelState) -> Iterator[RichText]:
             yield words("Its inputs are not known: say what to feed it, for example with a comment above it: ") + code(
                 f"# fxlsp: {state.report.recipe.init}(torch.randn(1, 3, 32, 32))"
             )
-        yield words(_environment(state.report))
+        yield words(_environment(state.key.python, state.report))
 
 
 def _verdict(report: Report) -> Iterator[RichText]:
@@ -80,7 +80,7 @@ def _verdict(report: Report) -> Iterator[RichText]:
         yield words("torch.fx.symbolic_trace raises ") + code(f"{error.type}: {error.message}")
 
 
-def _environment(report: Report) -> str:
-    versions = f"Python {report.environment.python}, torch {report.environment.torch}"
+def _environment(python: str, report: Report) -> str:
+    versions = f"Python {report.environment.python}, torch {report.environment.torch} ({python})"
     total = report.timing_ms.get("total")
     return versions if total is None else f"{versions} · traced in {total:.0f} ms"

@@ -30,7 +30,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What the editor says about all folders."""
+    """What the editor says about the folders."""
 
     settings: Mapping[str, Any]
     """Of the shape of ``[tool.fxlsp]``."""
@@ -38,11 +38,14 @@ class Client:
     """The interpreter chosen in the editor, as far as it tells."""
     seconds: float = EDITOR_SECONDS
     """The default time limit of a trace."""
+    folders: Mapping[str, Client] = field(default_factory=dict)
+    """What it says about single folders instead, by their real paths."""
 
 
 def read_folder(path: str, client: Client) -> Folder:
     """Reads the folder's ``pyproject.toml`` and looks for its interpreter."""
     real = os.path.realpath(path) if path else ""
+    client = client.folders.get(real, client)
     pyproject = read_pyproject(real)
     settings, problems = settings_of(pyproject, real, client.settings, client.seconds)
     try:

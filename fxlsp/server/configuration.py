@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lsprotocol import types
@@ -11,6 +12,7 @@ from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.folders import Client
 from fxlsp.server.server import Server
+from fxlsp.source.documents import path_of_uri
 
 SECTION = "fxlsp"
 
@@ -27,20 +29,41 @@ class Configuration:
 
     async def read(self) -> None:
         """Asks the editor for its settings, if it can be asked."""
-        if not self._server.support.configuration:
-            return
-        params = types.ConfigurationParams(items=[types.ConfigurationItem(section=SECTION)])
-        try:
-            answers = await self._server.workspace_configuration_async(params)
-        except JsonRpcException:
-            return
-        self.take(answers[0] if answers else None)
+        if await self._ask():
+            self._server.engine.configure(self.client)
+
+    async def follow_folders(self) -> None:
+        """Takes the workspace folders as they are now, and first what is set for each: nothing is to be traced by an
+        interpreter that another one replaces."""
+        await self._ask()
+        folders = [path_of_uri(folder.uri) for folder in self._server.workspace.folders.values()]
+        self._server.engine.configure(self.client, folders)
 
     def take(self, settings: object) -> None:
         """Uses what the editor says."""
-        if isinstance(settings, Mapping):
-            self.client = self._overlaid(settings)
+        if self._put(settings, {}):
             self._server.engine.configure(self.client)
+
+    async def _ask(self) -> bool:
+        """Whether there is an answer."""
+        if not self._server.support.configuration:
+            return False
+        uris = [folder.uri for folder in self._server.workspace.folders.values()]
+        items = [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in (None, *uris)]
+        try:
+            answers = await self._server.workspace_configuration_async(types.ConfigurationParams(items=items))
+        except JsonRpcException:
+            return False
+        return bool(answers) and self._put(answers[0], dict(zip(uris, answers[1:], strict=False)))
+
+    def _put(self, settings: object, of_folders: Mapping[str, object]) -> bool:
+        if not isinstance(settings, Mapping):
+            return False
+        folders = {
+            path_of_uri(uri): self._overlaid(each) for uri, each in of_folders.items() if isinstance(each, Mapping)
+        }
+        self.client = replace(self._overlaid(settings), folders=folders)
+        return True
 
     def _overlaid(self, settings: Mapping[str, Any]) -> Client:
         given = {key: value for key, value in settings.items() if value is not None}

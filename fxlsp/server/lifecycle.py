@@ -42,9 +42,8 @@ def _register_session(server: Server, settings: Configuration) -> None:
         await settings.read()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def did_change_folders(_: types.DidChangeWorkspaceFoldersParams) -> None:
-        folders = [path_of_uri(folder.uri) for folder in server.workspace.folders.values()]
-        server.engine.configure(settings.client, folders)
+    async def did_change_folders(_: types.DidChangeWorkspaceFoldersParams) -> None:
+        await settings.follow_folders()
 
 
 def _connect(server: Server) -> None:

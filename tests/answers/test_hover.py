@@ -91,7 +91,7 @@ def test_an_edit_that_changes_no_program_leaves_nothing_stale() -> None:
 def test_the_class_name_shows_the_verdict_recipe_and_environment() -> None:
     lines = lines_at(snapshot(TEXT, trace().state()), "Net(nn.Module)")
     assert lines[0].startswith("Net · 10 nodes · 1.23 K parameters")
-    assert lines[-1] == "Python 3.11.7, torch 2.15.0 · traced in 33 ms"
+    assert lines[-1] == "Python 3.11.7, torch 2.15.0 (/bin/python) · traced in 33 ms"
 
 
 def test_a_class_name_says_once_why_there_is_no_graph() -> None:

@@ -17,7 +17,7 @@ from tests.server.scenario import Scenario, Step
 
 Act = Callable[[str], Awaitable[list[str]]]
 
-VARYING = re.compile(r'(Python (?=\d)|, torch (?=\d)|traced in |"id": ")[\w.+]+')
+VARYING = re.compile(r'(Python (?=\d)|, torch (?=\d)|traced in |"id": "| \((?=/.*python))[\w.+/-]+')
 """Versions, times and identities; what remains of them says that they are told."""
 
 

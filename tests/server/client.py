@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -46,6 +46,7 @@ class Abilities:
     nested_symbols: bool = True
     resolves_symbols: bool = True
     call_hierarchy: bool = True
+    notebooks: bool = False
 
     def to_json(self) -> Json:
         formats = ["markdown", "plaintext"] if self.markdown else ["plaintext"]
@@ -70,6 +71,7 @@ class Abilities:
             text_document["diagnostic"] = {}
         refresh = {"refreshSupport": self.refreshes}
         return {
+            **({"notebookDocument": {"synchronization": {}}} if self.notebooks else {}),
             "general": {"positionEncodings": [self.encoding]},
             "textDocument": text_document,
             "workspace": {
@@ -77,6 +79,7 @@ class Abilities:
                 "inlayHint": refresh,
                 "diagnostics": refresh,
                 "configuration": self.configuration,
+                "workspaceFolders": True,
                 "didChangeWatchedFiles": {"dynamicRegistration": True},
                 "workspaceEdit": {"documentChanges": self.versioned_edits},
                 "symbol": {"resolveSupport": {"properties": ["location.range"]}} if self.resolves_symbols else {},
@@ -105,6 +108,8 @@ class Client:
     abilities: Abilities
     settings: Mapping[str, Json] = field(default_factory=dict)
     """The answer to ``workspace/configuration``."""
+    folder_settings: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """The same for folders that have settings of their own, by URI."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
     picks: list[str] = field(default_factory=list)
     """What the user picks when asked, one after the other: the start of a title. Else they close the message."""
@@ -120,17 +125,19 @@ class Client:
     """The answer to ``initialize``."""
     is_running: bool = True
 
-    async def start(self, folder: Path, options: Json, environment: Mapping[str, str], process_id: int | None) -> None:
-        """Starts a server for ``folder``."""
+    async def start(
+        self, folders: Sequence[Path], options: Json, environment: Mapping[str, str], process_id: int | None
+    ) -> None:
+        """Starts a server for a workspace of these folders."""
         self._news = asyncio.Event()
-        self._folder = folder
+        self._folders = folders
         command = ["env", *(f"{name}={value}" for name, value in environment.items())]
         command += [sys.executable, "-m", "fxlsp", "serve", "--stdio"]
         self.connection = await Connection.start(command, self._hear)
         params = {
             "processId": process_id,
-            "rootUri": folder.as_uri(),
-            "workspaceFolders": [{"uri": folder.as_uri(), "name": folder.name}],
+            "rootUri": folders[0].as_uri() if folders else None,
+            "workspaceFolders": [_folder(each) for each in folders],
             "capabilities": self.abilities.to_json(),
             "initializationOptions": options,
         }
@@ -138,11 +145,10 @@ class Client:
         self.connection.notify("initialized", {})
 
     async def move(self, folder: Path, settings: Mapping[str, Json]) -> None:
-        """Opens another folder in the place of the one before, with settings of its own."""
-        added, removed = ({"uri": each.as_uri(), "name": each.name} for each in (folder, self._folder))
-        self._folder, self.settings = folder, settings
-        event = {"added": [added], "removed": [removed]}
-        self.connection.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+        """Opens another folder in the place of those before, with settings of its own."""
+        self.settings = settings
+        self.change_folders([folder], self._folders)
+        self._folders = [folder]
         asked = self.count("workspace/configuration")
         self.connection.notify("workspace/didChangeConfiguration", {"settings": None})
 
@@ -150,6 +156,10 @@ class Client:
             return self.count("workspace/configuration")
 
         await self.until(questions, lambda count: count > asked)
+
+    def change_folders(self, added: Sequence[Path] = (), removed: Sequence[Path] = ()) -> None:
+        event = {"added": [_folder(each) for each in added], "removed": [_folder(each) for each in removed]}
+        self.connection.notify("workspace/didChangeWorkspaceFolders", {"event": event})
 
     async def stop(self) -> int:
         """Says goodbye; the exit code of the server."""
@@ -291,7 +301,7 @@ class Client:
 
     def _answer(self, method: str, params: Json) -> Json:
         if method == "workspace/configuration":
-            return [dict(self.settings)]
+            return [dict(self._settings_for(item.get("scopeUri"))) for item in params["items"]]
         if method == "window/showMessageRequest":
             picked = self.picks.pop(0) if self.picks else None
             return next((item for item in params["actions"] if picked and item["title"].startswith(picked)), None)
@@ -302,6 +312,9 @@ class Client:
                 self.apply_workspace_edit(params["edit"])
             return {"applied": self.takes_edits}
         return None
+
+    def _settings_for(self, scope: str | None) -> Mapping[str, Json]:
+        return self.settings if scope is None else self.folder_settings.get(scope, self.settings)
 
     def apply_workspace_edit(self, edit: Json) -> None:
         changes = dict(edit.get("changes") or {})
@@ -327,3 +340,7 @@ class Client:
         if self.abilities.encoding == "utf-8":
             return len(text.encode())
         return len(text.encode("utf-16-le")) // 2
+
+
+def _folder(path: Path) -> Json:
+    return {"uri": path.as_uri(), "name": path.name}

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -33,6 +33,8 @@ class Start(Protocol):
         settings: Mapping[str, Json] = ...,
         environment: Mapping[str, str] = ...,
         process_id: int | None = ...,
+        folders: Sequence[Path] | None = ...,
+        folder_settings: Mapping[str, Mapping[str, Json]] = ...,
     ) -> Awaitable[Client]: ...
 
 
@@ -54,11 +56,15 @@ async def start(tmp_path: Path, mark: str) -> AsyncIterator[Start]:
         settings: Mapping[str, Json] = {},
         environment: Mapping[str, str] = {},
         process_id: int | None = None,
+        folders: Sequence[Path] | None = None,
+        folder_settings: Mapping[str, Mapping[str, Json]] = {},
     ) -> Client:
-        client = Client(abilities, settings)
+        client = Client(abilities, settings, folder_settings)
         clients.append(client)
         given = {"trusted": trusted, "python": sys.executable, **options}
-        await client.start(tmp_path, given, {MARK: mark, **environment}, process_id or os.getpid())
+        await client.start(
+            [tmp_path] if folders is None else folders, given, {MARK: mark, **environment}, process_id or os.getpid()
+        )
         return client
 
     yield start_one

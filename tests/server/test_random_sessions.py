@@ -39,7 +39,7 @@ async def fresh(tmp_path: Path) -> AsyncIterator[Fresh]:
     async def start(encoding: Encoding) -> Client:
         client = Client(Abilities(encoding, pulls=True))
         clients.append(client)
-        await client.start(tmp_path, {"trusted": True, "python": sys.executable}, {MARK: mark}, os.getpid())
+        await client.start([tmp_path], {"trusted": True, "python": sys.executable}, {MARK: mark}, os.getpid())
         return client
 
     yield start

@@ -44,7 +44,7 @@ async def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         if trusted:
             shared.append(client)
         options = {"trusted": trusted, "python": sys.executable}
-        await client.start(tmp_path_factory.mktemp("nowhere"), options, {MARK: mark}, os.getpid())
+        await client.start([tmp_path_factory.mktemp("nowhere")], options, {MARK: mark}, os.getpid())
         return client
 
     yield client_of
