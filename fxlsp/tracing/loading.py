@@ -51,7 +51,7 @@ class Loader:
             ask(loaded, names)
             return loaded
         place = placed(path, _relative_level(self._expressions.parsed(path)))
-        self._prepare(place.folder)
+        self._prepare(self._home(place.folder))
         self._wanted[path] = list(names)
         module = self._imported(place, path) or self._executed(place, path)
         if isinstance(module, WorkspaceModule):
@@ -130,6 +130,10 @@ class Loader:
         sys.modules[module.__name__] = module
         self.execute(module, path)
         return module
+
+    def _home(self, folder: str) -> str | None:
+        """The folder, or for a buffer that has none the first one of the workspace, where it may be saved one day."""
+        return next(filter(os.path.isdir, (folder, *self._roots)), None)
 
     def _prepare(self, folder: str | None) -> None:
         sources = [os.path.join(root, "src") for root in self._roots]
