@@ -11,6 +11,7 @@ from fxlsp.answers.richtext import RichText, code, dotted, joined, words
 from fxlsp.engine.store import ModelState, Status
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
+from fxlsp.source.notebook_files import is_notebook
 from fxlsp.source.recipes import FoundRecipe, written
 
 STALE = " (stale)"
@@ -70,7 +71,7 @@ def _source(state: ModelState, recipe: Recipe) -> str:
         return f"from {place}"
     where = f" in {place}" if place is not None else ""
     if found is not None and found.file is None:
-        where = f" on line {found.span.line}"
+        where = " in this notebook" if is_notebook(state.key.file) else f" on line {found.span.line}"
     return _SOURCES[recipe.source] + where
 
 
@@ -83,8 +84,15 @@ def place_elsewhere(state: ModelState, found: FoundRecipe) -> str | None:
     """``tests/test_net.py:12`` for what another file than the model's says; its path from the folder of both."""
     if not found.file:
         return None
-    folder = os.path.commonpath([os.path.dirname(state.key.file), os.path.dirname(found.file)])
-    return f"{os.path.relpath(found.file, folder)}:{found.span.line}"
+    return place_words(state.key.file, found.file, found.span.line)
+
+
+def place_words(home: str, file: str, line: int) -> str:
+    """A line of a file, as seen from the file ``home``."""
+    folder = os.path.commonpath([os.path.dirname(home), os.path.dirname(file)])
+    path = os.path.relpath(file, folder)
+    # Its lines are those of its cells, and not every editor tells of all of them: their numbers would mislead.
+    return path if is_notebook(path) else f"{path}:{line}"
 
 
 def recipe_text(recipe: Recipe) -> str:

@@ -13,7 +13,7 @@ from typing import TypeGuard
 from fxlsp.answers.names import class_names, made_names
 from fxlsp.answers.origins import found_recipe
 from fxlsp.answers.outline import moved_since, outline
-from fxlsp.answers.syntax_errors import syntax_problem
+from fxlsp.answers.syntax_errors import syntax_problems
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, Severity
 from fxlsp.report.merging import message_of_all
@@ -87,7 +87,7 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
             yield from _failed(snapshot, path, state, state.failure)
     for state in snapshot.states_in(path):
         yield from _bad_recipes(snapshot, path, state)
-    yield from _syntax_error(snapshot, path)
+    yield from _syntax_errors(snapshot, path)
 
 
 def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) -> Iterator[_Found]:
@@ -147,12 +147,12 @@ def _is_written(recipe: Recipe | None) -> TypeGuard[Recipe]:
     return recipe is not None and recipe.source in ("comment", "config")
 
 
-def _syntax_error(snapshot: Snapshot, path: str) -> Iterator[_Found]:
+def _syntax_errors(snapshot: Snapshot, path: str) -> Iterator[_Found]:
     """Of a file with models; other files are none of our business."""
     document = snapshot.documents.get(path)
-    problem = syntax_problem(document) if document is not None and outline(snapshot, path) else None
-    if problem is not None and problem.location is not None:
-        yield _Found(problem, Span.of(problem.location), {}, is_failure=True)
+    for problem in syntax_problems(document) if document is not None and outline(snapshot, path) else ():
+        if problem.location is not None:
+            yield _Found(problem, Span.of(problem.location), {}, is_failure=True)
 
 
 def _bad_recipes(snapshot: Snapshot, path: str, state: ModelState) -> Iterator[_Found]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fxlsp.answers.origins import found_recipe, place_elsewhere, readable_recipe
+from fxlsp.answers.origins import found_recipe, place_words, readable_recipe
 from fxlsp.answers.standing import states_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.recipes import Recipe, RecipeSource
@@ -135,5 +134,5 @@ def _origin(state: ModelState, recipe: Recipe) -> str:
     source = _SOURCES[recipe.source]
     if found is None or found.file == "":
         return source
-    place = place_elsewhere(state, found) or f"{os.path.basename(state.key.file)}:{found.span.line}"
+    place = place_words(state.key.file, found.file or state.key.file, found.span.line)
     return place if recipe.source == "config" else f"{source} {place}"

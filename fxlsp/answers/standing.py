@@ -85,6 +85,6 @@ def _untraced_text(snapshot: Snapshot, path: str, states: Sequence[ModelState]) 
     if any(state.busy for state in states):
         return "tracing…"
     document = snapshot.documents.get(path)
-    if document is not None and not document.parses:
-        return "not traced: the file does not parse"
+    if document is not None and not document.parses and (document.cells is None or not states):
+        return f"not traced: the {'file' if document.cells is None else 'cell'} does not parse"
     return "not traced yet"

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fxlsp.report.codes import NOT_LOADED
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Problem
+from fxlsp.source.cells import Cells
 from fxlsp.source.documents import Document
 from fxlsp.source.python_syntax import SYNTAX_ERRORS, parsed_module
 
 
-def syntax_problem(document: Document) -> Problem | None:
-    """Why the text cannot be traced as it stands; None if it parses."""
-    return None if document.parses else document.derive(_find)
+def syntax_problems(document: Document) -> tuple[Problem, ...]:
+    """Why the text cannot be traced as it stands; none if it parses. Of a notebook, one for each cell at most."""
+    return () if document.parses else document.derive(_find)
 
 
 _SHORT_TEXT = 20_000
 """Characters; Python's parser takes some milliseconds for as many, at each key while the error lasts."""
 
 
-def _find(document: Document) -> Problem | None:
+def _find(document: Document) -> tuple[Problem, ...]:
+    if document.cells is not None:
+        return tuple(_of_cells(document.path, document.cells))
+    problem = _of_file(document)
+    return () if problem is None else (problem,)
+
+
+def _of_cells(path: str, cells: Cells) -> Iterator[Problem]:
+    for extent in cells.extents:
+        error = extent.cell.error
+        if error is not None:
+            before = extent.first_line - 1
+            place = Location(path, error.line + before, error.column, error.end_line + before, error.end_column)
+            yield Problem(NOT_LOADED, "warning", f"The cell does not parse: {error.message}", place)
+
+
+def _of_file(document: Document) -> Problem | None:
     if len(document.text) > _SHORT_TEXT:
         return Problem(NOT_LOADED, "warning", "The file does not parse here", _first_error(document))
     try:

@@ -21,7 +21,7 @@ class History:
 
     @classmethod
     def starting_at(cls, document: Document) -> History:
-        return cls(document.digest, document.digest, {document.digest: EditLog.starting_at(document.lines)})
+        return cls(document.digest, document.digest, _first_logs(document))
 
     def since(self, digest: str | None) -> EditLog | None:
         """The edits since that text, None if it is not one of those kept.
@@ -35,5 +35,12 @@ class History:
         """The history after ``edits`` led to ``document``; of earlier texts those in ``keep`` stay known."""
         kept = {base: log for base, log in self.logs.items() if base in keep or base in (self.opened, self.current)}
         logs = {base: log.then(edits, document.lines) for base, log in kept.items()}
-        logs[document.digest] = EditLog.starting_at(document.lines)
+        logs = {**_first_logs(document), **logs, document.digest: EditLog.starting_at(document.lines)}
         return replace(self, current=document.digest, logs=logs)
+
+
+def _first_logs(document: Document) -> dict[str, EditLog]:
+    """The edits since the text itself, and since the program that stands for it."""
+    program = document.program
+    since_program = EditLog.starting_at(program.lines).then(document.unsettled, document.lines)
+    return {program.digest: since_program, document.digest: EditLog.starting_at(document.lines)}

@@ -12,6 +12,7 @@ from fxlsp.engine.indexing import file_offers, read_index
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document
 from fxlsp.source.fenced import SUFFIX, file_of, is_block
+from fxlsp.source.notebook_files import is_notebook
 from fxlsp.source.offers import Offers, offers_of
 
 
@@ -45,7 +46,7 @@ class Indexer:
 
     def written(self, paths: Iterable[str]) -> None:
         """Files that are not open were written or deleted."""
-        changed = [path for path in paths if path.endswith((".py", SUFFIX))]
+        changed = [path for path in paths if path.endswith((".py", SUFFIX)) or is_notebook(path)]
         if changed:
             self._run(self._read_files(changed))
 

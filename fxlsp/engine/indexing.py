@@ -12,6 +12,7 @@ from fxlsp.engine.index_cache import IndexCache, content_digest
 from fxlsp.engine.python_files import IsStopped, files_below, never
 from fxlsp.source.documents import Document
 from fxlsp.source.fenced import SUFFIX, block_name, code_blocks
+from fxlsp.source.notebook_files import is_notebook
 from fxlsp.source.offers import Offers, imported_modules, may_offer, offers_of
 
 _MOST_FILES = 20_000
@@ -79,7 +80,8 @@ def _wanted_files(folder: str, is_stopped: IsStopped) -> Iterator[tuple[str, byt
 def file_offers(path: str) -> dict[str, Offers | None]:
     """What one file offers as it stands on disk, by the names of the programs in it; None for what is nothing."""
     data = _content(path)
-    if data is None:
+    if data is None or is_notebook(path):
+        # What a notebook offers counts while it is open: then there is a text of it that can be traced.
         return {path: None}
     if path.endswith(SUFFIX):
         return {name: offers_of(Document("", path, None, text or "")) for name, _, text in _programs(path, "", data)}

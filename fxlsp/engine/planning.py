@@ -9,6 +9,7 @@ from fxlsp.engine.analysis import Analysis, Candidate
 from fxlsp.engine.index import Place
 from fxlsp.engine.session import DEADLY, Session
 from fxlsp.engine.store import ModelKey, ModelState, Status
+from fxlsp.source.documents import Document
 
 FIRST_TRACES_MS = 2000.0
 """Worker time that the first traces of a file's models may take before the others wait for a hover or an edit."""
@@ -81,7 +82,12 @@ def _status(session: Session, state: ModelState) -> Status:
 
 
 def _in_mending(session: Session, state: ModelState) -> bool:
-    return any(path in session.unparsed for path in state.texts)
+    return any(path in session.unparsed or _is_behind(session.documents.get(path)) for path in state.texts)
+
+
+def _is_behind(document: Document | None) -> bool:
+    """Whether a cell of a notebook is traced as it was before it was broken."""
+    return document is not None and document.cells is not None and any(cell.is_behind for cell in document.cells.cells)
 
 
 def covering(session: Session, key: ModelKey) -> ModelKey | None:

@@ -114,7 +114,8 @@ class Session:
         analysis = self.analyses.get(path)
         if analysis is not None:
             return analysis.document
-        return self.documents.get(path) or self.on_disk.get(path)
+        document = self.documents.get(path)
+        return self.on_disk.get(path) if document is None else document.program
 
     def _same(self, path: str, digest: str) -> bool:
         present = self.settled_text(path)

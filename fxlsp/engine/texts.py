@@ -60,15 +60,15 @@ class Texts:
         Returns:
             Whether traces can be planned on it now. ``on_known`` tells when its models are known, if they are not.
         """
-        path = document.path
-        if len(document.text) <= _TINY_TEXT and path not in self._analysing:
+        path, program = document.path, document.program
+        if len(program.text) <= _TINY_TEXT and path not in self._analysing:
             elsewhere = self._elsewhere()
-            if not elsewhere.concerns(document):
-                self._take(document, analyse(document, self._session.folder_of(path).settings, elsewhere))
+            if not elsewhere.concerns(program):
+                self._take(program, analyse(program, self._session.folder_of(path).settings, elsewhere))
                 return True
         if path not in self._analysing:
             self._run(self._analysing, path, self._analyse_on_thread(path))
-        return len(document.text) <= _SHORT_TEXT and self._take_provisionally(document)
+        return len(program.text) <= _SHORT_TEXT and self._take_provisionally(program)
 
     def written(self, path: str) -> None:
         """Compares a file that is not open, and that somebody may have changed, with what traces read of it."""
@@ -127,15 +127,15 @@ class Texts:
     async def _analyse_on_thread(self, path: str) -> None:
         loop = asyncio.get_running_loop()
         while (document := self._session.documents.get(path)) is not None:
-            settings = self._session.folder_of(path).settings
-            await loop.run_in_executor(self._executor, _prepare, document)
-            if self._session.documents.get(path) is document and self._take_provisionally(document):
+            program, settings = document.program, self._session.folder_of(path).settings
+            await loop.run_in_executor(self._executor, _prepare, program)
+            if self._session.documents.get(path) is document and self._take_provisionally(program):
                 self._on_known(path)
             self._again.discard(path)
             elsewhere = self._elsewhere()
-            analysis = await loop.run_in_executor(self._executor, analyse, document, settings, elsewhere)
+            analysis = await loop.run_in_executor(self._executor, analyse, program, settings, elsewhere)
             if self._session.documents.get(path) is document and path not in self._again:
-                self._take(document, analysis)
+                self._take(program, analysis)
                 self._on_known(path)
                 if self._session.documents.get(path) is document and path not in self._again:
                     break
@@ -207,6 +207,6 @@ def _prepare(document: Document) -> Document:
 def _read(path: str) -> Document:
     """The document of a file, empty if there is none."""
     try:
-        return _prepare(read_document(path))
+        return _prepare(read_document(path).program)
     except (OSError, UnicodeDecodeError, SyntaxError):
         return _prepare(Document("", path, None, ""))

@@ -106,10 +106,13 @@ class Workspace:
         Raises:
             KeyError: the document is not open.
         """
-        document = self._session.documents[path].edited(edits, version)
+        self.update(self._session.documents[path].edited(edits, version), edits)
+
+    def update(self, document: Document, edits: Sequence[TextEdit]) -> None:
+        """Takes the next text of an open document, to which ``edits`` lead."""
         self._session.put(document, edits)
         if edits:
-            self._session.cursor = (path, document.lines.place(edits[-1].start_offset)[0])
+            self._session.cursor = (document.path, document.lines.place(edits[-1].start_offset)[0])
         self._arrived(document)
 
     def close(self, path: str) -> None:

@@ -44,8 +44,10 @@ class Choice:
         now = None if log is None else move(Span.of(location), log)
         if now is None:
             return None
-        span = now.span
-        return replace(location, line=span.line, column=span.column, end_line=span.end_line, end_column=span.end_column)
+        place = (now.span.line, now.span.column, now.span.end_line, now.span.end_column)
+        moved = Location(location.file, *place, location.function)
+        document = self.snapshot.documents.get(location.file)
+        return moved if document is None or document.cells is None else document.cells.located(moved)
 
 
 def choose_graph(

@@ -22,7 +22,8 @@ class Location:
     function: str | None = None
     """Name of the function whose body holds the expression, ``<module>`` at top level, None where unknown."""
     cell: int | None = None
-    """Index of the notebook cell, None outside notebooks."""
+    """Number of the notebook's cell, from 1 and among all of its cells; lines then count in it. None outside notebooks,
+    and where lines count in the text of all cells."""
 
     def to_json(self) -> dict[str, Any]:
         # Not dataclasses.asdict, which copies deeply: a report holds thousands of these.

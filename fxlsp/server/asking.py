@@ -10,7 +10,6 @@ from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.store import Snapshot
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri
 
 T = TypeVar("T")
 
@@ -30,9 +29,9 @@ async def which_model(
         question: what to ask, and ``nothing`` what to say where there are none.
     """
     if len(arguments) > 1:
-        return path_of_uri(arguments[0]), arguments[1]
+        return server.path_of(arguments[0]), arguments[1]
     snapshot = server.engine.snapshot
-    paths = [path_of_uri(arguments[0])] if arguments else list(snapshot.documents)
+    paths = [server.path_of(arguments[0])] if arguments else list(snapshot.documents)
     found = {f"{name} ({path})": (path, name) for path in paths for name in names(snapshot, path)}
     if not found:
         say(server, nothing)

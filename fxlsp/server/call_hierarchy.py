@@ -6,13 +6,10 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.answers.call_hierarchy import Calls, Item, Reference, incoming, outgoing, prepare
+from fxlsp.answers.call_hierarchy import Item, Reference, incoming, outgoing, prepare
 from fxlsp.engine.store import Snapshot
 from fxlsp.server.places import Texts, read_texts
-from fxlsp.server.ranges import from_position, to_range
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri
-from fxlsp.source.positions import Span
 
 _KINDS = {"forward": types.SymbolKind.Method, "module": types.SymbolKind.Field}
 
@@ -22,12 +19,12 @@ def register(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     async def on_prepare(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
-        snapshot, document = server.open_document(params.text_document.uri)
-        if document is None:
+        snapshot, sheet = server.open_sheet(params.text_document.uri)
+        if sheet is None:
             return None
-        line, column = from_position(document.lines, params.position, server.encoding)
-        server.engine.touch(document.path, line)
-        found = prepare(snapshot, document.path, line, column)
+        line, column = sheet.place(params.position)
+        server.engine.touch(sheet.path, line)
+        found = prepare(snapshot, sheet.path, line, column)
         texts = await _texts(server, snapshot, found)
         items = [_item(each, texts) for each in found]
         return [item for item in items if item is not None] or None
@@ -38,7 +35,7 @@ def register(server: Server) -> None:
         found = incoming(snapshot, reference)
         texts = await _texts(server, snapshot, [each.item for each in found])
         return [
-            types.CallHierarchyIncomingCall(from_=item, from_ranges=_ranges(server, texts, each.item.target.path, each))
+            types.CallHierarchyIncomingCall(item, texts.ranges(each.item.target.path, each.places, item.uri))
             for each in found
             if (item := _item(each.item, texts)) is not None
         ]
@@ -48,12 +45,9 @@ def register(server: Server) -> None:
         snapshot, reference = server.engine.snapshot, Reference.from_json(params.item.data)
         found = outgoing(snapshot, reference)
         texts = await _texts(server, snapshot, [each.item for each in found], reference.path)
-        # The ranges are of the file of the item, which for a module may be another than that of its calls.
-        is_there = path_of_uri(params.item.uri) == reference.path
         return [
-            types.CallHierarchyOutgoingCall(
-                to=item, from_ranges=_ranges(server, texts, reference.path, each) if is_there else []
-            )
+            # The ranges are of the file of the item, which for a module may be another than that of its calls.
+            types.CallHierarchyOutgoingCall(item, texts.ranges(reference.path, each.places, params.item.uri))
             for each in found
             if (item := _item(each.item, texts)) is not None
         ]
@@ -76,9 +70,3 @@ def _item(item: Item, texts: Texts) -> types.CallHierarchyItem | None:
         detail=item.detail,
         data=item.reference.to_json(),
     )
-
-
-def _ranges(server: Server, texts: Texts, path: str, calls: Calls) -> list[types.Range]:
-    document = texts.of(path)
-    places: Sequence[Span] = calls.places if document is not None else ()
-    return [to_range(document.lines, place, server.encoding) for place in places if document is not None]

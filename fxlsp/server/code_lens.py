@@ -12,7 +12,6 @@ from fxlsp.answers.lenses import Action, Lens, lenses
 from fxlsp.server.commands import RETRACE, TRUST
 from fxlsp.server.graph import SHOW
 from fxlsp.server.instances import CHOOSE_INSTANCE
-from fxlsp.server.ranges import to_range
 from fxlsp.server.recipes import CHOOSE
 from fxlsp.server.server import Server
 
@@ -28,23 +27,24 @@ _COMMANDS: dict[Action, str] = {
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
-        snapshot, document = server.open_document(params.text_document.uri)
-        if document is None:
+        snapshot, sheet = server.open_sheet(params.text_document.uri)
+        if sheet is None:
             return []
         return [
             types.CodeLens(
-                range=to_range(document.lines, lens.span, server.encoding),
-                command=_command(lens, document.uri),
-                data={"uri": document.uri, "name": lens.name, "place": lens.place},
+                range=sheet.range(lens.span),
+                command=_command(lens, sheet.uri),
+                data={"uri": sheet.uri, "name": lens.name, "place": lens.place},
             )
-            for lens in lenses(snapshot, document.path)
+            for lens in lenses(snapshot, sheet.path)
+            if sheet.shows(lens.span.line)
         ]
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
-        snapshot, document = server.open_document(str(data.get("uri", "")))
-        for present in lenses(snapshot, document.path) if document is not None else ():
+        snapshot, sheet = server.open_sheet(str(data.get("uri", "")))
+        for present in lenses(snapshot, sheet.path) if sheet is not None else ():
             if (present.name, present.place) == (data.get("name"), data.get("place")):
                 lens.command = _command(present, str(data["uri"]))
         # A lens without a command stays unresolved for ever in some editors.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri
 
 TRUST = "fxlsp.trust"
 RETRACE = "fxlsp.retrace"
@@ -20,7 +19,7 @@ def register(server: Server) -> None:
     @server.command(RETRACE)
     def retrace(*uris: str) -> None:
         """Traces the models of the document whose URI is given, or all."""
-        server.engine.retrace(path_of_uri(uris[0]) if uris else None)
+        server.engine.retrace(server.path_of(uris[0]) if uris else None)
 
     @server.command(RESTART)
     async def restart(*_: str) -> None:

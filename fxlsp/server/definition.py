@@ -9,9 +9,8 @@ from lsprotocol import types
 from fxlsp.answers.definitions import definition, implementation, unknown_to_python
 from fxlsp.answers.targets import Target
 from fxlsp.server.places import Texts, read_texts
-from fxlsp.server.ranges import from_position, to_range
 from fxlsp.server.server import Server
-from fxlsp.source.documents import Document
+from fxlsp.server.sheets import Sheet
 from fxlsp.source.positions import Span
 
 Places = list[types.Location] | list[types.LocationLink] | None
@@ -20,36 +19,34 @@ Places = list[types.Location] | list[types.LocationLink] | None
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> Places:
-        snapshot, document = server.open_document(params.text_document.uri)
-        if document is None:
+        snapshot, sheet = server.open_sheet(params.text_document.uri)
+        if sheet is None:
             return None
-        line, column = from_position(document.lines, params.position, server.encoding)
-        server.engine.touch(document.path, line)
-        leads = definition(snapshot, document.path, line, column)
+        line, column = sheet.place(params.position)
+        server.engine.touch(sheet.path, line)
+        leads = definition(snapshot, sheet.path, line, column)
         if leads is None:
             return None
         paths = {target.path for target in (*leads.forwards, *leads.registrations)}
         texts = await read_texts(snapshot, server.disk, paths, server.encoding)
-        targets = (*leads.forwards, *unknown_to_python(leads, document, texts.of))
-        return _places(server, document, leads.name, targets, texts, server.support.definition_links)
+        targets = (*leads.forwards, *unknown_to_python(leads, sheet.document, texts.of))
+        return _places(sheet, leads.name, targets, texts, server.support.definition_links)
 
     @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def on_implementation(params: types.ImplementationParams) -> Places:
-        snapshot, document = server.open_document(params.text_document.uri)
-        if document is None:
+        snapshot, sheet = server.open_sheet(params.text_document.uri)
+        if sheet is None:
             return None
-        line, column = from_position(document.lines, params.position, server.encoding)
-        server.engine.touch(document.path, line)
-        leads = implementation(snapshot, document.path, line, column)
+        line, column = sheet.place(params.position)
+        server.engine.touch(sheet.path, line)
+        leads = implementation(snapshot, sheet.path, line, column)
         if leads is None:
             return None
         texts = await read_texts(snapshot, server.disk, {target.path for target in leads.forwards}, server.encoding)
-        return _places(server, document, leads.name, leads.forwards, texts, server.support.implementation_links)
+        return _places(sheet, leads.name, leads.forwards, texts, server.support.implementation_links)
 
 
-def _places(
-    server: Server, document: Document, name: Span, targets: Sequence[Target], texts: Texts, links: bool
-) -> Places:
+def _places(sheet: Sheet, name: Span, targets: Sequence[Target], texts: Texts, links: bool) -> Places:
     """The targets as links, which say what is underlined, or as locations for editors that know no links."""
     found = [(target, texts.location(target)) for target in targets]
     known = [(target, location) for target, location in found if location is not None]
@@ -57,7 +54,7 @@ def _places(
         return None
     if not links:
         return [location for _, location in known]
-    origin = to_range(document.lines, name, server.encoding)
+    origin = sheet.range(name)
     return [
         types.LocationLink(
             origin_selection_range=origin,

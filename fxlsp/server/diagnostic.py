@@ -11,10 +11,9 @@ from lsprotocol import types
 from fxlsp.answers.problems import FileProblem
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.codes import Severity, page_of
-from fxlsp.server.ranges import to_range
 from fxlsp.server.server import Server
-from fxlsp.source.documents import Document, read_document, uri_of_path
-from fxlsp.source.positions import LineIndex
+from fxlsp.server.sheets import Sheet, sheet_at
+from fxlsp.source.documents import Document, read_document
 
 SOURCE = "fxlsp"
 
@@ -26,11 +25,11 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 
-def to_diagnostic(server: Server, snapshot: Snapshot, document: Document, problem: FileProblem) -> types.Diagnostic:
+def to_diagnostic(server: Server, snapshot: Snapshot, sheet: Sheet, problem: FileProblem) -> types.Diagnostic:
     """The problem as the editor shows it."""
     related = list(_related(server, snapshot, problem)) if server.support.related_places else []
     return types.Diagnostic(
-        range=to_range(document.lines, problem.span, server.encoding),
+        range=sheet.range(problem.span),
         message=problem.message,
         severity=_SEVERITIES[problem.severity],
         code=problem.code or None,
@@ -46,22 +45,20 @@ def _page(code: str) -> types.CodeDescription:
 
 def _related(server: Server, snapshot: Snapshot, problem: FileProblem) -> Iterator[types.DiagnosticRelatedInformation]:
     for place in problem.related:
-        document = snapshot.documents.get(place.path)
-        uri = uri_of_path(place.path) if document is None else document.uri
-        lines = _lines_on_disk(place.path) if document is None else document.lines
-        if lines is not None:
-            location = types.Location(uri=uri, range=to_range(lines, place.span, server.encoding))
+        document = snapshot.documents.get(place.path) or _on_disk(place.path)
+        if document is not None:
+            location = sheet_at(document, place.span.line, server.encoding).location(place.span)
             yield types.DiagnosticRelatedInformation(location=location, message=place.message)
 
 
-def _lines_on_disk(path: str) -> LineIndex | None:
-    """The lines of a file that is not open, such as a library's; None if it cannot be read."""
+def _on_disk(path: str) -> Document | None:
+    """The text of a file that is not open, such as a library's; None if it cannot be read."""
     try:
-        return _lines_of_version(path, os.stat(path).st_mtime_ns)
+        return _of_version(path, os.stat(path).st_mtime_ns)
     except (OSError, UnicodeDecodeError, SyntaxError):
         return None
 
 
 @lru_cache(maxsize=16)
-def _lines_of_version(path: str, _modified: int) -> LineIndex:
-    return read_document(path).lines
+def _of_version(path: str, _modified: int) -> Document:
+    return read_document(path)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
 
+from fxlsp.answers.problems import FileProblem
 from fxlsp.engine.workspace import Change
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.problem_feed import ProblemFeed
 from fxlsp.server.refresh import Refresher
 from fxlsp.server.server import Server
-from fxlsp.source.documents import Document, path_of_uri
+from fxlsp.server.sheets import Sheet, sheets_of
+from fxlsp.source.documents import path_of_uri
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the editor was told last about one document."""
+    """What the editor was told last about one file or cell."""
 
-    uri: str
     version: int | None
     diagnostics: list[types.Diagnostic]
 
@@ -31,17 +33,23 @@ class Diagnostics:
         self._server = server
         self._refresher = refresher
         self._feed = ProblemFeed(self._rested)
+        self._paths: set[str] = set()
         self._told: dict[str, Told] = {}
+        """By URI."""
 
     def update(self, change: Change) -> None:
         """Follows a change of the session."""
         documents = self._server.engine.snapshot.documents
-        for path in self._told.keys() - documents.keys():
-            self._close(path)
+        sheets = {path: sheets_of(document, self._server.encoding) for path, document in documents.items()}
+        for uri in self._told.keys() - {sheet.uri for each in sheets.values() for sheet in each}:
+            self._close(uri)
+        for path in self._paths - documents.keys():
+            self._feed.forget(path)
+        self._paths = set(documents)
         # An editor that pulls does so after each edit of its own accord.
         if self._server.support.pulls_problems and change.cause == "edit":
             return
-        changed = [path for path, document in documents.items() if self._tell(document)]
+        changed = [path for path in documents if self._tell(path, sheets[path])]
         if changed and self._server.support.pulls_problems:
             self._refresher.diagnostics()
 
@@ -49,33 +57,40 @@ class Diagnostics:
         """The user rests."""
         self._feed.rest(path)
 
-    def current(self, document: Document) -> list[types.Diagnostic]:
-        """What there is to tell about a document now."""
+    def current(self, sheet: Sheet) -> list[types.Diagnostic]:
+        """What there is to tell about a file or cell now."""
+        return self._shown(sheet, self._feed.problems(self._server.engine.snapshot, sheet.path))
+
+    def _shown(self, sheet: Sheet, problems: Iterable[FileProblem]) -> list[types.Diagnostic]:
         snapshot = self._server.engine.snapshot
-        problems = self._feed.problems(snapshot, document.path)
-        return [to_diagnostic(self._server, snapshot, document, problem) for problem in problems]
+        here = (problem for problem in problems if sheet.shows(problem.span.line))
+        return [to_diagnostic(self._server, snapshot, sheet, problem) for problem in here]
 
     def _rested(self, path: str) -> None:
         document = self._server.engine.snapshot.documents.get(path)
-        if document is not None and self._tell(document) and self._server.support.pulls_problems:
+        sheets = [] if document is None else sheets_of(document, self._server.encoding)
+        if self._tell(path, sheets) and self._server.support.pulls_problems:
             self._refresher.diagnostics()
 
-    def _tell(self, document: Document) -> bool:
+    def _tell(self, path: str, sheets: Sequence[Sheet]) -> bool:
         """Tells the problems of a document to an editor that does not pull; whether they differ from those before."""
-        diagnostics = self.current(document)
-        before = self._told.get(document.path, Told(document.uri, None, []))
-        self._told[document.path] = Told(document.uri, document.version, diagnostics)
+        problems = self._feed.problems(self._server.engine.snapshot, path) if sheets else []
+        news = [self._tell_of(sheet, self._shown(sheet, problems)) for sheet in sheets]
+        return any(news)
+
+    def _tell_of(self, sheet: Sheet, diagnostics: list[types.Diagnostic]) -> bool:
+        before = self._told.get(sheet.uri, Told(None, []))
+        self._told[sheet.uri] = Told(sheet.version, diagnostics)
         is_new = diagnostics != before.diagnostics
         # Of the same problems the version is new: an editor may drop those of an old one.
-        if is_new or (diagnostics and document.version != before.version):
-            self._send(document.uri, document.version, diagnostics)
+        if is_new or (diagnostics and sheet.version != before.version):
+            self._send(sheet.uri, sheet.version, diagnostics)
         return is_new
 
-    def _close(self, path: str) -> None:
-        told = self._told.pop(path)
-        self._feed.forget(path)
+    def _close(self, uri: str) -> None:
+        told = self._told.pop(uri)
         if told.diagnostics:
-            self._send(told.uri, None, [])
+            self._send(uri, None, [])
 
     def _send(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
         if not self._server.support.pulls_problems:
@@ -89,8 +104,8 @@ def register_pull(server: Server, diagnostics: Diagnostics) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
     def document_diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
-        _, document = server.open_document(params.text_document.uri)
-        items = diagnostics.current(document) if document is not None else []
+        _, sheet = server.open_sheet(params.text_document.uri)
+        items = diagnostics.current(sheet) if sheet is not None else []
         result_id = _result_id(items)
         if result_id == params.previous_result_id:
             return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
@@ -98,11 +113,17 @@ def register_pull(server: Server, diagnostics: Diagnostics) -> None:
 
 
 def register_save(server: Server, diagnostics: Diagnostics) -> None:
-    """Lets ``textDocument/didSave`` count as rest."""
+    """Lets ``textDocument/didSave``, and that of a notebook, count as rest."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        path = path_of_uri(params.text_document.uri)
+        saved(server.path_of(params.text_document.uri))
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+    def did_save_notebook(params: types.DidSaveNotebookDocumentParams) -> None:
+        saved(path_of_uri(params.notebook_document.uri))
+
+    def saved(path: str) -> None:
         server.engine.saved(path)
         diagnostics.saved(path)
 

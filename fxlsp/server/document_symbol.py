@@ -9,7 +9,6 @@ from lsprotocol import types
 
 from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.symbols import symbols
-from fxlsp.server.ranges import to_range
 from fxlsp.server.server import Server
 from fxlsp.source.positions import Span
 
@@ -27,15 +26,15 @@ def register(server: Server) -> None:
     def document_symbol(
         params: types.DocumentSymbolParams,
     ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
-        snapshot, document = server.open_document(params.text_document.uri)
-        if document is None:
+        snapshot, sheet = server.open_sheet(params.text_document.uri)
+        if sheet is None:
             return []
-        found = symbols(snapshot, document.path)
+        found = [symbol for symbol in symbols(snapshot, sheet.path) if sheet.shows(symbol.span.line)]
         # Modules that one line made share its range.
-        range_of = cache(lambda span: to_range(document.lines, span, server.encoding))
+        range_of = cache(sheet.range)
         if server.support.nested_symbols:
             return [_nested(symbol, range_of) for symbol in found]
-        return [flat for symbol in found for flat in _flat(symbol, "", document.uri, range_of)]
+        return [flat for symbol in found for flat in _flat(symbol, "", sheet.uri, range_of)]
 
 
 def _nested(symbol: Symbol, range_of: RangeOf) -> types.DocumentSymbol:

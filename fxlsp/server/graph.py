@@ -20,9 +20,8 @@ from fxlsp.graphview.kept import page_path, write_page
 from fxlsp.graphview.links import EDITORS
 from fxlsp.graphview.page import page_of_picture
 from fxlsp.graphview.picture import picture_of
-from fxlsp.server.ranges import from_position
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri, uri_of_path
+from fxlsp.source.documents import uri_of_path
 
 SHOW = "fxlsp.showGraph"
 
@@ -32,8 +31,8 @@ def register(server: Server) -> None:
     async def show_graph(*arguments: Any) -> dict[str, Any] | None:
         uri, name, *rest = (*arguments, None, None)[: max(len(arguments), 2)]
         options = _as_dict(rest[0]) if rest else {}
-        path = path_of_uri(uri) if uri else None
-        choice = None if path is None else _chosen(server, path, name, options)
+        path = server.path_of(uri) if uri else None
+        choice = None if path is None else _chosen(server, uri, name, options)
         if path is None or choice is None:
             _say(server, types.MessageType.Info, _why_none(server, path, name))
             return None
@@ -62,14 +61,12 @@ def _as_dict(options: Any) -> dict[str, Any]:
     return options if isinstance(options, dict) else {}
 
 
-def _chosen(server: Server, path: str, name: str | None, options: dict[str, Any]) -> Choice | None:
-    snapshot = server.engine.snapshot
-    position, document = options.get("position"), snapshot.documents.get(path)
-    place = None
-    if position and document is not None:
-        at = types.Position(line=int(position["line"]), character=int(position["character"]))
-        place = from_position(document.lines, at, server.encoding)
-    choice = choose_graph(snapshot, path, name, place)
+def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any]) -> Choice | None:
+    snapshot, sheet = server.open_sheet(uri)
+    position, place = options.get("position"), None
+    if position and sheet is not None:
+        place = sheet.place(types.Position(line=int(position["line"]), character=int(position["character"])))
+    choice = choose_graph(snapshot, server.path_of(uri), name, place)
     node = options.get("node")
     return replace(choice, node=str(node), path=None) if choice is not None and node else choice
 

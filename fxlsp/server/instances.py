@@ -13,7 +13,6 @@ from fxlsp.answers.outline import outline
 from fxlsp.engine.store import Snapshot
 from fxlsp.server.asking import ask, say, warn, which_model
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri
 
 LIST_INSTANCES = "fxlsp.instances"
 CHOOSE_INSTANCE = "fxlsp.chooseInstance"
@@ -27,7 +26,7 @@ def register(server: Server) -> None:
     @server.command(LIST_INSTANCES)
     def list_instances(uri: str, name: str) -> list[dict[str, Any]]:
         """The instances of a class as data, for an editor that has a picker of its own."""
-        return [_to_json(each) for each in instance_choices(server.engine.snapshot, path_of_uri(uri), name)]
+        return [_to_json(each) for each in instance_choices(server.engine.snapshot, server.path_of(uri), name)]
 
     @server.command(CHOOSE_INSTANCE)
     async def choose_instance(*arguments: str) -> None:

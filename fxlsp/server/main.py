@@ -21,6 +21,7 @@ from fxlsp.server import (
     inlay_hint,
     instances,
     lifecycle,
+    notebook_sync,
     recipes,
     text_sync,
     transport,
@@ -30,7 +31,7 @@ from fxlsp.server import (
 from fxlsp.server.server import Server
 
 _FEATURES = (
-    *(lifecycle, text_sync, watched_files, commands, recipes, instances, graph, information),
+    *(lifecycle, text_sync, notebook_sync, watched_files, commands, recipes, instances, graph, information),
     *(hover, code_lens, inlay_hint, document_symbol, code_action, definition, workspace_symbol),
 )
 

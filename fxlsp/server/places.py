@@ -10,9 +10,9 @@ from lsprotocol import types
 from fxlsp.answers.targets import Target
 from fxlsp.engine.disk_texts import DiskTexts
 from fxlsp.engine.store import Snapshot
-from fxlsp.server.ranges import to_range
+from fxlsp.server.sheets import Sheet, sheet_at
 from fxlsp.source.documents import Document
-from fxlsp.source.positions import Encoding
+from fxlsp.source.positions import Encoding, Span
 
 
 class Texts:
@@ -33,12 +33,23 @@ class Texts:
         document = self.of(target.path)
         if document is None or not target.stands_in(document):
             return None
-        return types.Location(uri=document.uri, range=to_range(document.lines, target.span, self._encoding))
+        return self._sheet(document, target.span).location(target.span)
 
     def extent(self, target: Target) -> types.Range | None:
         """The statement around the place of a target."""
         document = self.of(target.path)
-        return None if document is None else to_range(document.lines, target.extent, self._encoding)
+        return None if document is None else self._sheet(document, target.span).range(target.extent)
+
+    def ranges(self, path: str, spans: Iterable[Span], uri: str) -> list[types.Range]:
+        """Those of the spans of a file that the editor shows in the file or cell that it calls ``uri``."""
+        document = self.of(path)
+        if document is None:
+            return []
+        found = ((self._sheet(document, span), span) for span in spans)
+        return [sheet.range(span) for sheet, span in found if sheet.uri == uri]
+
+    def _sheet(self, document: Document, span: Span) -> Sheet:
+        return sheet_at(document, span.line, self._encoding)
 
 
 async def read_texts(snapshot: Snapshot, disk: DiskTexts, paths: Iterable[str], encoding: Encoding) -> Texts:

@@ -19,7 +19,8 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.server.asking import ask, say, warn, which_model
 from fxlsp.server.code_action import to_workspace_edit
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri, uri_of_path
+from fxlsp.server.sheets import sheet_at
+from fxlsp.source.documents import uri_of_path
 
 LIST = "fxlsp.recipes"
 CHOOSE = "fxlsp.chooseRecipe"
@@ -36,8 +37,8 @@ def register(server: Server) -> None:
     @server.command(LIST)
     def list_recipes(uri: str, name: str) -> list[dict[str, Any]]:
         """The recipes of a model as data, for an editor that has a picker of its own."""
-        snapshot, path = server.engine.snapshot, path_of_uri(uri)
-        return [_to_json(choice) for choice in recipe_choices(snapshot, path, name)]
+        snapshot, path = server.engine.snapshot, server.path_of(uri)
+        return [_to_json(server, choice) for choice in recipe_choices(snapshot, path, name)]
 
     @server.command(CHOOSE)
     async def choose_recipe(*arguments: str) -> None:
@@ -52,16 +53,25 @@ def register(server: Server) -> None:
             await _write(server, *model, arguments[2] if len(arguments) > 2 else None)
 
 
-def _to_json(choice: RecipeChoice) -> dict[str, Any]:
+def _to_json(server: Server, choice: RecipeChoice) -> dict[str, Any]:
     return {
         "id": choice.id,
         "text": choice.text,
         "origin": choice.origin,
         "recipe": choice.recipe.to_json(),
-        "location": {"uri": uri_of_path(choice.file), "line": choice.line - 1} if choice.file else None,
+        "location": _location(server, choice) if choice.file else None,
         "inUse": choice.in_use,
         "pinned": choice.pinned,
     }
+
+
+def _location(server: Server, choice: RecipeChoice) -> dict[str, Any]:
+    """A file, or the cell of a notebook that is open, and a line of it from 0."""
+    document = server.engine.snapshot.documents.get(choice.file)
+    if document is None or document.cells is None:
+        return {"uri": uri_of_path(choice.file), "line": choice.line - 1}
+    sheet = sheet_at(document, choice.line, server.encoding)
+    return {"uri": sheet.uri, "line": choice.line - sheet.first_line}
 
 
 async def _model(server: Server, arguments: Sequence[str]) -> tuple[str, str] | None:

@@ -14,9 +14,16 @@ from fxlsp.engine.disk_texts import DiskTexts
 from fxlsp.engine.store import Snapshot
 from fxlsp.engine.workspace import Workspace
 from fxlsp.server.protocol import Protocol
+from fxlsp.server.sheets import Sheet, sheet_at, sheet_called
 from fxlsp.server.support import Support
-from fxlsp.source.documents import Document, path_of_uri
+from fxlsp.source.documents import path_of_uri
 from fxlsp.source.positions import Encoding
+
+_NOTEBOOKS = types.NotebookDocumentSyncOptions(
+    notebook_selector=[types.NotebookDocumentFilterWithCells(cells=[types.NotebookCellLanguage(language="python")])],
+    save=True,
+)
+"""Their Python cells. Editors that know no notebooks are not told of it."""
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
@@ -34,7 +41,7 @@ class Server(LanguageServer):
     protocol: Protocol
 
     def __init__(self) -> None:
-        super().__init__("fxlsp", __version__, protocol_cls=Protocol)
+        super().__init__("fxlsp", __version__, protocol_cls=Protocol, notebook_document_sync=_NOTEBOOKS)
         self.support = Support()
         self.encoding: Encoding = "utf-16"
         self.exit_code = 1
@@ -77,7 +84,15 @@ class Server(LanguageServer):
         """Into the log. pygls would pop up a message for each: with a mistake in ``didChange``, one a keystroke."""
         _log.error("%s: %s", type(error).__name__, error, exc_info=error)
 
-    def open_document(self, uri: str) -> tuple[Snapshot, Document | None]:
-        """The last snapshot, and in it the document that the editor calls ``uri``; None if it is not open."""
+    def open_sheet(self, uri: str) -> tuple[Snapshot, Sheet | None]:
+        """The last snapshot, and in it the file or cell that the editor calls ``uri``; None if it is not open."""
         snapshot = self.engine.snapshot
-        return snapshot, snapshot.documents.get(path_of_uri(uri))
+        document = snapshot.documents.get(path_of_uri(uri))
+        if document is not None and document.cells is None:
+            return snapshot, sheet_at(document, 1, self.encoding)
+        return snapshot, sheet_called(snapshot.documents.values(), uri, self.encoding)
+
+    def path_of(self, uri: str) -> str:
+        """The path of the document that the editor calls ``uri``, or of which that is a cell."""
+        _, sheet = self.open_sheet(uri)
+        return path_of_uri(uri) if sheet is None else sheet.path

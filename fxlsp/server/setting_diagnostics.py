@@ -9,6 +9,7 @@ from fxlsp.answers.setting_problems import setting_problems
 from fxlsp.engine.workspace import Change
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.server import Server
+from fxlsp.server.sheets import sheet_at
 from fxlsp.source.documents import Document, uri_of_path
 
 
@@ -30,8 +31,8 @@ class SettingDiagnostics:
     def _diagnostics(self, path: str, text: str) -> list[types.Diagnostic]:
         snapshot = self._server.engine.snapshot
         problems = setting_problems(snapshot, path)
-        document = Document(uri_of_path(path), path, None, text)
-        return [to_diagnostic(self._server, snapshot, document, problem) for problem in problems]
+        sheet = sheet_at(Document(uri_of_path(path), path, None, text), 1, self._server.encoding)
+        return [to_diagnostic(self._server, snapshot, sheet, problem) for problem in problems]
 
     def _tell(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
         if diagnostics != self._told.get(path, []):

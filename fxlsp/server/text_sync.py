@@ -16,22 +16,29 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
-        if item.language_id != "python":
+        # Of a cell its notebook tells.
+        if item.language_id != "python" or server.path_of(item.uri) != path_of_uri(item.uri):
             return
         server.engine.open(Document(item.uri, path_of_uri(item.uri), item.version, item.text))
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
-        _, document = server.open_document(params.text_document.uri)
+        document = _open_file(server, params.text_document.uri)
         if document is not None:
             edits = edits_of(document.lines, params.content_changes, server.encoding)
             server.engine.change(document.path, edits, params.text_document.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: types.DidCloseTextDocumentParams) -> None:
-        _, document = server.open_document(params.text_document.uri)
+        document = _open_file(server, params.text_document.uri)
         if document is not None:
             server.engine.close(document.path)
+
+
+def _open_file(server: Server, uri: str) -> Document | None:
+    """The document of a file; of a cell its notebook tells."""
+    _, sheet = server.open_sheet(uri)
+    return None if sheet is None or sheet.document.cells is not None else sheet.document
 
 
 def edits_of(

@@ -13,7 +13,7 @@ from fxlsp.engine.disk_texts import DiskTexts
 from fxlsp.server.document_symbol import KINDS
 from fxlsp.server.places import Texts, read_texts
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri, uri_of_path
+from fxlsp.source.documents import uri_of_path
 
 
 def register(server: Server) -> None:
@@ -34,7 +34,7 @@ def register(server: Server) -> None:
     async def resolve(symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
         if isinstance(symbol.location, types.Location):
             return symbol
-        path = path_of_uri(symbol.location.uri)
+        path = server.path_of(symbol.location.uri)
         snapshot = server.engine.snapshot
         document = snapshot.documents.get(path) or await asyncio.to_thread(server.disk.read, path)
         target = None if document is None else class_target(document, symbol.name)

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
-
-from fxlsp.source.documents import TextEdit
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MOST_LINES = 3000
 """Lines that are compared one by one: with more, that may take longer than a user waits for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextEdit:
+    """One replacement; offsets count code points of the text right before this edit."""
+
+    start_offset: int
+    old_end_offset: int
+    new_text: str
+
+    def apply(self, text: str) -> str:
+        return text[: self.start_offset] + self.new_text + text[self.old_end_offset :]
 
 
 def edits_between(old: str, new: str) -> tuple[TextEdit, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tokenize
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -12,7 +12,10 @@ from tree_sitter import Tree
 
 from fxlsp.report.wire import text_digest
 from fxlsp.source.ancestry import Kind
+from fxlsp.source.cells import Cells
+from fxlsp.source.differences import TextEdit, edits_between
 from fxlsp.source.normal_form import normal_digest
+from fxlsp.source.notebook_files import is_notebook, read_cells
 from fxlsp.source.positions import LineIndex
 from fxlsp.source.syntax import has_lone_return, parse
 from fxlsp.source.uris import path_of_uri, uri_of_path
@@ -20,18 +23,6 @@ from fxlsp.source.uris import path_of_uri, uri_of_path
 __all__ = ["Document", "TextEdit", "path_of_uri", "read_document", "uri_of_path"]
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class TextEdit:
-    """One replacement; offsets count code points of the text right before this edit."""
-
-    start_offset: int
-    old_end_offset: int
-    new_text: str
-
-    def apply(self, text: str) -> str:
-        return text[: self.start_offset] + self.new_text + text[self.old_end_offset :]
 
 
 @dataclass(frozen=True)
@@ -49,6 +40,13 @@ class Document:
     """The tree of an earlier text, told of the edits since: a start for the parser."""
     bases_elsewhere: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False)
     """What is known of classes that other files define, by their names here."""
+    cells: Cells | None = field(default=None, repr=False)
+    """Of a notebook, those that ``text`` is made of."""
+
+    @classmethod
+    def of_cells(cls, uri: str, path: str, version: int | None, cells: Cells) -> Document:
+        """A notebook."""
+        return cls(uri, path, version, cells.text, cells=cells)
 
     @cached_property
     def lines(self) -> LineIndex:
@@ -67,8 +65,23 @@ class Document:
 
     @property
     def parses(self) -> bool:
-        """Whether the text is free of syntax errors, as far as tree-sitter sees them."""
-        return not self.tree.root_node.has_error
+        """Whether the text is free of syntax errors, as far as tree-sitter sees them; of a notebook, each cell."""
+        return not self.tree.root_node.has_error if self.cells is None else self.cells.parses
+
+    @cached_property
+    def program(self) -> Document:
+        """What is to be analysed and traced: of a notebook, each cell as it was when it last parsed.
+
+        One cell that is being typed, or is not Python at all, leaves the others as they are.
+        """
+        if self.cells is None or self.cells.parses:
+            return self
+        return Document(self.uri, self.path, self.version, self.cells.settled_text, None, self.bases_elsewhere)
+
+    @property
+    def unsettled(self) -> tuple[TextEdit, ...]:
+        """The edits that lead from ``program`` to this text."""
+        return () if self.program is self else edits_between(self.program.text, self.text)
 
     @cached_property
     def digest(self) -> str:
@@ -99,7 +112,12 @@ class Document:
         for edit in edits:
             before, text = text, edit.apply(text)
             tree = None if tree is None else _told(tree, edit, before, text)
-        return Document(self.uri, self.path, version, text, tree, self.bases_elsewhere)
+        return replace(self, version=version, text=text, _old_tree=tree)
+
+    def with_cells(self, cells: Cells, version: int | None) -> tuple[Document, tuple[TextEdit, ...]]:
+        """The notebook with other cells, and the edits that this is for its text."""
+        edits = edits_between(self.text, cells.text)
+        return replace(self.edited(edits, version), cells=cells), edits
 
     def with_bases(self, bases_elsewhere: Mapping[str, Kind]) -> Document:
         """The same text where something else is known of other files."""
@@ -107,7 +125,7 @@ class Document:
             return self
         tree = self.__dict__.get("tree", self._old_tree)
         tree = None if tree is None else tree.copy()
-        return Document(self.uri, self.path, self.version, self.text, tree, bases_elsewhere)
+        return replace(self, _old_tree=tree, bases_elsewhere=bases_elsewhere)
 
 
 def _told(tree: Tree, edit: TextEdit, before: str, after: str) -> Tree | None:
@@ -134,12 +152,14 @@ def _point(text: str, offset: int) -> tuple[int, int]:
 
 
 def read_document(path: str) -> Document:
-    """The document of a file as it stands on disk, decoded as Python does.
+    """The document of a file as it stands on disk, decoded as Python does; a notebook by its name.
 
     Raises:
         OSError: the file cannot be read.
-        UnicodeDecodeError, SyntaxError: it is not text in the encoding that it declares.
+        UnicodeDecodeError, SyntaxError: it is not text in the encoding that it declares, or no notebook.
     """
+    if is_notebook(path):
+        return Document.of_cells(uri_of_path(path), path, None, read_cells(path))
     with open(path, "rb") as file:
         encoding, _ = tokenize.detect_encoding(file.readline)
         file.seek(0)

@@ -1,0 +1,93 @@
+"""What an editor calls a text document: a file, or one cell of a notebook.
+
+All other rooms know documents alone. Here, and nowhere else, a URI and a position of the editor become a document and a
+place in its text, and the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lsprotocol import types
+
+from fxlsp.source.cells import Extent
+from fxlsp.source.documents import Document
+from fxlsp.source.positions import Encoding, LineIndex, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A document, or the part of it that is a cell."""
+
+    document: Document
+    uri: str
+    """As the editor wrote it."""
+    version: int | None
+    encoding: Encoding
+    first_line: int
+    """Of the document's text: the first one that it shows."""
+    last_line: int
+    _lines: LineIndex
+    """Of its own text."""
+
+    @property
+    def path(self) -> str:
+        return self.document.path
+
+    def shows(self, line: int) -> bool:
+        """Whether a line of the document is one of its own."""
+        return self.first_line <= line <= self.last_line
+
+    def place(self, position: types.Position) -> tuple[int, int]:
+        """The place, (line, column), in the document."""
+        line, column = self._lines.from_lsp(position.line, position.character, self.encoding)
+        return line + self.first_line - 1, column
+
+    def span(self, covered: types.Range) -> Span:
+        """The span in the document."""
+        return Span(*self.place(covered.start), *self.place(covered.end))
+
+    def position(self, line: int, column: int) -> types.Position:
+        """Where the editor shows a place of the document."""
+        return types.Position(*self._lines.to_lsp(line - self.first_line + 1, column, self.encoding))
+
+    def range(self, span: Span) -> types.Range:
+        return types.Range(self.position(span.line, span.column), self.position(span.end_line, span.end_column))
+
+    def location(self, span: Span) -> types.Location:
+        return types.Location(self.uri, self.range(span))
+
+
+def sheets_of(document: Document, encoding: Encoding) -> list[Sheet]:
+    """The sheets of a document, in the order of its text."""
+    if document.cells is None:
+        return [_of_file(document, encoding)]
+    return [_of_cell(document, extent, encoding) for extent in document.cells.extents]
+
+
+def sheet_called(documents: Iterable[Document], uri: str, encoding: Encoding) -> Sheet | None:
+    """The cell of one of these notebooks that the editor calls so."""
+    for document in documents:
+        extent = None if document.cells is None else document.cells.by_uri.get(uri)
+        if extent is not None:
+            return _of_cell(document, extent, encoding)
+    return None
+
+
+def sheet_at(document: Document, line: int, encoding: Encoding) -> Sheet:
+    """The sheet that shows a line of a document."""
+    extent = None if document.cells is None else document.cells.at(line)
+    return _of_file(document, encoding) if extent is None else _of_cell(document, extent, encoding)
+
+
+def _of_file(document: Document, encoding: Encoding) -> Sheet:
+    lines = document.lines
+    return Sheet(document, document.uri, document.version, encoding, 1, lines.line_count, lines)
+
+
+def _of_cell(document: Document, extent: Extent, encoding: Encoding) -> Sheet:
+    cell = extent.cell
+    # In a file that is not open, cells have no name.
+    uri = cell.uri or document.uri
+    return Sheet(document, uri, cell.version, encoding, extent.first_line, extent.last_line, cell.lines)
