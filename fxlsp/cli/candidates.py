@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from fxlsp.answers.syntax_errors import syntax_problems
 from fxlsp.cli.excerpts import shown_path
 from fxlsp.cli.targets import Target
 from fxlsp.cli.workspace_files import WorkspaceFiles
@@ -14,8 +15,9 @@ from fxlsp.engine.settings import Settings
 from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Problem
-from fxlsp.source.documents import Document
+from fxlsp.source.documents import Document, read_document
 from fxlsp.source.models import ModelClass, factories, instances, model_classes
+from fxlsp.source.notebook_files import is_notebook
 from fxlsp.source.offers import may_offer
 from fxlsp.source.positions import Span
 
@@ -68,7 +70,14 @@ def find_models(path: str, settings: Settings, files: WorkspaceFiles) -> FoundFi
     problems = tuple(problem for model in models for problem in _bad_recipes(document, model))
     if not models and not classes:
         return _syntax_error(document)
-    return FoundFile(document, classes, models, problems)
+    return FoundFile(document, classes, models, (*problems, *_broken_cells(path)))
+
+
+def _broken_cells(path: str) -> Iterator[Problem]:
+    """Why cells of a notebook with models are left out."""
+    if is_notebook(path):
+        name = shown_path(path)
+        yield from (replace(problem, model=name) for problem in syntax_problems(read_document(path)))
 
 
 def _syntax_error(document: Document) -> Problem | None:

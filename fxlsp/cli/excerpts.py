@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from fxlsp.report.places import Location
+from fxlsp.source.notebook_files import read_cells
 from fxlsp.source.positions import LineIndex
 
 _BEFORE = 2
@@ -23,16 +24,15 @@ def shown_path(path: str) -> str:
 
 
 def place(location: Location) -> str:
-    """``path:line:column``."""
-    return f"{shown_path(location.file)}:{location.line}:{location.column}"
+    """``path:line:column``; in a notebook ``path:cell 3:line:column``."""
+    cell = "" if location.cell is None else f"cell {location.cell}:"
+    return f"{shown_path(location.file)}:{cell}{location.line}:{location.column}"
 
 
 def excerpt(location: Location) -> list[str]:
     """Numbered lines with the expression underlined; none where the file cannot be read."""
-    try:
-        with open(location.file, encoding="utf-8", errors="replace", newline="") as file:
-            index = LineIndex(file.read())
-    except OSError:
+    index = _lines(location)
+    if index is None:
         return []
     last_underlined = min(location.end_line, location.line + _LONGEST - 1)
     first = max(1, location.line - _BEFORE)
@@ -43,6 +43,17 @@ def excerpt(location: Location) -> list[str]:
     width = len(str(last))
     bar = f"{'':{width}} |"
     return [bar, *_numbered(lines, location, last_underlined, width), bar]
+
+
+def _lines(location: Location) -> LineIndex | None:
+    """The lines of the file, or cell, that holds it."""
+    try:
+        if location.cell is not None:
+            return read_cells(location.file).cells[location.cell - 1].lines
+        with open(location.file, encoding="utf-8", errors="replace", newline="") as file:
+            return LineIndex(file.read())
+    except (OSError, UnicodeDecodeError, SyntaxError, IndexError):
+        return None
 
 
 def _numbered(lines: list[tuple[int, str]], location: Location, last: int, width: int) -> Iterator[str]:

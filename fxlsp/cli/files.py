@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from fxlsp.cli.exits import UsageError
 from fxlsp.engine.python_files import files_below, never
+from fxlsp.source.notebook_files import SUFFIX
 
 
 def python_files(paths: Sequence[str]) -> Iterator[str]:
-    """Real paths of the Python files at and below ``paths``, each once; a file named in ``paths`` always counts.
+    """Real paths of the Python files and notebooks at and below ``paths``, each once; named ones always count.
 
     Raises:
         UsageError: a path does not exist.
@@ -19,7 +20,7 @@ def python_files(paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         if not os.path.exists(path):
             raise UsageError(f"there is no file or folder {path}")
-        for found in files_below(path, (".py",), never) if os.path.isdir(path) else [path]:
+        for found in files_below(path, (".py", SUFFIX), never) if os.path.isdir(path) else [path]:
             real = os.path.realpath(found)
             if real not in seen:
                 seen.add(real)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fxlsp.cli.candidates import FoundFile, FoundModel
+from fxlsp.cli.notebooks import in_cells
 from fxlsp.cli.problems import problem_of
 from fxlsp.cli.silencing import Silencing
 from fxlsp.report.codes import NO_INTERPRETER, NOT_FED
@@ -78,12 +79,13 @@ class Findings:
 
     def entries(self) -> list[Entry]:
         """One for each class with a ``forward`` of its own, in the order of the text."""
-        return [self._entry(file, model) for file in self.files for model in file.classes]
+        return [in_cells(self._entry(file, model)) for file in self.files for model in file.classes]
 
     def problems(self) -> list[Problem]:
         """Each once, however many traces met it, in the order of files and lines; without those that are silenced."""
         found: Iterable[Problem] = once_each(self._all_problems())
-        return sorted(found if self.silencing is None else self.silencing.told(found), key=_place_key)
+        told = sorted(found if self.silencing is None else self.silencing.told(found), key=_place_key)
+        return [in_cells(problem) for problem in told]
 
     def to_json(self, timing_ms: dict[str, float]) -> dict[str, Any]:
         """The object of ``check --format json``."""

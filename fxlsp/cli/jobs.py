@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from fxlsp.cli.notebooks import in_cells, overlays_of
 from fxlsp.cli.options import OptionError, check_init, check_inputs
 from fxlsp.cli.pool import Pool
 from fxlsp.cli.project import Project, Projects
@@ -33,8 +34,8 @@ async def trace_job(job: Job, projects: Projects, traces: Pool) -> Report | Fail
         project = projects.at(target.folder)
         recipes = job_recipes(job, target, project)
     except (OptionError, TargetError, InterpreterError, RecipeError) as error:
-        return replace(error.failure, target=job.target)
-    return await trace_target(target, recipes[0] if recipes else None, project, traces, recipes[1:])
+        return in_cells(replace(error.failure, target=job.target))
+    return in_cells(await trace_target(target, recipes[0] if recipes else None, project, traces, recipes[1:]))
 
 
 def _check_options(job: Job) -> None:
@@ -72,6 +73,7 @@ def trace_request(target: Target, recipe: Recipe | None, project: Project) -> Tr
         inputs=recipe.inputs if recipe else None,
         source=recipe.source if recipe else None,
         names_in=recipe.file if recipe else None,
+        overlays=overlays_of(target.file),
         roots=(target.root,),
         seconds=project.settings.seconds,
         megabytes=project.settings.megabytes,

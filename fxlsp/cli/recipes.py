@@ -28,7 +28,7 @@ def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...
         RecipeError: a comment or setting that should hold it does not.
     """
     try:
-        document = read_document(path)
+        document = read_document(path).program
     except (OSError, UnicodeDecodeError, SyntaxError):
         return ()
     candidate = _candidate(analyse(document, project.settings), name)

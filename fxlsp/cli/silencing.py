@@ -43,7 +43,7 @@ class Silencing:
     def _document(self, path: str) -> Document | None:
         if path not in self._documents:
             try:
-                self._documents[path] = read_document(path)
+                self._documents[path] = read_document(path).program
             except (OSError, UnicodeDecodeError, SyntaxError):
                 self._documents[path] = None
         return self._documents[path]

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fxlsp.cli.notebooks import overlays_of
 from fxlsp.report.codes import NOT_FOUND
 from fxlsp.report.problems import Failure
+from fxlsp.source.notebook_files import is_notebook
 
 _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
@@ -54,14 +56,26 @@ def parse_target(text: str) -> Target:
     where, _, name = text.rpartition(":")
     if not where or not all(part.isidentifier() for part in name.split(".")):
         raise TargetError(text, f"'{text}' names no model: write file.py:Name or package.module:Name")
-    if where.endswith(".py") or os.path.basename(where) != where:
+    if where.endswith(".py") or is_notebook(where) or os.path.basename(where) != where:
         path = os.path.realpath(os.path.expanduser(where))
         if not os.path.isfile(path):
             raise TargetError(text, f"there is no file {where}")
+        _check_notebook(text, where, path)
         return Target(text, path, None, name)
     if not all(part.isidentifier() for part in where.split(".")):
-        raise TargetError(text, f"'{where}' is neither a file ending in .py nor the name of a module")
+        raise TargetError(text, f"'{where}' is neither a file ending in .py or .ipynb nor the name of a module")
     return Target(text, None, where, name)
+
+
+def _check_notebook(text: str, where: str, path: str) -> None:
+    """
+    Raises:
+        TargetError: the file has the name of a notebook and is none.
+    """
+    try:
+        overlays_of(path)
+    except (OSError, UnicodeDecodeError, SyntaxError) as error:
+        raise TargetError(text, f"{where} cannot be read: {error}") from error
 
 
 def project_root(path: str) -> str:

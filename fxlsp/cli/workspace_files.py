@@ -26,7 +26,7 @@ class WorkspaceFiles:
         """
         document = self._documents.get(path)
         if document is None:
-            document = self._documents[path] = read_source(path).with_bases(self._index.bases_elsewhere(path))
+            document = self._documents[path] = read_source(path).program.with_bases(self._index.bases_elsewhere(path))
         return document
 
     def elsewhere(self) -> Elsewhere:
