@@ -132,6 +132,9 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
     span = None
     if place is not None and place.file in snapshot.documents:
         span = _now(snapshot, place, state.failure_texts) if place.file == path else None
+    elif place is not None and place.file in snapshot.setting_texts:
+        # It is told there.
+        return
     elif state.key.file == path and place is None and _is_written(state.key.recipe):
         span = _recipe_span(snapshot, path, state, state.key.recipe)
     elif state.key.file == path:

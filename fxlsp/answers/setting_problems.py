@@ -38,6 +38,8 @@ def _recipes(state: ModelState, path: str) -> Iterator[FileProblem]:
         span = _span(state, state.key.recipe, path)
         if span is not None:
             yield _problem(failure.code, failure.message, span, state.key.name)
+    elif failure is not None and failure.location is not None and failure.location.file == path:
+        yield _problem(failure.code, failure.message, Span.of(failure.location))
     elif report is not None:
         span = _span(state, report.recipe, path)
         for problem in report.problems:

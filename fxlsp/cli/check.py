@@ -18,6 +18,7 @@ from fxlsp.cli.exits import exit_code
 from fxlsp.cli.failures import tell_failure
 from fxlsp.cli.files import python_files
 from fxlsp.cli.findings import Entry, Findings
+from fxlsp.cli.options import add_project_options
 from fxlsp.cli.pool import pool
 from fxlsp.cli.problems import concise_line, counted_by_severity, full_lines
 from fxlsp.cli.progress import Progress
@@ -33,15 +34,14 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser("check", help="show the problems of all models in files and folders")
     parser.add_argument("paths", metavar="PATH", nargs="*", default=["."], help="files and folders (default: .)")
     parser.add_argument("--format", choices=["full", "concise", "json"], default="full")
-    parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
-    parser.add_argument("--profile", choices=["fx", "shapes"], help="tell what concerns torch.fx alone, or only hint")
+    add_project_options(parser)
     parser.add_argument("--jobs", metavar="N", type=_positive, help="traces at once (default: cores less one)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
-    projects = Projects(arguments.python, arguments.profile)
+    projects = Projects(arguments.python, arguments.profile, arguments.tracer)
     try:
         files, unreadable = _find(arguments.paths, projects)
         found_after = time.monotonic()

@@ -14,6 +14,7 @@ from typing import Any
 from fxlsp.cli.exits import UsageError, exit_code
 from fxlsp.cli.failures import tell_failure
 from fxlsp.cli.jobs import Job, trace_job
+from fxlsp.cli.options import add_project_options
 from fxlsp.cli.pool import pool
 from fxlsp.cli.project import Projects
 from fxlsp.graphview.kept import page_path, write_page
@@ -77,15 +78,14 @@ def add_parser(commands: Any) -> None:
         default="vscode",
         help=f"what a click on a node opens: {', '.join(EDITORS)} or an address with {{file}}, {{line}}, {{column}}",
     )
-    parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
-    parser.add_argument("--profile", choices=["fx", "shapes"], help="tell what concerns torch.fx alone, or only hint")
+    add_project_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     form = _form(arguments)
     job = Job(arguments.target, arguments.init, arguments.inputs)
-    outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile)))
+    outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile, arguments.tracer)))
     if isinstance(outcome, Failure):
         return tell_failure(outcome, "text")
     path = _write(outcome, form)

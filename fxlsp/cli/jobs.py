@@ -75,6 +75,7 @@ def trace_request(target: Target, recipe: Recipe | None, project: Project) -> Tr
         names_in=recipe.file if recipe else None,
         overlays=overlays_of(target.file),
         roots=(target.root,),
+        tracer=project.settings.tracing,
         seconds=project.settings.seconds,
         megabytes=project.settings.megabytes,
     )

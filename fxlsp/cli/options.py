@@ -1,11 +1,31 @@
-"""The Python texts of ``--init`` and ``--inputs``, checked before anything runs."""
+"""Options that several commands have, checked before anything runs."""
 
 from __future__ import annotations
 
+import argparse
 import ast
 
+from fxlsp.engine.settings import is_name
 from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
+
+
+def add_project_options(parser: argparse.ArgumentParser) -> None:
+    """What stands above the settings of every project."""
+    parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
+    parser.add_argument("--profile", choices=["fx", "shapes"], help="tell what concerns torch.fx alone, or only hint")
+    parser.add_argument(
+        "--tracer",
+        metavar="NAME",
+        type=_tracer,
+        help="a subclass of torch.fx.Tracer: package.module:Name, file.py:Name",
+    )
+
+
+def _tracer(text: str) -> str:
+    if not is_name(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not package.module:Name or file.py:Name")
+    return text
 
 
 class OptionError(Exception):

@@ -11,7 +11,7 @@ from fxlsp.cli.excerpts import place
 from fxlsp.cli.workspace_files import WorkspaceFiles
 from fxlsp.engine.interpreters import choose_interpreter
 from fxlsp.engine.policy import Policy
-from fxlsp.engine.settings import COMMAND_LINE_SECONDS, Settings, read_settings
+from fxlsp.engine.settings import COMMAND_LINE_SECONDS, Settings, absolute_name, read_settings
 
 _log = logging.getLogger("fxlsp")
 
@@ -33,13 +33,15 @@ class Project:
 class Projects:
     """Reads each folder's settings once, and tells once what is wrong in them."""
 
-    def __init__(self, python: str | None, profile: str | None = None) -> None:
+    def __init__(self, python: str | None, profile: str | None = None, tracer: str | None = None) -> None:
         """
         Args:
             python: the interpreter that the command line names, a command or a path; it wins over all settings.
             profile: likewise.
+            tracer: likewise; its file counts from the working directory.
         """
         self._profile = profile
+        self._tracer = absolute_name(tracer, os.getcwd()) if tracer else None
         self._python = _absolute(python) if python else None
         self._projects: dict[str, Project] = {}
         self._told: set[str] = set()
@@ -56,7 +58,7 @@ class Projects:
         return project
 
     def _read(self, folder: str) -> Project:
-        client = {"python": self._python, "profile": self._profile}
+        client = {"python": self._python, "profile": self._profile, "tracer": self._tracer}
         settings, problems = read_settings(folder, client, COMMAND_LINE_SECONDS)
         for problem in problems:
             where = f"{place(problem.location)}: " if problem.location is not None else ""

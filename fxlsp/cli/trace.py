@@ -13,6 +13,7 @@ from fxlsp.cli.exits import UsageError, exit_code
 from fxlsp.cli.failures import tell_failure
 from fxlsp.cli.jobs import Job, trace_job
 from fxlsp.cli.listing import graph_lines, path_lines
+from fxlsp.cli.options import add_project_options
 from fxlsp.cli.pool import pool
 from fxlsp.cli.problems import full_lines
 from fxlsp.cli.project import Projects
@@ -38,8 +39,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--init", metavar="EXPR", help="the expression that makes the model: 'Net(10, hidden=128)'")
     parser.add_argument("--inputs", metavar="EXPR", help="the arguments of its call: 'torch.randn(1, 3, 32, 32)'")
     parser.add_argument("--format", choices=["table", "paths", "json"], default="table")
-    parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
-    parser.add_argument("--profile", choices=["fx", "shapes"], help="tell what concerns torch.fx alone, or only hint")
+    add_project_options(parser)
     parser.add_argument(
         "--batch",
         metavar="FILE",
@@ -54,11 +54,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.batch is not None:
         if arguments.target or arguments.init or arguments.inputs:
             raise UsageError("--batch takes targets, --init and --inputs from its lines alone")
-        return asyncio.run(trace_batch(arguments.batch, Projects(arguments.python, arguments.profile)))
+        return asyncio.run(
+            trace_batch(arguments.batch, Projects(arguments.python, arguments.profile, arguments.tracer))
+        )
     if arguments.target is None:
         raise UsageError("give a TARGET, or --batch")
     job = Job(arguments.target, arguments.init, arguments.inputs)
-    outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile)))
+    outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile, arguments.tracer)))
     if isinstance(outcome, Failure):
         return tell_failure(outcome, arguments.format)
     _print_report(outcome, arguments.format)

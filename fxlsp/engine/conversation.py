@@ -104,6 +104,7 @@ class Conversation:
                 "recipe": _recipe(request),
                 "overlays": overlays,
                 "roots": list(request.roots),
+                "tracer": request.tracer.to_json(),
                 "limits": {"seconds": request.seconds, "megabytes": request.megabytes},
             }
         )

@@ -160,6 +160,7 @@ class TracingJobs:
             guess=self._guess(key),
             overlays={path: document.text for path, document in sent.documents.items()},
             roots=self._roots(key.file),
+            tracer=settings.tracing,
             seconds=settings.seconds,
             megabytes=settings.megabytes,
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
+from fxlsp.report.tracers import TORCH_FX, TracerChoice
 from fxlsp.report.wire import Message
 
 
@@ -39,6 +40,8 @@ class TraceRequest:
     """Text by path, for files that are to be read as they stand in the editor."""
     roots: tuple[str, ...] = ()
     """Workspace folders; modules below them are the user's own."""
+    tracer: TracerChoice = TORCH_FX
+    """How it is traced."""
     seconds: float = 10.0
     """Wall time after which the trace is ended."""
     megabytes: int = 4096

@@ -6,12 +6,14 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 from typing import Any, Literal
 
 from fxlsp.engine.pyproject import Pyproject, read_pyproject
 from fxlsp.report import codes
 from fxlsp.report.codes import Severity
 from fxlsp.report.places import Location
+from fxlsp.report.tracers import TORCH_FX, Named, TracerChoice
 
 Origin = Literal["default", "pyproject", "client"]
 Level = Severity | Literal["off"]
@@ -34,6 +36,8 @@ class Settings:
     """Expressions by ``Name`` or ``/absolute/path.py:Name``."""
     recipe_places: Mapping[str, tuple[Location, ...]] = field(default_factory=dict)
     """Where those of ``pyproject.toml`` are written, by the same names."""
+    tracing: TracerChoice = TORCH_FX
+    """``tracer``, ``leafModules`` and ``wrap``."""
     profile: Literal["auto", "fx", "shapes"] = "auto"
     """Whether what concerns torch.fx alone is told as a problem or as a hint; ``auto`` looks whether it is used."""
     severities: Mapping[str, Level] = field(default_factory=dict)
@@ -53,6 +57,9 @@ class Settings:
             "python": self.python,
             "trusted": self.trusted,
             "hints": self.hints,
+            "tracer": None if self.tracing.tracer is None else self.tracing.tracer.text,
+            "leafModules": list(self.tracing.leaf_modules),
+            "wrap": [function.text for function in self.tracing.wrap],
             "profile": self.profile,
             "ignore": list(self.ignore),
             "limits.seconds": self.seconds,
@@ -128,7 +135,17 @@ def settings_of(
                 values[key] = value
                 origins[key] = origin
     settings = _settings(values, origins, seconds)
-    return replace(settings, recipe_places=_recipe_places(pyproject, settings)), tuple(problems)
+    choice = _tracing(values, origins, pyproject)
+    return replace(settings, tracing=choice, recipe_places=_recipe_places(pyproject, settings)), tuple(problems)
+
+
+def _tracing(values: Mapping[str, Any], origins: Mapping[str, Origin], pyproject: Pyproject) -> TracerChoice:
+    def named(key: str) -> tuple[Named, ...]:
+        texts = values.get(key) or ()
+        places = pyproject.places_of_strings(key) if origins.get(key) == "pyproject" else ()
+        return tuple(map(Named, (texts,) if isinstance(texts, str) else texts, chain(places, repeat(None))))
+
+    return TracerChoice(next(iter(named("tracer")), None), values.get("leafModules", ()), named("wrap"))
 
 
 def _recipe_places(pyproject: Pyproject, settings: Settings) -> dict[str, tuple[Location, ...]]:
@@ -218,7 +235,16 @@ def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
     if check is None:
         known = ", ".join((*_CHECKS, "recipes", "severities"))
         raise ValueError(f"there is no setting '{name}'; there are: {known}")
-    return name, check(name, value)
+    checked = check(name, value)
+    if name == "tracer":
+        return name, absolute_name(checked, folder) if checked else None
+    return name, tuple(absolute_name(each, folder) for each in checked) if name == "wrap" else checked
+
+
+def absolute_name(name: str, folder: str) -> str:
+    """``file.py:Name`` with the whole path of its file; any other name as it is."""
+    path, _, inner = name.rpartition(":")
+    return f"{os.path.realpath(os.path.join(folder, path))}:{inner}" if path.endswith(".py") else name
 
 
 def _recipe_key(key: str, folder: str) -> str:
@@ -238,6 +264,37 @@ def _text(name: str, value: Any) -> str | None:
     if not isinstance(value, str):
         raise ValueError(f"'{name}' must be a string, not {value!r}")
     return value or None
+
+
+def _name(name: str, value: Any) -> str | None:
+    """A class by its module or file."""
+    text = _text(name, value)
+    if text is not None and not is_name(text):
+        raise ValueError(f"'{name}' must be 'package.module:Name' or 'file.py:Name', not {value!r}")
+    return text
+
+
+def is_name(text: str) -> bool:
+    """Whether it says ``module:Name`` or ``file.py:Name``."""
+    return re.fullmatch(r".*[^:]:[^\W\d]\w*", text) is not None
+
+
+def _functions(name: str, value: Any) -> tuple[str, ...]:
+    """Functions by their modules or files, each as ``module:function``."""
+    return tuple(_function(name, text) for text in _texts(name, value))
+
+
+def _function(name: str, text: str) -> str:
+    colon = text if ":" in text else ":".join(text.rsplit(".", 1))
+    if not is_name(colon):
+        raise ValueError(f"'{name}' must list functions as 'package.module:function', not {text!r}")
+    return colon
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+        raise ValueError(f"'{name}' must be a list of strings, not {value!r}")
+    return tuple(value)
 
 
 def _one_of(*choices: str) -> Callable[[str, Any], str]:
@@ -289,6 +346,9 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "python": _text,
     "trusted": _flag,
     "hints": _flag,
+    "tracer": _name,
+    "leafModules": _texts,
+    "wrap": _functions,
     "profile": _one_of("auto", "fx", "shapes"),
     "ignore": _codes,
     "limits.seconds": _positive,

@@ -20,6 +20,7 @@ from fxlsp.report.places import Location
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
+from fxlsp.report.tracers import TORCH_FX, TracerChoice
 from fxlsp.source.documents import Document
 from fxlsp.source.edits import EditLog
 from fxlsp.source.positions import LineIndex
@@ -48,7 +49,8 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """What is traced: a class, factory or instance, made and fed in one way, under one interpreter."""
+    """What is traced: a class, factory or instance, made and fed in one way, under one interpreter, by one
+    tracer."""
 
     python: str
     """Path of the interpreter, "" while there is none."""
@@ -58,6 +60,7 @@ class ModelKey:
     """Qualified name inside that file: ``Outer.Inner``."""
     recipe: Recipe | None
     """None leaves it to the tracing process to find one."""
+    tracer: TracerChoice = TORCH_FX
 
 
 @dataclass(frozen=True, slots=True)

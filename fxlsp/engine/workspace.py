@@ -132,6 +132,7 @@ class Workspace:
         """A trace that failed is tried again: what it lacked may lie outside the texts. Settings are read again."""
         if os.path.basename(path) == _SETTINGS_FILE:
             self.configure(self._client)
+            self._repeat(self._failed())
         self._fx_uses.written([path])
         self._repeat(key for key in self._failed() if key.file == path)
         self._replan("edit", path)

@@ -112,6 +112,8 @@ NO_INTERPRETER = "FX906"
 """There is no interpreter to trace with, or it lacks torch or has one that is too old."""
 BAD_RECIPE = "FX907"
 """A ``# fxlsp:`` comment or a configured recipe is not one Python expression that makes a model."""
+BAD_TRACER = "FX908"
+"""The settings name a tracer, or a function to wrap, that is not there or of no use."""
 
 _FAMILIES: Mapping[str, Severity] = {
     "FX1": "warning",

@@ -79,6 +79,8 @@ class Places:
         self._shown: dict[str, bool] = {}
         # By the file as well: code objects that say the same are equal, wherever they are from.
         self._located: dict[tuple[str, CodeType, int], Location] = {}
+        self.tracer_code: frozenset[tuple[str, CodeType]] = frozenset()
+        """What of the user's code traces and is not traced, with its files."""
 
     def is_shown(self, filename: str) -> bool:
         """Whether frames of this file are the user's (or a library's): not torch, the standard library or fxlsp.
@@ -239,7 +241,9 @@ class Places:
     def raised_by(self, error: BaseException) -> list[tuple[CodeType, int]]:
         """The user's instructions that an exception passed, outermost first."""
         passed = _traceback_instructions(error.__traceback__)
-        return [(code, offset) for code, offset in passed if self.is_shown(code.co_filename)]
+        shown = [(code, offset) for code, offset in passed if self.is_shown(code.co_filename)]
+        traced = [(code, offset) for code, offset in shown if (code.co_filename, code) not in self.tracer_code]
+        return traced or shown
 
     def of_definition(self, code: CodeType) -> Location | None:
         """The name in the ``def`` that made ``code``; None where its source cannot be seen."""

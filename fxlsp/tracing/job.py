@@ -17,18 +17,20 @@ from dataclasses import replace
 
 import torch
 
-from ..report.codes import DIED, OPERATION_FAILS, severity_of
+from ..report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ..report.graph import Node, Verdict
 from ..report.merging import once_each
 from ..report.problems import Failure, Problem
 from ..report.recipes import Recipe
 from ..report.report import Environment, Report
+from ..report.tracers import TORCH_FX, TracerChoice
 from ..report.wire import Message
 from .assembly import Assembly
 from .building import Builder, Built, FakesFailedError, NoModelError, Target, seed, unwrapped
 from .checks.checking import Checking
-from .checks.mode import ModeDifference, may_depend_on_mode, mode_differences
+from .checks.mode import MakeTracer, ModeDifference, may_depend_on_mode, mode_differences
 from .checks.traced import Traced
+from .chosen_tracer import ChosenTracer
 from .construction import comes_from_fakes
 from .expressions import Expressions
 from .failures import operation_problem, trace_error, trace_problem
@@ -40,6 +42,7 @@ from .outputs import shown
 from .provisional import ENDED_EARLY
 from .recovery.outcome import better, both, recovered_message
 from .recovery.passing import Recovered, Subject, is_complete, recover
+from .recovery.tracer import RecoveringTracer
 from .search.arguments import Lacking
 from .search.attempts import Under
 from .second import Afterwards, NoResultError, Second
@@ -85,6 +88,10 @@ class Job:
         expressions = Expressions(sources)
         self._places = Places(sources, expressions)
         self._loader = Loader(sources, expressions, request.get("roots", ()))
+        choice = request.get("tracer")
+        self._tracer = ChosenTracer(
+            TORCH_FX if choice is None else TracerChoice.from_json(choice), self._loader, str(self._target)
+        )
         self._timing = _Timing(say_stage)
         self._start = time.perf_counter()
         self._loaded_before = dict(sys.modules)
@@ -141,6 +148,9 @@ class Job:
             except NoModelError as none:
                 self._loader.forget()
                 failures.append((target, none))
+                if none.failure.code == BAD_TRACER:
+                    # No other recipe mends that.
+                    raise
         raise next((none for target, none in failures if target.names_in is None), failures[-1][1])
 
     def _report_of_target(self, second: Second, is_last: bool) -> Report:
@@ -152,13 +162,15 @@ class Job:
 
     def _attempt(self, second: Second, really: bool, is_last: bool) -> Report:
         fake_mode, builder, built = self._completed(really)
+        make_tracer = self._make_tracer()
         known: ModeDifference | None = None
-        if isinstance(second, Afterwards) and may_depend_on_mode(built.model):
+        if isinstance(second, Afterwards) and may_depend_on_mode(built.model, make_tracer):
             # Tracing changes the model: the first pass gets another one.
-            known = self._difference_here(built.model)
+            known = self._difference_here(built.model, make_tracer)
             self._loader.forget()
             fake_mode = new_fake_mode()
             builder, built = self._build(fake_mode, really)
+            make_tracer = self._make_tracer()
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
         if self._loader.has_assumed:
             feed = replace(feed, recipe=replace(feed.recipe, source="search"))
@@ -166,9 +178,9 @@ class Job:
             raise NoModelError(Failure(str(self._target), feed.problem.code, feed.problem.message))
         # What was found out on the way is not to be found out twice, perhaps differently.
         second.begin({**self._request, "recipe": feed.recipe.to_json()})
-        with self._in_other_mode(built.model, second) as other_mode:
+        with self._in_other_mode(built.model, make_tracer, second) as other_mode:
             difference = (lambda: known) if other_mode is None else (lambda: self._difference(other_mode))
-            plain = self._plain(builder, built, feed, fake_mode, really, difference)
+            plain = self._plain(builder, built, feed, fake_mode, make_tracer(), really, difference)
         if isinstance(second, Afterwards):
             second.foresee(self._reported(self._alone(plain, NoResultError(ENDED_EARLY))))
             self._loader.forget()
@@ -208,18 +220,31 @@ class Job:
         fake_mode = new_fake_mode()
         return fake_mode, *self._build(fake_mode, really)
 
+    def _make_tracer(self) -> MakeTracer:
+        """Makes tracers for the model that has just been built.
+
+        Raises:
+            NoModelError: the settings name a tracer that is of no use.
+        """
+        tracer = self._tracer.recorded_by(ModulePathTracer)
+        return lambda: tracer(self._places)
+
     @contextmanager
-    def _in_other_mode(self, model: torch.nn.Module, second: Second) -> Iterator[Sibling | None]:
+    def _in_other_mode(
+        self, model: torch.nn.Module, make_tracer: MakeTracer, second: Second
+    ) -> Iterator[Sibling | None]:
         """A process that traces the model in both modes, if anything in it asks for its mode and there can be one."""
-        if isinstance(second, Afterwards) or not may_depend_on_mode(model):
+        if isinstance(second, Afterwards) or not may_depend_on_mode(model, make_tracer):
             yield None
             return
-        with Sibling(lambda: {"type": "mode", **mode_differences(model, self._places).to_json()}) as sibling:
+        with Sibling(
+            lambda: {"type": "mode", **mode_differences(model, self._places, make_tracer).to_json()}
+        ) as sibling:
             yield sibling
 
-    def _difference_here(self, model: torch.nn.Module) -> ModeDifference | None:
+    def _difference_here(self, model: torch.nn.Module, make_tracer: MakeTracer) -> ModeDifference | None:
         with suppress(Exception):
-            return mode_differences(model, self._places)
+            return mode_differences(model, self._places, make_tracer)
         return None
 
     def _alone(self, plain: Report, why: NoResultError) -> Report:
@@ -255,7 +280,7 @@ class Job:
         built = unwrapped(built)
         feed = prepared(self._target, built, fake_mode, self._places, with_data)
         subject = Subject(str(self._target), built, builder.constructions, feed, fake_mode, real=with_data)
-        return recover(subject, self._places)
+        return recover(subject, self._places, self._tracer.recorded_by(RecoveringTracer))
 
     def _plain(
         self,
@@ -263,10 +288,10 @@ class Job:
         built: Built,
         feed: Feed,
         fake_mode: FakeTensorMode,
+        tracer: ModulePathTracer,
         really: bool,
         in_other_mode: Callable[[], ModeDifference | None],
     ) -> Report:
-        tracer = ModulePathTracer(self._places)
         checking = Checking()
         with self._timing.stage("trace"), checking.watching(built.model, tracer):
             error = _trace(tracer, built.model, really)

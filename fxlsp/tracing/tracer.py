@@ -11,6 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from traceback import walk_tb
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -74,7 +75,13 @@ class _AttributesRead:
 
 
 class ModulePathTracer(torch.fx.Tracer):
-    """Traces like ``torch.fx.Tracer`` and remembers for each node its module and the expressions that led to it."""
+    """Traces like ``torch.fx.Tracer`` and remembers for each node its module and the expressions that led to it.
+
+    A class of the user's own may stand between this one and ``torch.fx.Tracer`` (:mod:`.chosen_tracer`).
+    """
+
+    leaf_patterns: tuple[str, ...] = ()
+    """Of qualified names of classes whose modules are leaves, beside those that torch.fx takes for leaves."""
 
     def __init__(self, places: Places) -> None:
         super().__init__()
@@ -98,9 +105,10 @@ class ModulePathTracer(torch.fx.Tracer):
         """The frame of the innermost of the expressions last asked for."""
         self._raised: tuple[BaseException, str] | None = None
         self._root_definition: tuple[str, str, int] | None = None
+        self._own_code = places.tracer_code = _code_between(type(self))
 
     @property
-    def current_module_qualified_name(self) -> str:
+    def current_path(self) -> str:
         """Path of the module that is being called, leaf modules included; "" in the root."""
         return self._entered[-1].module_path if self._entered else ""
 
@@ -133,6 +141,14 @@ class ModulePathTracer(torch.fx.Tracer):
             original = getattr(root_fn, "__code__", function.__code__)
             function.__code__ = function.__code__.replace(co_linetable=original.co_linetable)
         return function, args
+
+    def is_leaf_module(self, m: torch.nn.Module, module_qualified_name: str) -> bool:
+        if self.leaf_patterns:
+            cls = type(m)
+            name = f"{cls.__module__}.{cls.__qualname__}"
+            if any(fnmatchcase(name, pattern) for pattern in self.leaf_patterns):
+                return True
+        return super().is_leaf_module(m, module_qualified_name)
 
     def call_module(
         self,
@@ -172,12 +188,12 @@ class ModulePathTracer(torch.fx.Tracer):
         target: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        name: str | None = None,
-        type_expr: Any | None = None,
-        proxy_factory_fn: Callable[[torch.fx.Node], torch.fx.Proxy] | None = None,
+        *options: Any,
+        **named_options: Any,
     ) -> torch.fx.Proxy:
-        proxy = super().create_proxy(kind, target, args, kwargs, name, type_expr, proxy_factory_fn)
-        self.origins[proxy.node].module_path = self.current_module_qualified_name
+        # Options that are not given are not handed on: an override of the user's need not know them all.
+        proxy = super().create_proxy(kind, target, args, kwargs, *options, **named_options)
+        self.origins[proxy.node].module_path = self.current_path
         return proxy
 
     def create_node(self, kind: str, *args: Any, **kwargs: Any) -> torch.fx.Node:
@@ -216,12 +232,20 @@ class ModulePathTracer(torch.fx.Tracer):
     def chain(self) -> Chain:
         """The user's expressions that are running, outermost first."""
         chain: list[Instruction] = []
-        path = self.current_module_qualified_name
+        path = self.current_path
         outer = len(self._entered)
-        self._innermost = None
+        innermost: list[FrameType] = []
+        models = 0
         frames = walk_out(sys._getframe(1))
         for frame in frames:
             code = frame.f_code
+            if self._own_code:
+                if code.co_filename == _TRACER_FILE and code.co_name in ("forward", "trace"):
+                    models = len(chain)
+                elif (code.co_filename, code) in self._own_code:
+                    # What it calls to do its work is no more the model's than it is itself.
+                    del chain[models:], innermost[models:]
+                    continue
             if code is _CALL_MODULE:
                 outer -= 1
                 path = self._entered[outer - 1].module_path if outer > 0 else ""
@@ -231,18 +255,28 @@ class ModulePathTracer(torch.fx.Tracer):
                 # ``x.shape`` becomes a node when it is first used, which may be lines after it was written.
                 written: Chain | None = frame.f_locals["self"].__dict__.get(_WRITTEN)
                 if written is not None:
+                    self._innermost = None
                     return written
             elif self._places.is_shown(code.co_filename):
                 chain.append(Instruction(code, frame.f_lasti, path))
-                self._innermost = self._innermost or frame
+                innermost.append(frame)
                 if _definition(code) == self._root_definition:
                     self.root_frame = frame
+        self._innermost = innermost[0] if innermost else None
         chain.reverse()
         return tuple(chain)
 
     def note_attribute(self, attribute: torch.fx.proxy.Attribute) -> None:
         """Remember the expression that read an attribute of a proxy."""
         attribute.__dict__[_WRITTEN] = self.chain()
+
+
+def _code_between(cls: type) -> frozenset[tuple[str, CodeType]]:
+    """The code of the methods of the user's classes between ours and ``torch.fx.Tracer``, with its files."""
+    own = [each for each in cls.__mro__ if issubclass(each, torch.fx.Tracer) and each is not torch.fx.Tracer]
+    methods = (value for each in own if each.__module__.partition(".")[0] != _PACKAGE for value in vars(each).values())
+    codes = (getattr(getattr(method, "__func__", method), "__code__", None) for method in methods)
+    return frozenset((code.co_filename, code) for code in codes if code is not None)
 
 
 def forward_code(module: torch.nn.Module) -> CodeType | None:
@@ -282,6 +316,8 @@ def _definition(code: CodeType | None) -> tuple[str, str, int] | None:
 
 
 _WRITTEN = "_fxlsp_written"
+_PACKAGE = __name__.partition(".")[0]
+_TRACER_FILE = torch.fx.Tracer.trace.__code__.co_filename
 
 _CALL_MODULE: CodeType = ModulePathTracer.call_module.__code__
 _PREPARE: CodeType = torch.fx.Tracer.create_args_for_root.__code__

@@ -9,6 +9,7 @@ import pytest
 
 from fxlsp.engine.settings import Settings, read_settings
 from fxlsp.report.places import Location
+from fxlsp.report.tracers import Named
 
 
 def write(folder: Path, text: str) -> str:
@@ -151,6 +152,9 @@ def test_severities_and_ignored_codes_are_by_code_or_family(tmp_path: Path) -> N
         ('severities.FX101 = "fatal"', "'severities.FX101' must be one of error, warning, info, hint, off"),
         ('severities.FX8 = "off"', "'FX8' is no problem code"),
         ("severities = 3", "there is no setting 'severities'"),
+        ('tracer = "MyTracer"', "'tracer' must be 'package.module:Name' or 'file.py:Name', not 'MyTracer'"),
+        ('leafModules = "*.Block"', "'leafModules' must be a list of strings, not '*.Block'"),
+        ('wrap = ["fused"]', "'wrap' must list functions as 'package.module:function', not 'fused'"),
     ],
 )
 def test_a_severity_or_code_that_is_none_is_told_in_its_line(tmp_path: Path, text: str, words: str) -> None:
@@ -159,3 +163,21 @@ def test_a_severity_or_code_that_is_none_is_told_in_its_line(tmp_path: Path, tex
     assert words in problem.message
     assert problem.location is not None
     assert problem.location.line == 2
+
+
+def test_tracers_and_functions_are_named_by_module_or_by_file(tmp_path: Path) -> None:
+    text = (
+        '[tool.fxlsp]\ntracer = "sub/mine.py:Mine"\nleafModules = ["*.Block"]\nwrap = ["a.b.f",\n "a.b:g", "c.py:h"]\n'
+    )
+    folder = write(tmp_path, text)
+    choice = read_settings(folder)[0].tracing
+    assert choice.tracer is not None
+    assert choice.tracer.text == f"{tmp_path}/sub/mine.py:Mine"
+    assert choice.tracer.place == Location(f"{folder}/pyproject.toml", 2, 11, 2, 27)
+    assert choice.leaf_modules == ("*.Block",)
+    assert [function.text for function in choice.wrap] == ["a.b:f", "a.b:g", f"{tmp_path}/c.py:h"]
+    assert [function.place and function.place.line for function in choice.wrap] == [4, 5, 5]
+    other = read_settings(folder, {"tracer": "x:Y"})[0].tracing
+    assert (other.tracer, other.leaf_modules) == (Named("x:Y"), choice.leaf_modules)
+    assert other.tracer is not None
+    assert other.tracer.place is None

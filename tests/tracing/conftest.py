@@ -15,6 +15,7 @@ import pytest
 
 import fxlsp
 from fxlsp.report.report import Report
+from fxlsp.report.tracers import TORCH_FX, TracerChoice
 from fxlsp.report.wire import Decoder, Message, encode, text_digest
 
 BOOTSTRAP = Path(fxlsp.__file__).parent / "tracing" / "bootstrap.py"
@@ -68,6 +69,7 @@ class Worker:
         megabytes: int = 16_000,
         roots: tuple[str, ...] = (),
         guess: Mapping[str, str | None] | None = None,
+        tracer: TracerChoice = TORCH_FX,
     ) -> int:
         """Send a trace request; its id."""
         place, _, name = target.rpartition(":")
@@ -83,6 +85,7 @@ class Worker:
                 "recipe": {"init": init, "inputs": inputs, "source": "option" if init else None, "guess": guess},
                 "overlays": {path: text_digest(text) for path, text in overlays.items()},
                 "roots": list(roots),
+                "tracer": tracer.to_json(),
                 "limits": {"seconds": seconds, "megabytes": megabytes},
             }
         )

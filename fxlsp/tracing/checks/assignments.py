@@ -37,7 +37,7 @@ def assignments_noted(tracer: ModulePathTracer, notes: list[Assignment]) -> Iter
 
     def assign(self: torch.nn.Module, name: str, value: Any) -> None:
         if not tracer.evaluating:
-            path = tracer.current_module_qualified_name
+            path = tracer.current_path
             nodes = len(tracer.graph.nodes)
             notes.append(Assignment(self, name, value, holds_proxy(value), tracer.chain(), path, nodes))
         original(self, name, value)

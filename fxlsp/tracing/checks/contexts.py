@@ -155,7 +155,7 @@ def _entry(manager: Any, name: str, tracer: ModulePathTracer, before: tuple[obje
     if name == "torch.set_grad_enabled":
         # It takes effect when it is made, before it is entered.
         before = (manager.prev, *before[1:])
-    path = tracer.current_module_qualified_name
+    path = tracer.current_path
     changes = before != _state() or name in ("saved_tensors_hooks", "record_function")
     return _Entry(manager, name, tracer.chain(), path, decorated, changes, len(tracer.graph.nodes))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -24,6 +24,8 @@ from ..tracer import ModulePathTracer
 from .executed import Function, Key, key_of
 from .snapshots import Snapshot
 from .traced import Traced
+
+MakeTracer = Callable[[], ModulePathTracer]
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,21 @@ class ModeDifference:
         )
 
 
-def may_depend_on_mode(root: torch.nn.Module) -> bool:
+def may_depend_on_mode(root: torch.nn.Module, make_tracer: MakeTracer) -> bool:
     """Whether the code of a class that is traced through reads an attribute ``training``."""
-    is_leaf = torch.fx.Tracer().is_leaf_module
-    classes = {
-        cls for module in root.modules() if module is root or not is_leaf(module, "") for cls in type(module).__mro__
-    }
+    tracer = make_tracer()
+    entered = (module for path, module in root.named_modules() if module is root or not _is_leaf(tracer, module, path))
+    classes = {cls for module in entered for cls in type(module).__mro__}
     functions = (value for cls in classes if not _is_of_torch(cls) for value in vars(cls).values())
     return any(_reads_training(getattr(function, "__code__", None)) for function in map(_unwrapped, functions))
+
+
+def _is_leaf(tracer: ModulePathTracer, module: torch.nn.Module, path: str) -> bool:
+    try:
+        return tracer.is_leaf_module(module, path)
+    except Exception:
+        # A tracer of the user's, who is told when it traces.
+        return False
 
 
 def _is_of_torch(cls: type) -> bool:
@@ -100,17 +109,17 @@ def _reads_training(code: CodeType | None) -> bool:
     return "training" in code.co_names or any(_reads_training(one) for one in inner)
 
 
-def mode_differences(root: torch.nn.Module, places: Places) -> ModeDifference:
+def mode_differences(root: torch.nn.Module, places: Places, make_tracer: MakeTracer) -> ModeDifference:
     """Trace ``root`` in its own mode and in the other, and compare the graphs.
 
     For a process of its own: tracing changes the model.
     """
     training = root.training
     before = Snapshot(root)
-    own = _traced(root, places)
+    own = _traced(root, places, make_tracer())
     before.restore()
     root.train(not training)
-    other = _traced(root, places)
+    other = _traced(root, places, make_tracer())
     entered = tuple(dict.fromkeys(call.module_path for call in other.tracer.calls))
     counts = (len(own.tracer.graph.nodes), len(other.tracer.graph.nodes))
     error = None if other.error is None else f"{type(other.error).__name__}: {other.error}"
@@ -120,8 +129,7 @@ def mode_differences(root: torch.nn.Module, places: Places) -> ModeDifference:
     return ModeDifference(training, *counts, found, entered, error)
 
 
-def _traced(root: torch.nn.Module, places: Places) -> Traced:
-    tracer = ModulePathTracer(places)
+def _traced(root: torch.nn.Module, places: Places, tracer: ModulePathTracer) -> Traced:
     error: BaseException | None = None
     seed()
     try:

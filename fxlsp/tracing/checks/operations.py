@@ -79,7 +79,7 @@ class RealOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         operation = Operation(
             packet_of(func).__name__.rstrip("_"),
             self._tracer.chain(),
-            self._tracer.current_module_qualified_name,
+            self._tracer.current_path,
             origin,
             frozenset(self._state[storage_key(tensor)] for tensor in written if storage_key(tensor) in self._state),
             draws and not _initialises_module(),

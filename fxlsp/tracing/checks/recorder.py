@@ -85,7 +85,7 @@ class Recorder:
             if tracer.evaluating or theirs or family in self._running:
                 return original(*args, **kwargs)
             self._running.add(family)
-            chain, path = tracer.chain(), tracer.current_module_qualified_name
+            chain, path = tracer.chain(), tracer.current_path
             result = None
             try:
                 result = original(*args, **kwargs)
@@ -105,7 +105,7 @@ class Recorder:
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             if not tracer.evaluating and holds_proxy((*args, *kwargs.values())):
-                path = tracer.current_module_qualified_name
+                path = tracer.current_path
                 name = f"{cls.__module__}.{cls.__qualname__}.apply"
                 calls.append(Call(name, tracer.chain(), path, True, len(args)))
             return original.__get__(None, cls)(*args, **kwargs)

@@ -154,7 +154,7 @@ class Calls:
         node = tracer.create_node(
             "call_module", tracer.path_of_module(module), tracer.create_arg(args), tracer.create_arg(kwargs)
         )
-        tracer.origins[node].module_path = tracer.current_module_qualified_name
+        tracer.origins[node].module_path = tracer.current_path
         tracer.opaque_nodes.add(node)
         tracer.know(node, UNKNOWN, flops=None)
         return ValueProxy(node, tracer)

@@ -58,12 +58,12 @@ class Recovered:
     """Indices of the report's nodes that stem from an input or a parameter."""
 
 
-def recover(subject: Subject, places: Places) -> Recovered:
+def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTracer] = RecoveringTracer) -> Recovered:
     """Follow the model on its inputs past every failure."""
     start = time.perf_counter()
     root = subject.built.model
     elements = sum(parameter.numel() for parameter in root.parameters())
-    tracer = RecoveringTracer(places, subject.mode, subject.feed.inputs or {}, subject.real)
+    tracer = tracer_class(places, subject.mode, subject.feed.inputs or {}, subject.real)
     checking, during = Checking(), Constructions(places)
     seed()
     # Before the checks watch, so that they see the user's calls.

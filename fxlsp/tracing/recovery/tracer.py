@@ -229,7 +229,7 @@ class RecoveringTracer(ModulePathTracer):
         except NameError as error:
             if mod in self._unregistered:
                 return self._unregistered[mod]
-            caller, path = self.current_module, self.current_module_qualified_name
+            caller, path = self.current_module, self.current_path
             # A part of an unregistered module is registered with it.
             if not (self._in_unregistered() and mod in caller.children()):
                 self.note(code_of_error(error, text_of(error)), error, module=mod)
@@ -356,7 +356,7 @@ class RecoveringTracer(ModulePathTracer):
     ) -> None:
         """Note a finding at the expression that is running."""
         if not (self.evaluating or self._is_silent):
-            path = self.current_module_qualified_name
+            path = self.current_path
             caught = error is not None and is_caught(error, self.places)
             self.findings.note(Finding(code, error, self.chain(), path, remark, module, caught))
 
@@ -458,7 +458,7 @@ class RecoveringTracer(ModulePathTracer):
 
     def _item_node(self, container: torch.fx.Node, key: Any, item: Any) -> torch.fx.Node:
         node = self.create_node("call_function", operator.getitem, (container, key), {})
-        self.origins[node].module_path = self.current_module_qualified_name
+        self.origins[node].module_path = self.current_path
         self.know(node, item)
         return node
 

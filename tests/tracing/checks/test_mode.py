@@ -14,6 +14,7 @@ from fxlsp.tracing.expressions import Expressions
 from fxlsp.tracing.frames import Places
 from fxlsp.tracing.loading import Loader
 from fxlsp.tracing.sources import Sources
+from fxlsp.tracing.tracer import ModulePathTracer
 from tests.tracing.checks.marked import PREAMBLE, span_of, unmarked
 
 Compare = Callable[[str], ModeDifference]
@@ -32,13 +33,14 @@ def compared(write: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Comp
         monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
         try:
             module: Any = Loader(sources, expressions, ()).load_file(path, ["Net"])
-            found = mode_differences(module.Net(), Places(sources, expressions))
+            places = Places(sources, expressions)
+            found = mode_differences(module.Net(), places, lambda: ModulePathTracer(places))
         finally:
             sys.modules.pop("moded", None)
-        places = sorted(span_of(problem) for problem in found.problems("model"))
+        told = sorted(span_of(problem) for problem in found.problems("model"))
         if sys.version_info >= (3, 11):
-            assert places == marked.spans
-        assert [place[0] for place in places] == [span[0] for span in marked.spans]
+            assert told == marked.spans
+        assert [place[0] for place in told] == [span[0] for span in marked.spans]
         assert ModeDifference.from_json(found.to_json()) == found
         return found
 
