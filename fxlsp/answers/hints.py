@@ -1,15 +1,16 @@
 """Inlay hints: the shape at the end of each line's last expression that makes tensors.
 
 Where several instances, calls or models run the line with different shapes, or without one since something failed,
-the hint shows the first shape and "…"; its tooltip lists all. A hint follows the end of its expression through later
-edits, inside the expression too: it stays, with the last good shape, until the next trace tells.
+the hint shows the first shape and "…"; its tooltip lists all, and what else the line does. A hint follows the end of
+its expression through later edits, inside the expression too: it stays, with the last good shape, until the next
+trace tells.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fxlsp.answers.arguments import arguments
 from fxlsp.answers.events import Event
@@ -40,21 +41,27 @@ class Hint:
     runs: tuple[Run, ...]
     """Every run of the expression."""
     focus: Focus = field(default_factory=Focus)
+    others: tuple[Run, ...] = ()
+    """Every run of the other expressions that end on the line."""
 
     @property
     def tooltip(self) -> RichText:
-        """Every run, and where the shapes come from."""
+        """Every run, the other operations on the line, and where the shapes come from."""
         stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
         origins = {id(run.state): origin_text(run.state, run.index.report) for run in self.runs}
-        return paragraphs([block(runs_table(self.runs, shown=self.focus.holds)), *origins.values(), *stale])
+        tables = [block(runs_table(self.runs, shown=self.focus.holds))]
+        if self.others:
+            tables += [words("before that on this line:"), block(runs_table(self.others, shown=self.focus.holds))]
+        return paragraphs([*tables, *origins.values(), *stale])
 
 
 def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> list[Hint]:
     """The hints of some lines, ends included, at most one a line."""
-    focus = focus_on(snapshot, path)
+    focus, kinds = focus_on(snapshot, path), snapshot.hints_of(path)
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
     for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
-        lines[line][column].append(sample)
+        if kinds.arguments if sample.parameter else kinds.shapes:
+            lines[line][column].append(sample if kinds.dtypes else replace(sample, shows_dtype=False))
     known = {line: _with_a_shape(columns) for line, columns in lines.items()}
     return [_hint(line, columns, focus) for line, columns in sorted(known.items()) if columns]
 
@@ -76,6 +83,12 @@ class _Sample:
     run: Run
     parameter: str = ""
     """Its name, if it is one."""
+    shows_dtype: bool = True
+    """Whether an unusual dtype is written beside its shape."""
+
+    @property
+    def text(self) -> str:
+        return output_text(self.value, self.run.index.usual_dtype if self.shows_dtype else None)
 
 
 def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
@@ -85,12 +98,13 @@ def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
     if len(groups) > 1 and all(group[0].parameter for group in groups):
         text = ", ".join(f"{group[0].parameter}: {_text(group, focus)}" for group in groups)
         return Hint(line, last, text, tuple(sample.run for group in groups for sample in group), focus)
-    return Hint(line, last, _text(columns[last], focus), tuple(sample.run for sample in columns[last]), focus)
+    others = tuple(sample.run for group in groups[:-1] for sample in group if not sample.parameter)
+    return Hint(line, last, _text(columns[last], focus), tuple(sample.run for sample in columns[last]), focus, others)
 
 
 def _text(all_samples: Sequence[_Sample], focus: Focus) -> str:
     samples = focus.among(all_samples, lambda sample: sample.run, calls=bool(all_samples[0].parameter))
-    texts = list(dict.fromkeys(output_text(sample.value, sample.run.index.usual_dtype) for sample in samples))
+    texts = list(dict.fromkeys(sample.text for sample in samples))
     guessed = "~" if is_guessed(samples[0].run.index.report) else ""
     first = texts[0] if len(texts[0]) <= _WIDTH else texts[0][: _WIDTH - 1] + "…"
     return f"{guessed}{first}{' …' if len(texts) > 1 else ''}"

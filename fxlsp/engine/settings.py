@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain, repeat
 from typing import Any, Literal
 
+from fxlsp.engine.hint_kinds import ALL_HINTS, HintKinds
 from fxlsp.engine.pyproject import Pyproject, read_pyproject
 from fxlsp.report import codes
 from fxlsp.report.codes import Severity
@@ -31,7 +32,7 @@ class Settings:
     """Interpreter that traces; None has one found (:mod:`fxlsp.engine.interpreters`)."""
     trusted: bool = False
     """Code of the workspace may run. Never from ``pyproject.toml``: a workspace cannot vouch for itself."""
-    hints: bool = True
+    hints: HintKinds = ALL_HINTS
     recipes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Expressions by ``Name`` or ``/absolute/path.py:Name``."""
     recipe_places: Mapping[str, tuple[Location, ...]] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class Settings:
         found = {
             "python": self.python,
             "trusted": self.trusted,
-            "hints": self.hints,
+            **{f"hints.{kind}": getattr(self.hints, kind) for kind in _HINT_KINDS},
             "tracer": None if self.tracing.tracer is None else self.tracing.tracer.text,
             "leafModules": list(self.tracing.leaf_modules),
             "wrap": [function.text for function in self.tracing.wrap],
@@ -165,7 +166,7 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds:
     return Settings(
         python=values.get("python"),
         trusted=values.get("trusted", False),
-        hints=values.get("hints", True),
+        hints=HintKinds(**_table("hints", values)),
         recipes=_table("recipes", values),
         profile=values.get("profile", "auto"),
         severities=_table("severities", values),
@@ -214,7 +215,9 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for key, value in table.items():
         if value is None:
             continue
-        if key in _TABLES and isinstance(value, Mapping):
+        if key == "hints" and isinstance(value, bool):
+            yield from ((("hints", kind), value) for kind in _HINT_KINDS)
+        elif key in _TABLES and isinstance(value, Mapping):
             yield from (((key, inner), deep) for inner, deep in value.items() if deep is not None)
         else:
             yield (key,), value
@@ -319,6 +322,10 @@ def _code(name: str, value: Any) -> str:
     return value
 
 
+def _all_or_some(name: str, value: Any) -> None:
+    raise ValueError(f"'{name}' must be true, false or a table, not {value!r}")
+
+
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"'{name}' must be true or false, not {value!r}")
@@ -337,7 +344,8 @@ def _positive_integer(name: str, value: Any) -> int:
     return value
 
 
-_TABLES = ("limits", "recipes", "severities")
+_HINT_KINDS = tuple(kind.name for kind in fields(HintKinds))
+_TABLES = ("hints", "limits", "recipes", "severities")
 _LEVELS = ("error", "warning", "info", "hint", "off")
 _KNOWN_CODES = frozenset(
     value for value in vars(codes).values() if isinstance(value, str) and re.fullmatch(r"FX\d{3}", value)
@@ -345,7 +353,8 @@ _KNOWN_CODES = frozenset(
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "python": _text,
     "trusted": _flag,
-    "hints": _flag,
+    "hints": _all_or_some,
+    **dict.fromkeys((f"hints.{kind}" for kind in _HINT_KINDS), _flag),
     "tracer": _name,
     "leafModules": _texts,
     "wrap": _functions,

@@ -25,7 +25,7 @@ def take_snapshot(session: Session, templates: Templates) -> Snapshot:
         trusted=session.trusted,
         interpreters=tuple(_interpreter_state(folder, templates) for folder in session.folders),
         instances=dict(session.instances),
-        hints=session.folders[0].settings.hints,
+        hints={folder.path: folder.settings.hints for folder in session.folders},
         policies={folder.path: _policy(session, folder) for folder in session.folders},
         setting_problems=tuple(problem for folder in session.folders for problem in _setting_problems(session, folder)),
         setting_texts={each.pyproject.path: each.pyproject.text for each in session.folders if each.pyproject.path},

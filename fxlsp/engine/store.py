@@ -9,7 +9,9 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar
 
+from fxlsp.engine.hint_kinds import ALL_HINTS, HintKinds
 from fxlsp.engine.history import History
 from fxlsp.engine.index import Index, Place
 from fxlsp.engine.instances import Instance
@@ -25,6 +27,8 @@ from fxlsp.source.documents import Document
 from fxlsp.source.edits import EditLog
 from fxlsp.source.positions import LineIndex
 from fxlsp.source.recipes import FoundRecipe
+
+T = TypeVar("T")
 
 _UNEDITED = EditLog.starting_at(LineIndex(""))
 """For a file that is not open: it moves nothing, whatever the text."""
@@ -126,8 +130,8 @@ class Snapshot:
     """One for each workspace folder, in their order; one for the folder "" where there is none."""
     instances: Mapping[Place, Instance] = field(default_factory=dict)
     """The instance that the user chose to see of a class, by the place of the class."""
-    hints: bool = True
-    """The setting."""
+    hints: Mapping[str, HintKinds] = field(default_factory=dict)
+    """Which are wanted, by workspace folder; "" for files that lie in none."""
     policies: Mapping[str, Policy] = field(default_factory=dict)
     """Which problems are told and how severe they are, by workspace folder; "" for files that lie in none."""
     setting_problems: tuple[SettingProblem, ...] = ()
@@ -166,9 +170,11 @@ class Snapshot:
 
     def policy_of(self, path: str) -> Policy:
         """The policy of the innermost folder that holds ``path``, else of the first folder."""
-        holding = [folder for folder in self.policies if folder and inside(path, folder)]
-        first = next(iter(self.policies), "")
-        return self.policies.get(max(holding, key=len, default=first), Policy())
+        return _of_folder(self.policies, path, Policy())
+
+    def hints_of(self, path: str) -> HintKinds:
+        """The hints that are wanted in the innermost folder that holds ``path``, else in the first folder."""
+        return _of_folder(self.hints, path, ALL_HINTS)
 
     @cached_property
     def _by_file(self) -> dict[str, tuple[ModelState, ...]]:
@@ -190,6 +196,12 @@ class Snapshot:
 
 def _is_guessed(state: ModelState) -> bool:
     return state.report is not None and state.report.recipe.source == "search"
+
+
+def _of_folder(by_folder: Mapping[str, T], path: str, default: T) -> T:
+    holding = [folder for folder in by_folder if folder and inside(path, folder)]
+    first = next(iter(by_folder), "")
+    return by_folder.get(max(holding, key=len, default=first), default)
 
 
 def inside(path: str, folder: str) -> bool:

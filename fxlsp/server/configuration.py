@@ -66,9 +66,21 @@ class Configuration:
         return True
 
     def _overlaid(self, settings: Mapping[str, Any]) -> Client:
-        given = {key: value for key, value in settings.items() if value is not None}
+        given = merged(self._options, settings)
         python = given.pop("interpreter", self._interpreter)
-        return Client({**self._options, **given}, python if isinstance(python, str) else None)
+        return Client(given, python if isinstance(python, str) else None)
+
+
+def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """``over`` on ``under``, key by key, in tables too; null is unset."""
+    found = dict(under)
+    for key, value in over.items():
+        before = found.get(key)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            found[key] = merged(before, value)
+        elif value is not None:
+            found[key] = value
+    return found
 
 
 def register(server: Server, configuration: Configuration) -> None:

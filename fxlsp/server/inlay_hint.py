@@ -14,7 +14,7 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint]:
         snapshot, sheet = server.open_sheet(params.text_document.uri)
-        if sheet is None or not snapshot.hints:
+        if sheet is None:
             return []
         wanted = sheet.span(params.range)
         return [_inlay_hint(server, sheet, hint) for hint in hints(snapshot, sheet.path, wanted.line, wanted.end_line)]

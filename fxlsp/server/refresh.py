@@ -69,7 +69,8 @@ class _Repeated:
 
 def _reports(snapshot: Snapshot) -> list[object]:
     """What hints are made of, and the texts of lenses."""
-    return [snapshot.hints, *snapshot.instances.values(), *(state.report for state in snapshot.models.values())]
+    hints = snapshot.hints.values()
+    return [*hints, *snapshot.instances.values(), *(state.report for state in snapshot.models.values())]
 
 
 def _standing(snapshot: Snapshot) -> list[object]:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fxlsp.answers.hints import Hint, hints
+from fxlsp.engine.hint_kinds import HintKinds
 from fxlsp.engine.store import Snapshot
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.nets import TEXT, trace
@@ -125,3 +128,26 @@ def test_a_line_that_failed_in_one_instance_does_not_look_known_in_all() -> None
 def test_a_line_that_failed_in_every_instance_has_no_hint() -> None:
     made = Trace(TEXT).node("a", "self.head(x)", None)
     assert texts(snapshot(TEXT, made.state())) == {}
+
+
+def of_kinds(shown: Snapshot, kinds: HintKinds) -> Snapshot:
+    return replace(shown, hints={"": kinds})
+
+
+def test_each_kind_can_be_turned_off() -> None:
+    shown = snapshot(TEXT, trace().state())
+    lines = {line: text for line, text in EXPECTED.items() if not line.startswith("def forward")}
+    assert texts(of_kinds(shown, HintKinds(arguments=False))) == lines
+    arguments = {line: text for line, text in EXPECTED.items() if line.startswith("def forward")}
+    assert texts(of_kinds(shown, HintKinds(shapes=False))) == arguments
+    made = Trace(TEXT).node("a", "y + x", tensor(1)).node("b", "self.head(x)", tensor(5, dtype="int64"))
+    made = made.node("c", "self.conv(x)", tensor(1))
+    shown = snapshot(TEXT, made.state())
+    assert texts(of_kinds(shown, HintKinds(dtypes=False)))["return self.head(x)"] == "(5,)"
+
+
+def test_the_tooltip_tells_the_other_operations_on_the_line() -> None:
+    made = Trace(TEXT).node("a", "self.conv(x)", tensor(1, 4, 8, 8)).node("b", "torch.relu(self.conv(x))", tensor(1, 9))
+    (hint,) = all_hints(snapshot(TEXT, made.state()))
+    tooltip = hint.tooltip.plain
+    assert tooltip.index("(1, 9)") < tooltip.index("before that on this line:") < tooltip.index("(1, 4, 8, 8)")

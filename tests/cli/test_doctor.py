@@ -16,6 +16,7 @@ import pytest
 from fxlsp.cli.doctor.memory import available, memory
 from fxlsp.cli.doctor.probe import probe
 from fxlsp.engine.interpreters import OLDEST_PYTHON
+from fxlsp.engine.settings import Settings
 from fxlsp.tracing.start import OLDEST_PYTHON as OLDEST_OF_WORKER
 
 NET = "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"
@@ -164,16 +165,19 @@ def test_each_setting_has_its_value_and_origin(doctor: Doctor, project: Path, no
         '[tool.fxlsp]\nprofile = "fx"\nlimits.seconds = 5\n[tool.fxlsp.recipes]\n"net.py:Net" = "Net()"\n'
     )
     told = doctor("--python", no_python)
-    assert told.settings() == {
+    settings = told.settings()
+    assert {key for key, _ in Settings().values()} <= settings.keys()
+    expected = {
         "python": (no_python, "command line"),
         "trusted": (False, "default; commands need no trust, an editor gives it"),
-        "hints": (True, "default"),
+        "hints.shapes": (True, "default"),
         "profile": ("fx", "pyproject.toml:2"),
         "ignore": ([], "default"),
         "limits.seconds": (5.0, "pyproject.toml:3"),
         "limits.megabytes": (4096, "default"),
         f"recipes.{project / 'net.py'}:Net": (["Net()"], "pyproject.toml:5"),
     }
+    assert {key: settings[key] for key in expected} == expected
     assert told.mark("settings") == "ok"
     assert told.text("profile").startswith("fx, as the settings say")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fxlsp.engine.hint_kinds import HintKinds
 from fxlsp.engine.settings import Settings, read_settings
 from fxlsp.report.places import Location
 from fxlsp.report.tracers import Named
@@ -20,7 +21,7 @@ def write(folder: Path, text: str) -> str:
 def test_without_a_file_all_values_are_the_defaults(tmp_path: Path) -> None:
     settings, problems = read_settings(str(tmp_path))
     assert (settings, problems) == (Settings(), ())
-    assert settings.origin("hints") == "default"
+    assert settings.origin("hints.shapes") == "default"
 
 
 def test_the_client_wins_key_by_key_and_null_is_unset(tmp_path: Path) -> None:
@@ -32,10 +33,23 @@ def test_the_client_wins_key_by_key_and_null_is_unset(tmp_path: Path) -> None:
     client = {"python": None, "hints": True, "limits": {"megabytes": 10}, "recipes": {"Net": "Net(2)"}}
     settings, problems = read_settings(folder, client)
     assert problems == ()
-    assert (settings.python, settings.hints) == ("py", True)
+    assert (settings.python, settings.hints) == ("py", HintKinds())
     assert (settings.seconds, settings.megabytes) == (3.0, 10)
     assert settings.recipes == {"Net": ("Net(2)",), "Other": ("Other()", "Other(2)")}
-    assert (settings.origin("python"), settings.origin("hints")) == ("pyproject", "client")
+    assert (settings.origin("python"), settings.origin("hints.shapes")) == ("pyproject", "client")
+
+
+def test_hints_are_switched_all_at_once_or_by_kind_and_the_last_word_counts(tmp_path: Path) -> None:
+    folder = write(tmp_path, "[tool.fxlsp]\nhints = { arguments = false }\n")
+    assert read_settings(folder)[0].hints == HintKinds(arguments=False)
+    assert read_settings(folder, {"hints": True})[0].hints == HintKinds()
+    assert read_settings(folder, {"hints": {"dtypes": False, "arguments": None}})[0].hints == HintKinds(
+        True, False, False
+    )
+    write(tmp_path, "[tool.fxlsp]\nhints = false\n")
+    settings, problems = read_settings(folder, {"hints": {"shapes": True}})
+    assert (settings.hints, problems) == (HintKinds(True, False, False), ())
+    assert (settings.origin("hints.shapes"), settings.origin("hints.dtypes")) == ("client", "pyproject")
 
 
 def test_an_empty_table_resets_nothing(tmp_path: Path) -> None:
@@ -54,13 +68,14 @@ def test_a_recipe_may_name_the_file_of_its_model(tmp_path: Path) -> None:
 def test_the_file_of_a_folder_above_counts(tmp_path: Path) -> None:
     write(tmp_path, "[tool.fxlsp]\nhints = false\n")
     (tmp_path / "inner").mkdir()
-    assert not read_settings(str(tmp_path / "inner"))[0].hints
+    assert not read_settings(str(tmp_path / "inner"))[0].hints.shapes
 
 
 @pytest.mark.parametrize(
     ("text", "words", "line"),
     [
-        ('[tool.fxlsp]\n\nhints = "yes"\n', "'hints' must be true or false, not 'yes'", 3),
+        ('[tool.fxlsp]\n\nhints = "yes"\n', "'hints' must be true, false or a table, not 'yes'", 3),
+        ('[tool.fxlsp.hints]\nshapes = "yes"\n', "'hints.shapes' must be true or false, not 'yes'", 2),
         ("[tool.fxlsp]\nhint = true\n", "there is no setting 'hint'", 2),
         ("[tool.fxlsp.limits]\nseconds = -1\n", "'limits.seconds' must be a number above 0, not -1", 2),
         ("[tool.fxlsp.limits]\nmegabytes = 1.5\n", "'limits.megabytes' must be an integer above 0", 2),

@@ -516,7 +516,7 @@ async def test_the_settings_file_is_read_again_when_it_is_saved(make: Make) -> N
     (editor.folder / "pyproject.toml").write_text('[tool.fxlsp]\nhints = false\nnonsense = 1\nrecipes.Net = "Net(5)"\n')
     editor.workspace.changed_on_disk([editor.path("pyproject.toml")])
     snapshot = editor.workspace.snapshot
-    assert not snapshot.hints
+    assert not snapshot.hints_of(editor.path("net.py")).shapes
     assert "nonsense" in snapshot.setting_problems[0].message
     await eventually(lambda: editor.report().recipe.init == "Net(5)")
 

@@ -102,7 +102,7 @@ class Settings:
     ("text", "code", "covered", "words"),
     [
         ('[tool.fxlsp]\nhint = "ä"', None, "hint", "there is no setting 'hint'"),
-        ("[tool.fxlsp]\nhints = 3 # ä", None, "3", "'hints' must be true or false"),
+        ("[tool.fxlsp]\nhints = 3 # ä", None, "3", "'hints' must be true, false or a table"),
         ('[tool.fxlsp]\nignore = ["FX1", "E1"]', None, '["FX1", "E1"]', "'E1' is no problem code"),
         ('[tool.fxlsp.recipes]\nNet = "Net(4"', "FX907", "Net(4", "is not one Python expression"),
         (
