@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fxlsp.engine.analysis import Analysis, Candidate
@@ -150,8 +150,18 @@ def _wanted(session: Session, state: ModelState) -> bool:
     if not key.python or covering(session, key) is not None:
         return False
     if key in session.under_way:
-        return outdated(session, key)
-    return not is_current(session, key) and (key in session.attempts or _affordable(session, key))
+        return outdated(session, key) and not _waits_for_save(session, session.under_way[key])
+    attempt = session.attempts.get(key)
+    if attempt is None:
+        # A recipe that the user has just chosen does not wait.
+        return (state.pinned or not session.is_held_back(key.file)) and _affordable(session, key)
+    return not is_current(session, key) and (attempt.again or not _waits_for_save(session, attempt.texts))
+
+
+def _waits_for_save(session: Session, texts: Mapping[str, str]) -> bool:
+    """Whether nothing has changed since these texts but what is typed and not saved."""
+    changed = [path for path, digest in texts.items() if not session.holds({path: digest})]
+    return bool(changed) and all(session.is_held_back(path) for path in changed)
 
 
 def _affordable(session: Session, key: ModelKey) -> bool:

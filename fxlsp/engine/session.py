@@ -62,6 +62,8 @@ class Session:
     """The recipes that the user chose, also of documents that were closed since."""
     instances: dict[Place, Instance] = field(default_factory=dict)
     """Of a class that is used in several places, the use that the user chose to see."""
+    unsaved: set[str] = field(default_factory=set)
+    """Open documents that were edited since they were opened or saved."""
     unparsed: set[str] = field(default_factory=set)
     """Open documents whose present text does not parse."""
     states: dict[ModelKey, ModelState] = field(default_factory=dict)
@@ -85,6 +87,13 @@ class Session:
 
     def folder_of(self, path: str) -> Folder:
         return folder_of(path, self.folders)
+
+    def is_held_back(self, path: str) -> bool:
+        """Whether the edits of a document wait until it is saved. One that has no file can only be typed."""
+        document = self.documents.get(path)
+        if path not in self.unsaved or document is None or not document.uri.startswith("file:"):
+            return False
+        return self.folder_of(path).settings.retrace == "save"
 
     def put(self, document: Document, edits: Sequence[TextEdit] | None = None) -> None:
         """Makes ``document`` the present text of its path; without ``edits`` it has just been opened."""

@@ -39,6 +39,8 @@ class Settings:
     """Where those of ``pyproject.toml`` are written, by the same names."""
     tracing: TracerChoice = TORCH_FX
     """``tracer``, ``leafModules`` and ``wrap``."""
+    retrace: Literal["type", "save"] = "type"
+    """When an edit is traced."""
     profile: Literal["auto", "fx", "shapes"] = "auto"
     """Whether what concerns torch.fx alone is told as a problem or as a hint; ``auto`` looks whether it is used."""
     severities: Mapping[str, Level] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class Settings:
             "tracer": None if self.tracing.tracer is None else self.tracing.tracer.text,
             "leafModules": list(self.tracing.leaf_modules),
             "wrap": [function.text for function in self.tracing.wrap],
+            "retrace": self.retrace,
             "profile": self.profile,
             "ignore": list(self.ignore),
             "limits.seconds": self.seconds,
@@ -168,6 +171,7 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds:
         trusted=values.get("trusted", False),
         hints=HintKinds(**_table("hints", values)),
         recipes=_table("recipes", values),
+        retrace=values.get("retrace", "type"),
         profile=values.get("profile", "auto"),
         severities=_table("severities", values),
         ignore=values.get("ignore", ()),
@@ -358,6 +362,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "tracer": _name,
     "leafModules": _texts,
     "wrap": _functions,
+    "retrace": _one_of("type", "save"),
     "profile": _one_of("auto", "fx", "shapes"),
     "ignore": _codes,
     "limits.seconds": _positive,

@@ -96,6 +96,7 @@ class Workspace:
 
     def open(self, document: Document) -> None:
         self._session.on_disk.pop(document.path, None)
+        self._session.unsaved.discard(document.path)
         self._session.put(document)
         welcome_guests(self._session)
         self._arrived(document)
@@ -112,6 +113,7 @@ class Workspace:
         """Takes the next text of an open document, to which ``edits`` lead."""
         self._session.put(document, edits)
         if edits:
+            self._session.unsaved.add(document.path)
             self._session.cursor = (document.path, document.lines.place(edits[-1].start_offset)[0])
         self._arrived(document)
 
@@ -121,6 +123,7 @@ class Workspace:
         for table in (session.documents, session.histories, session.analyses, session.spent_ms):
             table.pop(path, None)
         session.unparsed.discard(path)
+        session.unsaved.discard(path)
         for key in [key for key in session.states if key.file == path]:
             forget(session, key)
         welcome_guests(session)
@@ -130,6 +133,7 @@ class Workspace:
 
     def saved(self, path: str) -> None:
         """A trace that failed is tried again: what it lacked may lie outside the texts. Settings are read again."""
+        self._session.unsaved.discard(path)
         if os.path.basename(path) == _SETTINGS_FILE:
             self.configure(self._client)
             self._repeat(self._failed())
