@@ -76,6 +76,8 @@ def _since(state: ModelState) -> list[str]:
 def _untraced_text(snapshot: Snapshot, path: str, states: Sequence[ModelState]) -> str:
     if not snapshot.trusted:
         return NOT_TRUSTED
+    if path in snapshot.excluded:
+        return "not traced: the settings exclude this file"
     interpreter = snapshot.interpreter_of(path)
     if interpreter is not None and interpreter.failure is not None:
         return failure_text(interpreter.failure)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from fxlsp.cli.exclusions import is_excluded
 from fxlsp.cli.exits import UsageError
 from fxlsp.engine.python_files import files_below, never
 from fxlsp.source.notebook_files import SUFFIX
 
 
 def python_files(paths: Sequence[str]) -> Iterator[str]:
-    """Real paths of the Python files and notebooks at and below ``paths``, each once; named ones always count.
+    """Real paths of the Python files and notebooks at and below ``paths``, each once; a file named in ``paths`` always
+    counts, others but for those that the settings exclude.
 
     Raises:
         UsageError: a path does not exist.
@@ -20,7 +22,7 @@ def python_files(paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         if not os.path.exists(path):
             raise UsageError(f"there is no file or folder {path}")
-        for found in files_below(path, (".py", SUFFIX), never) if os.path.isdir(path) else [path]:
+        for found in files_below(path, (".py", SUFFIX), never, is_excluded) if os.path.isdir(path) else [path]:
             real = os.path.realpath(found)
             if real not in seen:
                 seen.add(real)

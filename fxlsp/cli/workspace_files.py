@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fxlsp.cli.exclusions import is_excluded
 from fxlsp.cli.targets import index_folders
 from fxlsp.engine.elsewhere import Elsewhere
 from fxlsp.engine.indexing import read_index
@@ -16,7 +17,7 @@ class WorkspaceFiles:
 
     def __init__(self, paths: Iterable[str]) -> None:
         """``paths`` are the files and folders that the command is about."""
-        self._index = read_index(index_folders(paths))
+        self._index = read_index(index_folders(paths), is_excluded=is_excluded)
         self._documents: dict[str, Document | None] = {}
 
     def document(self, path: str) -> Document:

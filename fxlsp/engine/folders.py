@@ -9,6 +9,7 @@ from typing import Any
 
 from fxlsp.engine.interpreters import Interpreter, InterpreterError, choose_interpreter
 from fxlsp.engine.pyproject import Pyproject, read_pyproject
+from fxlsp.engine.python_files import IsExcluded
 from fxlsp.engine.settings import EDITOR_SECONDS, SettingProblem, Settings, settings_of
 from fxlsp.engine.store import inside
 from fxlsp.report.problems import Failure
@@ -60,3 +61,9 @@ def folder_of(path: str, folders: Iterable[Folder]) -> Folder:
     known = tuple(folders)
     holding = [folder for folder in known if folder.path and inside(path, folder.path)]
     return max(holding, key=lambda folder: len(folder.path), default=known[0])
+
+
+def exclusion_of(folders: Iterable[Folder]) -> IsExcluded:
+    """What the settings of these folders leave out; for use on any thread."""
+    known = tuple(folders)
+    return lambda path: folder_of(path, known).settings.exclude(path)

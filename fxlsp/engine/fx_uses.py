@@ -10,7 +10,8 @@ from itertools import islice
 from threading import Event
 from typing import Any
 
-from fxlsp.engine.python_files import IsStopped, files_below, never
+from fxlsp.engine.folders import exclusion_of
+from fxlsp.engine.python_files import IsExcluded, IsStopped, files_below, keep, never
 from fxlsp.engine.session import FxUse, Session
 from fxlsp.engine.store import inside
 from fxlsp.source.fx_uses import fx_use
@@ -35,6 +36,9 @@ class FxUses:
 
     def look(self) -> None:
         """Looks into the folders of the session that nobody has looked into and whose settings leave it open."""
+        for path, use in tuple(self._session.fx_uses.items()):
+            if use is not None and self._session.is_excluded(use.path):
+                del self._session.fx_uses[path]
         for folder in self._session.folders:
             if folder.path and folder.settings.profile == "auto" and folder.path not in self._session.fx_uses:
                 self._run(folder.path, self._look(folder.path, None))
@@ -64,7 +68,8 @@ class FxUses:
     async def _look(self, folder: str, files: Iterable[str] | None) -> None:
         """Looks into some files of a folder, by default all."""
         loop, is_stopped = asyncio.get_running_loop(), self._closing.is_set
-        use = await loop.run_in_executor(self._executor, first_use, folder, files, is_stopped)
+        is_excluded = exclusion_of(self._session.folders)
+        use = await loop.run_in_executor(self._executor, first_use, folder, files, is_stopped, is_excluded)
         if folder not in self._session.fx_uses or self._session.fx_uses[folder] != use:
             self._session.fx_uses[folder] = use
             self._on_known()
@@ -77,13 +82,17 @@ class FxUses:
         task.add_done_callback(lambda done: self._tasks.pop(folder) if self._tasks.get(folder) is done else None)
 
 
-def first_use(folder: str, files: Iterable[str] | None = None, is_stopped: IsStopped = never) -> FxUse | None:
+def first_use(
+    folder: str, files: Iterable[str] | None = None, is_stopped: IsStopped = never, is_excluded: IsExcluded = keep
+) -> FxUse | None:
     """A file of the folder that uses torch.fx, of ``files`` if given; None if none does.
 
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
-    for path in islice(files_below(folder, (".py",), is_stopped) if files is None else files, _MOST_FILES):
+    if files is None:
+        files = files_below(folder, (".py",), is_stopped, is_excluded)
+    for path in islice((path for path in files if not is_excluded(path)), _MOST_FILES):
         try:
             with open(path, "rb") as file:
                 # Whatever the encoding, what is looked for is ASCII.

@@ -8,6 +8,8 @@ from concurrent.futures import Executor
 from threading import Event
 from typing import Any
 
+from fxlsp.engine.exclusion import Exclusion
+from fxlsp.engine.folders import exclusion_of
 from fxlsp.engine.indexing import file_offers, read_index
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document
@@ -28,13 +30,13 @@ class Indexer:
         self._session = session
         self._executor = executor
         self._on_known = on_known
-        self._folders: tuple[str, ...] = ()
+        self._folders: tuple[tuple[str, Exclusion], ...] = ()
         self._closing = Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def look(self) -> None:
-        """Reads the folders of the session, unless they are the ones that were read before."""
-        folders = tuple(folder.path for folder in self._session.folders if folder.path)
+        """Reads the folders of the session, unless they, and what they leave out, are as they were read before."""
+        folders = tuple((folder.path, folder.settings.exclude) for folder in self._session.folders if folder.path)
         if folders != self._folders:
             self._folders = folders
             self._session.is_indexed = False
@@ -42,11 +44,11 @@ class Indexer:
 
     def taken(self, document: Document) -> bool:
         """The session has taken a text that parses; whether it offers something else than the one before."""
-        return self._put(document.path, offers_of(document))
+        return not self._session.is_excluded(document.path) and self._put(document.path, offers_of(document))
 
     def written(self, paths: Iterable[str]) -> None:
         """Files that are not open were written or deleted."""
-        changed = [path for path in paths if path.endswith((".py", SUFFIX)) or is_notebook(path)]
+        changed = [path for path in paths if _is_read(path) and not self._session.is_excluded(path)]
         if changed:
             self._run(self._read_files(changed))
 
@@ -61,13 +63,14 @@ class Indexer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _read_folders(self, folders: tuple[str, ...]) -> None:
-        index = await self._on_thread(read_index, folders, self._closing.is_set)
+    async def _read_folders(self, folders: tuple[tuple[str, Exclusion], ...]) -> None:
+        paths, is_excluded = [path for path, _ in folders], exclusion_of(self._session.folders)
+        index = await self._on_thread(read_index, paths, self._closing.is_set, is_excluded)
         if folders != self._folders:
             return
         self._session.index, self._session.is_indexed = index, True
-        for path, analysis in self._session.analyses.items():
-            self._put(path, offers_of(analysis.document))
+        for analysis in self._session.analyses.values():
+            self.taken(analysis.document)
         self._on_known(None)
 
     async def _read_files(self, paths: list[str]) -> None:
@@ -91,6 +94,10 @@ class Indexer:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _is_read(path: str) -> bool:
+    return path.endswith((".py", SUFFIX)) or is_notebook(path)
 
 
 def _offers_of_files(paths: list[str]) -> dict[str, Offers | None]:

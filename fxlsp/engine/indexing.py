@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from fxlsp.engine.index import Index
 from fxlsp.engine.index_cache import IndexCache, content_digest
-from fxlsp.engine.python_files import IsStopped, files_below, never
+from fxlsp.engine.python_files import IsExcluded, IsStopped, files_below, keep, never
 from fxlsp.source.documents import Document
 from fxlsp.source.fenced import SUFFIX, block_name, code_blocks
 from fxlsp.source.notebook_files import is_notebook
@@ -21,7 +21,7 @@ _MOST_BYTES = 2_000_000
 """A larger file was made by a program."""
 
 
-def read_index(folders: Iterable[str], is_stopped: IsStopped = never) -> Index:
+def read_index(folders: Iterable[str], is_stopped: IsStopped = never, is_excluded: IsExcluded = keep) -> Index:
     """The index of all Python files below some folders.
 
     Raises:
@@ -29,16 +29,16 @@ def read_index(folders: Iterable[str], is_stopped: IsStopped = never) -> Index:
     """
     files: dict[str, Offers] = {}
     for folder in folders:
-        files.update(_folder_offers(folder, is_stopped))
+        files.update(_folder_offers(folder, is_stopped, is_excluded))
     return Index(files)
 
 
-def _folder_offers(folder: str, is_stopped: IsStopped) -> dict[str, Offers]:
+def _folder_offers(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> dict[str, Offers]:
     cache = IndexCache(folder)
     known = cache.read()
     digests: dict[str, str] = {}
     new = False
-    for path, data in _wanted_files(folder, is_stopped):
+    for path, data in _wanted_files(folder, is_stopped, is_excluded):
         digest = content_digest(data)
         for name, key, text in _programs(path, digest, data):
             digests[name] = key
@@ -60,11 +60,11 @@ def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, s
         yield block_name(path, line), f"{digest}#{line}", text
 
 
-def _wanted_files(folder: str, is_stopped: IsStopped) -> Iterator[tuple[str, bytes]]:
+def _wanted_files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Iterator[tuple[str, bytes]]:
     """The files that may matter, with their contents: by what they name, or since they import one of those."""
     wanted: set[str] = set()
     imports: dict[str, frozenset[str]] = {}
-    for path in _files(folder, is_stopped):
+    for path in _files(folder, is_stopped, is_excluded):
         data = _content(path)
         if data is not None and _is_wanted(path, data):
             wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
@@ -88,8 +88,8 @@ def file_offers(path: str) -> dict[str, Offers | None]:
     return {path: _offers(path, data)}
 
 
-def _files(folder: str, is_stopped: IsStopped) -> Iterable[str]:
-    for number, path in enumerate(files_below(folder, (".py", SUFFIX), is_stopped)):
+def _files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Iterable[str]:
+    for number, path in enumerate(files_below(folder, (".py", SUFFIX), is_stopped, is_excluded)):
         if number >= _MOST_FILES:
             return
         yield os.path.realpath(path)

@@ -22,16 +22,29 @@ def never() -> bool:
     return False
 
 
-def files_below(folder: str, suffixes: tuple[str, ...], is_stopped: IsStopped) -> Iterator[str]:
-    """Paths of the files whose names end so, at any depth, in a stable order.
+IsExcluded = Callable[[str], bool]
+"""Asked of the real path of a file, or of a folder for all below it."""
+
+
+def keep(_: str) -> bool:
+    """For whoever leaves nothing out."""
+    return False
+
+
+def files_below(
+    folder: str, suffixes: tuple[str, ...], is_stopped: IsStopped, is_excluded: IsExcluded = keep
+) -> Iterator[str]:
+    """Paths of the files whose names end so, at any depth, in a stable order, but for excluded ones.
 
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
     for parent, folders, names in os.walk(folder):
+        real = os.path.realpath(parent)
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OURS)
+        folders[:] = [name for name in folders if not is_excluded(os.path.join(real, name))]
         for name in sorted(names):
             if is_stopped():
                 raise StoppedError
-            if name.endswith(suffixes):
+            if name.endswith(suffixes) and not is_excluded(os.path.join(real, name)):
                 yield os.path.join(parent, name)

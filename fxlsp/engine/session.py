@@ -88,6 +88,10 @@ class Session:
     def folder_of(self, path: str) -> Folder:
         return folder_of(path, self.folders)
 
+    def is_excluded(self, path: str) -> bool:
+        """Whether the settings leave a file out: nothing of it is traced, whoever opens it."""
+        return self.folder_of(path).settings.exclude(path)
+
     def is_held_back(self, path: str) -> bool:
         """Whether the edits of a document wait until it is saved. One that has no file can only be typed."""
         document = self.documents.get(path)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain, repeat
 from typing import Any, Literal
 
+from fxlsp.engine.exclusion import NOTHING, Exclusion
 from fxlsp.engine.hint_kinds import ALL_HINTS, HintKinds
 from fxlsp.engine.pyproject import Pyproject, read_pyproject
 from fxlsp.report import codes
@@ -39,6 +40,8 @@ class Settings:
     """Where those of ``pyproject.toml`` are written, by the same names."""
     tracing: TracerChoice = TORCH_FX
     """``tracer``, ``leafModules`` and ``wrap``."""
+    exclude: Exclusion = NOTHING
+    """Files that nothing of this looks at, unless they are opened."""
     retrace: Literal["type", "save"] = "type"
     """When an edit is traced."""
     profile: Literal["auto", "fx", "shapes"] = "auto"
@@ -63,6 +66,7 @@ class Settings:
             "tracer": None if self.tracing.tracer is None else self.tracing.tracer.text,
             "leafModules": list(self.tracing.leaf_modules),
             "wrap": [function.text for function in self.tracing.wrap],
+            "exclude": list(self.exclude.patterns),
             "retrace": self.retrace,
             "profile": self.profile,
             "ignore": list(self.ignore),
@@ -171,6 +175,7 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds:
         trusted=values.get("trusted", False),
         hints=HintKinds(**_table("hints", values)),
         recipes=_table("recipes", values),
+        exclude=values.get("exclude", NOTHING),
         retrace=values.get("retrace", "type"),
         profile=values.get("profile", "auto"),
         severities=_table("severities", values),
@@ -245,6 +250,8 @@ def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
     checked = check(name, value)
     if name == "tracer":
         return name, absolute_name(checked, folder) if checked else None
+    if name == "exclude":
+        return name, Exclusion(os.path.realpath(folder) if folder else "", checked)
     return name, tuple(absolute_name(each, folder) for each in checked) if name == "wrap" else checked
 
 
@@ -362,6 +369,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "tracer": _name,
     "leafModules": _texts,
     "wrap": _functions,
+    "exclude": _texts,
     "retrace": _one_of("type", "save"),
     "profile": _one_of("auto", "fx", "shapes"),
     "ignore": _codes,

@@ -134,6 +134,8 @@ class Snapshot:
     """Which are wanted, by workspace folder; "" for files that lie in none."""
     policies: Mapping[str, Policy] = field(default_factory=dict)
     """Which problems are told and how severe they are, by workspace folder; "" for files that lie in none."""
+    excluded: frozenset[str] = frozenset()
+    """Open documents that the settings leave out: of these, only what syntax tells."""
     setting_problems: tuple[SettingProblem, ...] = ()
     setting_texts: Mapping[str, str] = field(default_factory=dict)
     """The text of each folder's ``pyproject.toml`` as it was read, by path."""
@@ -152,7 +154,8 @@ class Snapshot:
 
         A report whose text of ``path`` is not known any more is left out: its places cannot be moved.
         """
-        pairs = ((state, self.edits_since(path, state.texts)) for state in self._by_place.get(path, ()))
+        states = () if path in self.excluded else self._by_place.get(path, ())
+        pairs = ((state, self.edits_since(path, state.texts)) for state in states)
         return tuple((state, log) for state, log in pairs if log is not None)
 
     def edits_since(self, path: str, texts: Mapping[str, str]) -> EditLog | None:

@@ -173,6 +173,9 @@ class Texts:
         session.unparsed.discard(path)
         if path not in session.analyses:
             self._find_covered(document)
+        if session.is_excluded(path):
+            # What syntax tells is there all the same.
+            analysis = Analysis(document, ())
         analysis = session.analyses[path] = with_pins(analysis, session.pins)
         reconcile(session, analysis)
         if self._forms.get(path) != document.normalized:

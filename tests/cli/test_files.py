@@ -36,3 +36,10 @@ def test_a_file_that_is_reached_twice_counts_once(tmp_path: Path) -> None:
 def test_a_missing_path_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="gone"):
         list(python_files([str(tmp_path / "gone")]))
+
+
+def test_what_the_settings_exclude_is_left_out_unless_it_is_named(tmp_path: Path) -> None:
+    make(tmp_path, "a.py", "vendored/b.py", "sub/c_pb2.py", "sub/d.py", "sub/deep/vendored/e.py")
+    (tmp_path / "pyproject.toml").write_text('[tool.fxlsp]\nexclude = ["vendored", "*_pb2.py"]\n')
+    assert names(tmp_path, ".") == ["a.py", "sub/d.py"]
+    assert names(tmp_path, "vendored/b.py") == ["vendored/b.py"]

@@ -306,3 +306,10 @@ def test_a_reading_that_nobody_waits_for_ends_at_the_next_file_and_leaves_no_cac
     with pytest.raises(StoppedError):
         read_index([str(folder)], lambda: next(answers))
     assert list(cache_folder.iterdir()) == []
+
+
+def test_excluded_files_offer_nothing(tmp_path: Path) -> None:
+    for name in ("kept.py", "left.py"):
+        (tmp_path / name).write_text("from torch import nn\n\n\nclass Net(nn.Module):\n    pass\n")
+    index = read_index([str(tmp_path)], is_excluded=lambda path: path.endswith("left.py"))
+    assert [Path(path).name for path in index.files] == ["kept.py"]

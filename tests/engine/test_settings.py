@@ -169,6 +169,8 @@ def test_severities_and_ignored_codes_are_by_code_or_family(tmp_path: Path) -> N
         ("severities = 3", "there is no setting 'severities'"),
         ('tracer = "MyTracer"', "'tracer' must be 'package.module:Name' or 'file.py:Name', not 'MyTracer'"),
         ('leafModules = "*.Block"', "'leafModules' must be a list of strings, not '*.Block'"),
+        ('exclude = "vendored"', "'exclude' must be a list of strings, not 'vendored'"),
+        ('retrace = "never"', "'retrace' must be one of type, save, not 'never'"),
         ('wrap = ["fused"]', "'wrap' must list functions as 'package.module:function', not 'fused'"),
     ],
 )

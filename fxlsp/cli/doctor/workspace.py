@@ -7,6 +7,7 @@ import time
 
 from fxlsp.answers.counts import counted
 from fxlsp.cli.doctor.finding import Finding
+from fxlsp.cli.exclusions import is_excluded
 from fxlsp.cli.targets import index_folders
 from fxlsp.engine.fx_uses import first_use
 from fxlsp.engine.index import Index, Place
@@ -19,7 +20,7 @@ def workspace(folder: str) -> tuple[Index, Finding]:
     """The index of the project around ``folder``, and what it holds."""
     folders = index_folders([folder])
     began = time.monotonic()
-    index = read_index(folders)
+    index = read_index(folders, is_excluded=is_excluded)
     milliseconds = (time.monotonic() - began) * 1000
     models = {path: names for path, names in _models(index).items() if names}
     where = ", ".join(folders)
@@ -42,7 +43,7 @@ def profile(folder: str, settings: Settings) -> Finding:
     """Whether what concerns torch.fx alone is a problem in an editor, or a hint."""
     if settings.profile != "auto":
         return Finding("profile", "ok", f"{settings.profile}, as the settings say")
-    use = first_use(folder)
+    use = first_use(folder, is_excluded=settings.exclude)
     if use is None:
         return Finding("profile", "ok", "shapes in an editor, since no file uses torch.fx; fx for commands")
     return Finding("profile", "ok", f"fx, since {os.path.relpath(use.path, folder)} uses {use.words}")
