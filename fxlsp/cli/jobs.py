@@ -76,6 +76,7 @@ def trace_request(target: Target, recipe: Recipe | None, project: Project) -> Tr
         overlays=overlays_of(target.file),
         roots=(target.root,),
         tracer=project.settings.tracing,
+        sizes=project.settings.sizes,
         seconds=project.settings.seconds,
         megabytes=project.settings.megabytes,
     )

@@ -64,6 +64,7 @@ def _with_report(state: ModelState, report: Report, texts: dict[str, str], sent:
     return replace(
         state,
         report=report,
+        sizes=state.key.sizes,
         files=files_of(report),
         failure=None,
         failure_texts={},

@@ -105,6 +105,7 @@ class Conversation:
                 "overlays": overlays,
                 "roots": list(request.roots),
                 "tracer": request.tracer.to_json(),
+                "sizes": request.sizes.to_json(),
                 "limits": {"seconds": request.seconds, "megabytes": request.megabytes},
             }
         )

@@ -161,6 +161,7 @@ class TracingJobs:
             overlays={path: document.text for path, document in sent.documents.items()},
             roots=self._roots(key.file),
             tracer=settings.tracing,
+            sizes=settings.sizes,
             seconds=settings.seconds,
             megabytes=settings.megabytes,
         )
@@ -172,7 +173,7 @@ class TracingJobs:
     def _guess(self, key: ModelKey) -> Recipe | None:
         """What the last trace of the model found by search, so that an edit does not cost another one."""
         state = self._session.states.get(key)
-        recipe = None if state is None or state.report is None else state.report.recipe
+        recipe = None if state is None or state.report is None or state.sizes != key.sizes else state.report.recipe
         return recipe if recipe is not None and recipe.source == "search" else None
 
     def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:

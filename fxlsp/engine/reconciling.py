@@ -52,9 +52,9 @@ def welcome_guests(session: Session) -> None:
 
 
 def _guest_key(session: Session, host: str, guest: Guest) -> ModelKey:
-    folder = session.folder_of(host)
+    folder, settings = session.folder_of(host), session.folder_of(guest.path).settings
     python = folder.interpreter.path if folder.interpreter is not None else ""
-    return ModelKey(python, guest.path, guest.name, guest.recipe, session.folder_of(guest.path).settings.tracing)
+    return ModelKey(python, guest.path, guest.name, guest.recipe, settings.tracing, settings.sizes)
 
 
 def forget(session: Session, key: ModelKey) -> None:
@@ -67,7 +67,7 @@ def _keys(candidate: Candidate, folder: Folder, path: str, before: list[ModelKey
     python = folder.interpreter.path if folder.interpreter is not None else ""
     recipes = candidate.recipes or tuple(key.recipe for key in before) or (None,)
     for recipe in recipes:
-        yield ModelKey(python, path, candidate.name, recipe, folder.settings.tracing)
+        yield ModelKey(python, path, candidate.name, recipe, folder.settings.tracing, folder.settings.sizes)
 
 
 def _successor(key: ModelKey, same_name: list[ModelState], after: dict[ModelKey, ModelState]) -> ModelState:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
+from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracers import TORCH_FX, TracerChoice
 from fxlsp.report.wire import Message
 
@@ -42,6 +43,8 @@ class TraceRequest:
     """Workspace folders; modules below them are the user's own."""
     tracer: TracerChoice = TORCH_FX
     """How it is traced."""
+    sizes: Sizes = ANY_SIZES
+    """Those of inputs that have to be guessed."""
     seconds: float = 10.0
     """Wall time after which the trace is ended."""
     megabytes: int = 4096

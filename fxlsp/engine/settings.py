@@ -15,6 +15,7 @@ from fxlsp.engine.pyproject import Pyproject, read_pyproject
 from fxlsp.report import codes
 from fxlsp.report.codes import Severity
 from fxlsp.report.places import Location
+from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracers import TORCH_FX, Named, TracerChoice
 
 Origin = Literal["default", "pyproject", "client"]
@@ -40,6 +41,8 @@ class Settings:
     """Where those of ``pyproject.toml`` are written, by the same names."""
     tracing: TracerChoice = TORCH_FX
     """``tracer``, ``leafModules`` and ``wrap``."""
+    sizes: Sizes = ANY_SIZES
+    """Of guessed inputs."""
     exclude: Exclusion = NOTHING
     """Files that nothing of this looks at, unless they are opened."""
     retrace: Literal["type", "save"] = "type"
@@ -66,6 +69,7 @@ class Settings:
             "tracer": None if self.tracing.tracer is None else self.tracing.tracer.text,
             "leafModules": list(self.tracing.leaf_modules),
             "wrap": [function.text for function in self.tracing.wrap],
+            **{f"sizes.{name}": getattr(self.sizes, name) for name in _SIZES},
             "exclude": list(self.exclude.patterns),
             "retrace": self.retrace,
             "profile": self.profile,
@@ -175,6 +179,7 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds:
         trusted=values.get("trusted", False),
         hints=HintKinds(**_table("hints", values)),
         recipes=_table("recipes", values),
+        sizes=Sizes(**_table("sizes", values)),
         exclude=values.get("exclude", NOTHING),
         retrace=values.get("retrace", "type"),
         profile=values.get("profile", "auto"),
@@ -356,7 +361,8 @@ def _positive_integer(name: str, value: Any) -> int:
 
 
 _HINT_KINDS = tuple(kind.name for kind in fields(HintKinds))
-_TABLES = ("hints", "limits", "recipes", "severities")
+_SIZES = tuple(size.name for size in fields(Sizes))
+_TABLES = ("hints", "limits", "recipes", "severities", "sizes")
 _LEVELS = ("error", "warning", "info", "hint", "off")
 _KNOWN_CODES = frozenset(
     value for value in vars(codes).values() if isinstance(value, str) and re.fullmatch(r"FX\d{3}", value)
@@ -369,6 +375,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "tracer": _name,
     "leafModules": _texts,
     "wrap": _functions,
+    **dict.fromkeys((f"sizes.{name}" for name in _SIZES), _positive_integer),
     "exclude": _texts,
     "retrace": _one_of("type", "save"),
     "profile": _one_of("auto", "fx", "shapes"),

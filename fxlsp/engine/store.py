@@ -22,6 +22,7 @@ from fxlsp.report.places import Location
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
+from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracers import TORCH_FX, TracerChoice
 from fxlsp.source.documents import Document
 from fxlsp.source.edits import EditLog
@@ -54,7 +55,7 @@ class Status(enum.Enum):
 @dataclass(frozen=True, slots=True)
 class ModelKey:
     """What is traced: a class, factory or instance, made and fed in one way, under one interpreter, by one
-    tracer."""
+    tracer, in some sizes."""
 
     python: str
     """Path of the interpreter, "" while there is none."""
@@ -65,6 +66,8 @@ class ModelKey:
     recipe: Recipe | None
     """None leaves it to the tracing process to find one."""
     tracer: TracerChoice = TORCH_FX
+    sizes: Sizes = ANY_SIZES
+    """Those that the user wants of guessed inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,8 @@ class ModelState:
     """The last good one. Its spans stand in the texts named by ``texts``."""
     files: frozenset[str] = frozenset()
     """The files in which the report has a place to show something."""
+    sizes: Sizes = ANY_SIZES
+    """Those that were wanted of the report."""
     failure: Failure | None = None
     """Why the newest trace has no graph; None once one has. Its location stands in ``failure_texts``."""
     texts: Mapping[str, str] = field(default_factory=dict)

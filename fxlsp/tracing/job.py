@@ -23,6 +23,7 @@ from ..report.merging import once_each
 from ..report.problems import Failure, Problem
 from ..report.recipes import Recipe
 from ..report.report import Environment, Report
+from ..report.sizes import ANY_SIZES, Sizes
 from ..report.tracers import TORCH_FX, TracerChoice
 from ..report.wire import Message
 from .assembly import Assembly
@@ -88,6 +89,8 @@ class Job:
         expressions = Expressions(sources)
         self._places = Places(sources, expressions)
         self._loader = Loader(sources, expressions, request.get("roots", ()))
+        sizes = request.get("sizes")
+        self._sizes = ANY_SIZES if sizes is None else Sizes.from_json(sizes)
         choice = request.get("tracer")
         self._tracer = ChosenTracer(
             TORCH_FX if choice is None else TracerChoice.from_json(choice), self._loader, str(self._target)
@@ -198,7 +201,7 @@ class Job:
         builder = Builder(self._target, self._loader, self._places, fake_mode, really)
         with self._timing.stage("load"):
             loaded = builder.load()
-        lacking = Lacking(self._target, loaded, Under(fake_mode, self._places, really), self._guess)
+        lacking = Lacking(self._target, loaded, Under(fake_mode, self._places, really, self._sizes), self._guess)
         with self._timing.stage("search"):
             found = lacking.making()
         if found is None:

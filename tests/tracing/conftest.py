@@ -15,6 +15,7 @@ import pytest
 
 import fxlsp
 from fxlsp.report.report import Report
+from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracers import TORCH_FX, TracerChoice
 from fxlsp.report.wire import Decoder, Message, encode, text_digest
 
@@ -70,6 +71,7 @@ class Worker:
         roots: tuple[str, ...] = (),
         guess: Mapping[str, str | None] | None = None,
         tracer: TracerChoice = TORCH_FX,
+        sizes: Sizes = ANY_SIZES,
     ) -> int:
         """Send a trace request; its id."""
         place, _, name = target.rpartition(":")
@@ -86,6 +88,7 @@ class Worker:
                 "overlays": {path: text_digest(text) for path, text in overlays.items()},
                 "roots": list(roots),
                 "tracer": tracer.to_json(),
+                "sizes": sizes.to_json(),
                 "limits": {"seconds": seconds, "megabytes": megabytes},
             }
         )

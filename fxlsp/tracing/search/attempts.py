@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ...report.sizes import ANY_SIZES, Sizes
 from ..building import seed
 from ..construction import Constructions, construct
 from ..devices import DevicesAreCpu
@@ -54,6 +55,8 @@ class Under:
     places: Places
     really: bool = False
     """Whether the model is made with data, since it cannot be made without."""
+    sizes: Sizes = ANY_SIZES
+    """Those that the user wants to see."""
 
 
 PartGuesser = Callable[[Open, str], Guess]

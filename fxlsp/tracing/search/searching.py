@@ -8,6 +8,7 @@ import re
 import traceback
 from collections import Counter, deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -26,6 +27,7 @@ from .makings import first_making, further_arguments, optional_arguments
 from .names import Names, is_configuration
 from .settling import Settling, other_blocks
 from .variants import UNIFORM, alike, inputs_that_differ, other_feeds
+from .wanted_sizes import with_wanted_sizes
 
 _OTHER_EVERY = 5
 """Every so many tries one starts elsewhere, lest all go into a way that ends nowhere."""
@@ -61,6 +63,7 @@ class Search:
     def __init__(self, module: ModuleType, under: Under, budget: Budget) -> None:
         self._module = module
         self._places = under.places
+        self._sizes = under.sizes
         self._budget = budget
         self._names = Names()
         self._attempts = Attempts(module, under, self._part)
@@ -125,8 +128,7 @@ class Search:
                 self._note_made(trial, outcome)
             if outcome.error is None or _needs_data(outcome.error):
                 if trial.is_concrete and trial.fed is not None:
-                    self._made = trial.made.text
-                    return trial.fed.text
+                    return self._as_wanted(trial)
                 settled = self._settled(trial, outcome)
                 self._nearly.add(settled)
                 self._push(settled, (2, 0), 0)
@@ -135,6 +137,20 @@ class Search:
                 self._best = outcome.progress, outcome.error
             self._suggest(trial, outcome)
         return None
+
+    def _as_wanted(self, trial: Trial) -> str:
+        """The inputs of a trial that runs, in the user's sizes as far as it runs with them."""
+        with suppress(OutOfTimeError):
+            trial = with_wanted_sizes(trial, self._sizes, self._runs)
+        assert trial.fed is not None
+        self._made = trial.made.text
+        return trial.fed.text
+
+    def _runs(self, trial: Trial) -> bool:
+        if not self._budget.begin_try():
+            return False
+        error = self._attempts.run(trial).error
+        return error is None or _needs_data(error)
 
     def _note_made(self, trial: Trial, outcome: Outcome) -> None:
         """Remember how the model can be made, if it can without a chameleon."""

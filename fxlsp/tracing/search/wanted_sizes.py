@@ -1,0 +1,86 @@
+"""The sizes that the user wants, in the place of those that the search starts with.
+
+A search recognises what does not fit by its number, so it works with numbers of its own. What it found is then tried
+once more with the user's; where the model does not run with one of them, that one is left as it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, replace
+
+from ...report.sizes import Sizes
+from .guesses import Size, Tensor, Trial, changed, leaves
+from .layers import BATCH
+from .names import IMAGE, SEQUENCE
+
+_Shape = tuple[int, ...]
+
+
+def with_wanted_sizes(trial: Trial, wanted: Sizes, runs: Callable[[Trial], bool]) -> Trial:
+    """``trial``, which runs, with those of the wanted sizes with which it runs as well."""
+    lengths = (SEQUENCE, wanted.sequence)
+    for change in (_image(wanted.image), _sequence(wanted.sequence), _batch(wanted.batch, lengths)):
+        trial = next(filter(runs, _changed(trial, change)), trial)
+    return trial
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One size."""
+
+    shape: Callable[[_Shape], _Shape]
+    """Of an input."""
+    found: Size | None = None
+    """A number that the model may be made with as well, and what it is to be."""
+    wanted: Size | None = None
+
+
+def _image(edge: int | None) -> _Change | None:
+    if edge is None:
+        return None
+    size = edge
+    return _Change(
+        lambda shape: (*shape[:-2], size, size) if shape[-2:] == (IMAGE, IMAGE) else shape, Size(IMAGE), Size(size)
+    )
+
+
+def _sequence(length: int | None) -> _Change | None:
+    if length is None:
+        return None
+    size = length
+    return _Change(
+        lambda shape: tuple(size if each == SEQUENCE else each for each in shape), Size(SEQUENCE), Size(size)
+    )
+
+
+def _batch(count: int | None, lengths: Container[int | None]) -> _Change | None:
+    if count is None:
+        return None
+    size = count
+
+    def with_batch(shape: _Shape) -> _Shape:
+        # Some layers take the sequence first.
+        place = 1 if shape[:1] != (BATCH,) and shape[:1] and shape[0] in lengths else 0
+        return (*shape[:place], size, *shape[place + 1 :]) if shape[place : place + 1] == (BATCH,) else shape
+
+    return _Change(with_batch)
+
+
+def _changed(trial: Trial, change: _Change | None) -> Iterator[Trial]:
+    """With other inputs alone, then also with other numbers that the model is made with: an edge may be one of them."""
+    if change is None:
+        return
+    fed = trial
+    for path, part in leaves(trial):
+        if path[0] == "fed" and isinstance(part, Tensor):
+            fed = changed(fed, path, replace(part, shape=change.shape(part.shape)))
+    if fed == trial:
+        return
+    yield fed
+    both = fed
+    for path, part in leaves(trial):
+        if path[0] == "made" and change.wanted is not None and part == change.found:
+            both = changed(both, path, change.wanted)
+    if both != fed:
+        yield both
