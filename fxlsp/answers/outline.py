@@ -32,8 +32,8 @@ class Outlined:
 
 
 def outline(snapshot: Snapshot, path: str) -> tuple[Outlined, ...]:
-    """The model classes of an open file, in the order of the text."""
-    present = snapshot.documents.get(path)
+    """The model classes of a file that is open or in the background, in the order of the text."""
+    present = snapshot.document(path)
     document, mover = moved_since(snapshot, path)
     if present is None or document is None or document is present:
         return _outlined(present) if present is not None else ()
@@ -45,9 +45,9 @@ def outline(snapshot: Snapshot, path: str) -> tuple[Outlined, ...]:
 def moved_since(snapshot: Snapshot, path: str) -> tuple[Document | None, Mover]:
     """The newest text of an open file that parses, and what moves its spans to the text as it is now.
 
-    The text as it is now if none parses; None for a file that is not open.
+    The text as it is now if none parses; None for a file that is neither open nor in the background.
     """
-    document, settled = snapshot.documents.get(path), snapshot.settled.get(path)
+    document, settled = snapshot.document(path), snapshot.settled.get(path)
     history = snapshot.logs.get(path)
     log = history.since(settled.digest) if history is not None and settled is not None else None
     if document is None or document.parses or settled is None or log is None:

@@ -50,7 +50,7 @@ class FileProblem:
 
 
 def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
-    """What to tell about an open file, in the order of the text."""
+    """What to tell about a file that is open or in the background, in the order of the text."""
     groups: dict[tuple[Span, str], list[_Found]] = defaultdict(list)
     for found in _all(snapshot, path):
         groups[found.span, found.problem.code].append(found)
@@ -60,7 +60,7 @@ def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
 
 def _told(snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> Iterator[FileProblem]:
     """What neither the settings nor a comment silence, as severe as the settings say."""
-    policy, document = snapshot.policy_of(path), snapshot.documents.get(path)
+    policy, document = snapshot.policy_of(path), snapshot.document(path)
     for problem in found:
         severity = policy.severity(problem.code, problem.severity)
         if severity is None or (document is not None and is_ignored(document, problem.code, problem.span)):
@@ -82,7 +82,7 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
         # A failure is newer than the report: what the report found may be mended, or be the reason.
         if state.report is not None and state.failure is None:
             yield from _reported(snapshot, path, state, state.report)
-    for state in snapshot.models.values():
+    for state in snapshot.failed:
         if state.failure is not None and _is_told(state.failure):
             yield from _failed(snapshot, path, state, state.failure)
     for state in snapshot.states_in(path):
@@ -130,7 +130,7 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
     the model."""
     place, related = failure.location, failure.related
     span = None
-    if place is not None and place.file in snapshot.documents:
+    if place is not None and snapshot.document(place.file) is not None:
         span = _now(snapshot, place, state.failure_texts) if place.file == path else None
     elif place is not None and place.file in snapshot.setting_texts:
         # It is told there.
@@ -152,7 +152,7 @@ def _is_written(recipe: Recipe | None) -> TypeGuard[Recipe]:
 
 def _syntax_errors(snapshot: Snapshot, path: str) -> Iterator[_Found]:
     """Of a file with models; other files are none of our business."""
-    document = snapshot.documents.get(path)
+    document = snapshot.document(path)
     for problem in syntax_problems(document) if document is not None and outline(snapshot, path) else ():
         if problem.location is not None:
             yield _Found(problem, Span.of(problem.location), {}, is_failure=True)

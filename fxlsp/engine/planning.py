@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fxlsp.engine.analysis import Analysis, Candidate
@@ -18,6 +18,7 @@ MOST_CHARGED_MS = 1000.0
 """What one trace takes of that time at most: one that hangs leaves the other models a chance."""
 
 _FAILED = 4
+_BACKGROUND = 8
 _SETTLED = (Status.FRESH, Status.STALE, Status.FAILED, Status.POISONED)
 
 
@@ -28,7 +29,8 @@ class Wish:
     key: ModelKey
     priority: int
     """Lowest first. 0 under the cursor, 1 in its file, 2 in another open file that reads the cursor's, 3 elsewhere;
-    4 more for what failed the last time."""
+    4 more for what failed the last time; from 8 on for files that are not open, 1 more there where another model may
+    cover this one."""
 
 
 def plan(session: Session) -> tuple[Wish, ...]:
@@ -36,7 +38,15 @@ def plan(session: Session) -> tuple[Wish, ...]:
     if not session.trusted:
         return ()
     guests = tuple(_plan_guests(session))
-    wishes = [wish for path in session.analyses if path not in session.unparsed for wish in _plan_file(session, path)]
+    states: dict[str, list[ModelState]] = {}
+    for state in session.states.values():
+        states.setdefault(state.key.file, []).append(state)
+    wishes = [
+        wish
+        for path in session.analyses
+        if path not in session.unparsed
+        for wish in _plan_file(session, path, states.get(path, ()))
+    ]
     return tuple(sorted((*guests, *wishes), key=lambda wish: wish.priority))
 
 
@@ -116,11 +126,11 @@ def outdated(session: Session, key: ModelKey) -> bool:
     return not session.holds({path: digest for path, digest in sent.items() if path in reads or path == key.file})
 
 
-def _plan_file(session: Session, path: str) -> Iterator[Wish]:
+def _plan_file(session: Session, path: str, states: Iterable[ModelState]) -> Iterator[Wish]:
     analysis = session.analyses[path]
     pending: set[str] = set()
     guests = {Place(key.file, key.name) for key in session.guests if _is_awaited(session, key)}
-    for candidate, state in _states_in_order(session, analysis):
+    for candidate, state in _states_in_order(states, analysis):
         if (candidate.parents & pending or candidate.users & guests) and not candidate.asked:
             pending.add(candidate.name)
         elif _wanted(session, state):
@@ -136,11 +146,10 @@ def _is_awaited(session: Session, key: ModelKey) -> bool:
     return state is not None and (state.busy or _wanted(session, state))
 
 
-def _states_in_order(session: Session, analysis: Analysis) -> Iterator[tuple[Candidate, ModelState]]:
+def _states_in_order(states: Iterable[ModelState], analysis: Analysis) -> Iterator[tuple[Candidate, ModelState]]:
     by_name: dict[str, list[ModelState]] = {}
-    for state in session.states.values():
-        if state.key.file == analysis.document.path:
-            by_name.setdefault(state.key.name, []).append(state)
+    for state in states:
+        by_name.setdefault(state.key.name, []).append(state)
     for candidate in analysis.candidates:
         yield from ((candidate, state) for state in by_name.get(candidate.name, ()))
 
@@ -165,10 +174,13 @@ def _waits_for_save(session: Session, texts: Mapping[str, str]) -> bool:
 
 
 def _affordable(session: Session, key: ModelKey) -> bool:
-    return session.spent_ms.get(key.file, 0.0) < FIRST_TRACES_MS or _under_cursor(session, key)
+    spent = session.spent_ms.get(key.file, 0.0)
+    return spent < FIRST_TRACES_MS or key.file in session.background or _under_cursor(session, key)
 
 
 def _priority(session: Session, key: ModelKey, candidate: Candidate) -> int:
+    if key.file in session.background:
+        return _BACKGROUND + bool(candidate.users and not candidate.is_fed)
     if session.cursor is None:
         return 3
     path, _ = session.cursor

@@ -40,10 +40,10 @@ def welcome_guests(session: Session) -> None:
         _guest_key(session, path, guest): guest
         for path, analysis in session.analyses.items()
         for guest in analysis.guests
-        if guest.path not in session.documents
+        if guest.path not in session.documents and guest.path not in session.background
     }
     for key in session.guests.keys() - wanted.keys():
-        if key.file not in session.documents:
+        if key.file not in session.documents and key.file not in session.background:
             forget(session, key)
     for key, guest in wanted.items():
         state = _without_interpreter(session.states.get(key) or ModelState(key), session.folder_of(key.file))

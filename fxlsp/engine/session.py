@@ -55,7 +55,9 @@ class Session:
     """Files that are not open and have changed since a trace read them, by path."""
     histories: dict[str, History] = field(default_factory=dict)
     analyses: dict[str, Analysis] = field(default_factory=dict)
-    """Of each open document the newest that parsed."""
+    """Of each document, open or in the background, the newest that parsed."""
+    background: dict[str, Document] = field(default_factory=dict)
+    """Files that are not open and whose problems are wanted all the same, by path."""
     guests: dict[ModelKey, Guest] = field(default_factory=dict)
     """Models of files that are not open, traced for the sake of documents that are."""
     pins: dict[Place, Pin] = field(default_factory=dict)

@@ -45,6 +45,8 @@ class Settings:
     """Of guessed inputs."""
     exclude: Exclusion = NOTHING
     """Files that nothing of this looks at, unless they are opened."""
+    problems: Literal["open", "workspace"] = "open"
+    """Of which files problems are told."""
     retrace: Literal["type", "save"] = "type"
     """When an edit is traced."""
     profile: Literal["auto", "fx", "shapes"] = "auto"
@@ -71,6 +73,7 @@ class Settings:
             "wrap": [function.text for function in self.tracing.wrap],
             **{f"sizes.{name}": getattr(self.sizes, name) for name in _SIZES},
             "exclude": list(self.exclude.patterns),
+            "problems": self.problems,
             "retrace": self.retrace,
             "profile": self.profile,
             "ignore": list(self.ignore),
@@ -181,6 +184,7 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds:
         recipes=_table("recipes", values),
         sizes=Sizes(**_table("sizes", values)),
         exclude=values.get("exclude", NOTHING),
+        problems=values.get("problems", "open"),
         retrace=values.get("retrace", "type"),
         profile=values.get("profile", "auto"),
         severities=_table("severities", values),
@@ -377,6 +381,7 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "wrap": _functions,
     **dict.fromkeys((f"sizes.{name}" for name in _SIZES), _positive_integer),
     "exclude": _texts,
+    "problems": _one_of("open", "workspace"),
     "retrace": _one_of("type", "save"),
     "profile": _one_of("auto", "fx", "shapes"),
     "ignore": _codes,

@@ -19,6 +19,7 @@ def take_snapshot(session: Session, templates: Templates) -> Snapshot:
     """The session as it is now. Copies the tables, not what they hold."""
     return Snapshot(
         documents=dict(session.documents),
+        background=dict(session.background),
         settled={path: analysis.document for path, analysis in session.analyses.items()},
         logs=dict(session.histories),
         models=dict(session.states),

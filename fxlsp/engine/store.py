@@ -125,6 +125,8 @@ class Snapshot:
 
     documents: Mapping[str, Document] = field(default_factory=dict)
     """The open documents by path."""
+    background: Mapping[str, Document] = field(default_factory=dict)
+    """Files that are not open and whose problems are wanted all the same, as they are on disk, by path."""
     settled: Mapping[str, Document] = field(default_factory=dict)
     """Of each open document the newest text that parses, by path; its edits since then are in ``logs``."""
     logs: Mapping[str, History] = field(default_factory=dict)
@@ -147,6 +149,15 @@ class Snapshot:
     index: Index = field(default_factory=lambda: Index({}))
     """What the files of the folders offer, open ones as they stood when they last parsed."""
 
+    def document(self, path: str) -> Document | None:
+        """The text of a file that is open or in the background."""
+        return self.documents.get(path) or self.background.get(path)
+
+    @cached_property
+    def failed(self) -> tuple[ModelState, ...]:
+        """The states of the models whose newest trace has no graph."""
+        return tuple(state for state in self.models.values() if state.failure is not None)
+
     def states_in(self, path: str) -> tuple[ModelState, ...]:
         """The states whose model is defined in ``path``, in the order of their recipes."""
         return self._by_file.get(path, ())
@@ -167,7 +178,8 @@ class Snapshot:
         """The edits of ``path`` since a trace that read ``texts``; None when that text is not known any more."""
         history = self.logs.get(path)
         if history is None:
-            return _UNEDITED
+            present = self.background.get(path)
+            return _UNEDITED if present is None or texts.get(path, present.digest) == present.digest else None
         return history.since(texts.get(path))
 
     def interpreter_of(self, path: str) -> InterpreterState | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from fxlsp.engine.background import Background
 from fxlsp.engine.folders import Client, read_folder
 from fxlsp.engine.fx_uses import FxUses
 from fxlsp.engine.home_words import in_words_of
@@ -77,6 +78,7 @@ class Workspace:
         self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
         self._templates = Templates(self._executor, self._on_template, bootstrap, idle_seconds)
         self._texts = Texts(self._session, self._executor, self._on_known, self._on_taken)
+        self._background = Background(self._session, self._executor, self._texts.reader, self._on_background)
         self._indexer = Indexer(self._session, self._executor, self._on_indexed)
         self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)
         self._fx_uses = FxUses(self._session, self._executor, self._on_profile)
@@ -96,6 +98,7 @@ class Workspace:
 
     def open(self, document: Document) -> None:
         self._session.on_disk.pop(document.path, None)
+        self._session.background.pop(document.path, None)
         self._session.unsaved.discard(document.path)
         self._session.put(document)
         welcome_guests(self._session)
@@ -129,6 +132,7 @@ class Workspace:
         welcome_guests(session)
         self._texts.written(path)
         self._indexer.written([path])
+        self._background.look(())
         self._replan("edit", path)
 
     def saved(self, path: str) -> None:
@@ -150,6 +154,7 @@ class Workspace:
         self._indexer.written(changed)
         for path in changed:
             self._texts.written(path)
+        self._background.written(changed)
         if changed:
             self._repeat(self._failed())
             self._replan("session")
@@ -175,6 +180,7 @@ class Workspace:
         self._session.analyses.clear()
         for document in tuple(self._session.documents.values()):
             self._texts.arrived(document)
+        self._background.look()
         self._replan("session", *self._session.documents)
 
     def choose_recipe(self, path: str, name: str, recipe: Recipe | None) -> None:
@@ -235,6 +241,7 @@ class Workspace:
         """Ends everything: traces, processes, threads; within a few seconds, whatever they do."""
         self._subscribers.clear()
         await self._fx_uses.close()
+        await self._background.close()
         await self._indexer.close()
         await self._texts.close()
         await self._jobs.close()
@@ -258,6 +265,7 @@ class Workspace:
 
     def _on_indexed(self, paths: frozenset[str] | None) -> None:
         self._texts.changed_elsewhere(paths)
+        self._background.look(paths)
         # Who asks for what the index knows finds it; nothing that an editor shows of its own accord depends on it.
         self.snapshot = take_snapshot(self._session, self._templates)
         if any(folder.settings.recipe_places for folder in self._session.folders):
@@ -267,7 +275,12 @@ class Workspace:
         self._jobs.replan("keep")
         self._publish(Change("edit" if path in self._session.documents else "session", frozenset({path})))
 
+    def _on_background(self, paths: frozenset[str]) -> None:
+        self._jobs.replan("keep")
+        self._publish(Change("session", paths))
+
     def _on_traced(self, paths: frozenset[str]) -> None:
+        self._background.traced(paths)
         self._publish(Change("trace", paths))
 
     def _on_profile(self) -> None:

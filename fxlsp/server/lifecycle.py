@@ -17,6 +17,7 @@ from fxlsp.server.progress import Progress
 from fxlsp.server.refresh import Refresher
 from fxlsp.server.server import Server
 from fxlsp.server.setting_diagnostics import SettingDiagnostics
+from fxlsp.server.workspace_diagnostics import WorkspaceDiagnostics
 from fxlsp.source.documents import path_of_uri
 
 
@@ -50,13 +51,15 @@ def _connect(server: Server) -> None:
     """Lets everything that the editor is told of its own accord follow the session."""
     refresher, progress, announcer = Refresher(server), Progress(server), Announcer(server)
     problems, of_settings = Diagnostics(server, refresher), SettingDiagnostics(server)
+    of_workspace = WorkspaceDiagnostics(server)
     diagnostics.register_save(server, problems)
     if server.support.pulls_problems:
         diagnostics.register_pull(server, problems)
     if server.support.call_hierarchy:
         call_hierarchy.register(server)
 
-    for follower in (refresher.update, problems.update, of_settings.update, progress.update, announcer.update):
+    told = (of_workspace.update, problems.update, of_settings.update)
+    for follower in (refresher.update, *told, progress.update, announcer.update):
         server.engine.subscribe(_guarded(follower))
 
 
