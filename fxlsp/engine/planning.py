@@ -71,7 +71,9 @@ def settle(session: Session) -> None:
             continue
         cover = covering(session, key)
         if cover is None:
-            session.states[key] = replace(state, covered_by=None, status=_status(session, state))
+            status = _status(session, state)
+            if status is not state.status or state.covered_by is not None:
+                session.states[key] = replace(state, covered_by=None, status=status)
         else:
             session.states[key] = ModelState(key, found=state.found, cost_ms=state.cost_ms, covered_by=cover)
             session.attempts.pop(key, None)

@@ -69,6 +69,10 @@ class ModelKey:
     sizes: Sizes = ANY_SIZES
     """Those that the user wants of guessed inputs."""
 
+    def __hash__(self) -> int:
+        # Asked for thousands of times at an edit; few keys differ in nothing else.
+        return hash((self.file, self.name))
+
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
