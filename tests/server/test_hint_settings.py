@@ -57,3 +57,18 @@ async def test_settings_and_options_of_the_editor_are_merged_key_by_key_in_table
     )
     buffer = client.open(tmp_path / "net.py", NET)
     await client.until(lambda: client.hints(buffer), lambda hints: hints == {DTYPE: "(2,)", SHAPE: "(2,)"})
+
+
+async def test_each_folder_has_its_own_settings(start: Start, tmp_path: Path) -> None:
+    first, second = tmp_path, tmp_path.with_name(f"{tmp_path.name}_second")
+    second.mkdir()
+    client = await start(Abilities(configuration=True), settings={"hints": {"arguments": False}})
+    buffer = client.open(first / "net.py", NET)
+    other = client.open(second / "net.py", NET)
+    lines = {DTYPE: ALL[DTYPE], SHAPE: ALL[SHAPE]}
+    await client.until(lambda: client.hints(buffer), lines.__eq__)
+    client.folder_settings = {second.as_uri(): {"hints": {"dtypes": False}}}
+    event = {"added": [{"uri": second.as_uri(), "name": second.name}], "removed": []}
+    client.connection.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+    await client.until(lambda: client.hints(other), {**ALL, DTYPE: "(2,)"}.__eq__)
+    await client.until(lambda: client.hints(buffer), lines.__eq__)
