@@ -8,6 +8,7 @@ from fxlsp.answers.problems import problems
 from fxlsp.engine.workspace import Change
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.server import Server
+from fxlsp.server.sheets import sheet_at
 from fxlsp.source.documents import Document, uri_of_path
 
 
@@ -30,9 +31,9 @@ class WorkspaceDiagnostics:
             self._tell(path, self._diagnostics(background[path]))
 
     def _diagnostics(self, document: Document) -> list[types.Diagnostic]:
-        snapshot = self._server.engine.snapshot
-        found = problems(snapshot, document.path)
-        return [to_diagnostic(self._server, snapshot, document, problem) for problem in found]
+        server, snapshot = self._server, self._server.engine.snapshot
+        sheet = sheet_at(document, 1, server.encoding)
+        return [to_diagnostic(server, snapshot, sheet, problem) for problem in problems(snapshot, document.path)]
 
     def _tell(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
         if diagnostics != self._told.pop(path, []):
