@@ -27,6 +27,9 @@ from fxlsp.source.positions import Span
 
 _Point = tuple[int, int]
 
+_TRUTH: Output = {"shape": [], "dtype": "bool"}
+"""A condition, as a rule: not what its line is about, though it may come last (``return a if x.sum() > 0 else b``)."""
+
 _WIDTH = 80
 """Characters of a hint: a large dictionary must not push the code out of sight."""
 
@@ -130,7 +133,11 @@ def _sample(run: Run) -> _Sample:
 def _ends(index: TraceIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:
     """The events of the outermost of the expressions that end at each place on ``lines``."""
     ends: dict[_Point, Sequence[Event]] = {}
-    for span, place in sorted(index.places(path).items(), reverse=True):
+    places = index.places(path)
+    conditions = [span for span, place in places.items() if any(event.output == _TRUTH for event in place.events)]
+    for span, place in sorted(places.items(), reverse=True):
+        if any(condition.encloses(span) for condition in conditions):
+            continue
         # Its last character tells where the expression ends: an edit elsewhere in it leaves the hint in its place.
         moved = move(_last_character(span), log)
         if moved is None or moved.span.end_line not in lines:

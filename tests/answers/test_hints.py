@@ -111,6 +111,13 @@ def test_values_that_are_no_tensors_have_no_hint() -> None:
     assert texts(snapshot(TEXT, made.state())) == {}
 
 
+def test_a_condition_is_not_taken_for_the_value_of_its_line() -> None:
+    text = TEXT.replace("return self.head(x)", "return self.head(x) if x.sum() > 0 else x")
+    made = Trace(text).node("head", "self.head(x)", tensor(1, 10)).node("sum", "x.sum()", tensor())
+    made.node("gt", "x.sum() > 0", tensor(dtype="bool"))
+    assert texts(snapshot(text, made.state())) == {"return self.head(x)": "(1, 10)"}
+
+
 def test_the_tooltip_lists_every_run() -> None:
     shown = snapshot(TEXT, trace().state())
     line = place(TEXT, "y + x").line
