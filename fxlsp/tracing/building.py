@@ -6,7 +6,7 @@ import ast
 import os
 import random
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -52,6 +52,21 @@ class Target:
     def __str__(self) -> str:
         return f"{self.file or self.module}:{self.name}"
 
+    @property
+    def outermost_name(self) -> str:
+        """The name at top level of the file, of a nested class."""
+        return self.name.partition(".")[0]
+
+    @property
+    def names_in_recipe(self) -> list[str]:
+        """Names that the texts of the recipe use."""
+        return _names_in(text for text in (self.init, self.inputs) if text)
+
+    @property
+    def names_wanted(self) -> list[str]:
+        """Names that are to be asked for of the target's own file."""
+        return [self.outermost_name, *(self.names_in_recipe if self.names_in is None else ())]
+
 
 @dataclass
 class Built:
@@ -81,10 +96,17 @@ class Builder:
         """``really`` asks for real tensors of every size."""
         self.constructions = Constructions(places)
         self._target = target
+        self._wanted: list[str] = []
+        """Names that are wanted of the target's file."""
         self._loader = loader
         self._places = places
         self._fake_mode = fake_mode
         self._really = really
+
+    def become(self, target: Target) -> None:
+        """Make this target of the same file instead, be it in the middle of the load."""
+        self._target = target
+        self._wanted[:] = target.names_wanted
 
     def load(self) -> Loaded:
         """Execute what the target needs; models made at top level are constructed here.
@@ -101,20 +123,17 @@ class Builder:
 
     def _load(self) -> Loaded:
         target = self._target
-        own = target.name.partition(".")[0]
         if target.file is None:
             module = self._loader.load_module(target.module or "")
             # Of a file of the workspace, this is what makes it run what the target needs.
-            getattr(module, own, None)
+            getattr(module, target.outermost_name, None)
             return Loaded(module, module)
-        needed = _names_in(text for text in (target.init, target.inputs) if text)
-        if target.names_in is None:
-            module = self._load_file(target.file, [own, *needed])
-            return Loaded(module, module)
-        names = self._load_file(target.names_in, needed)
-        return Loaded(self._load_file(target.file, [own]), names)
+        names = None if target.names_in is None else self._load_file(target.names_in, target.names_in_recipe)
+        self._wanted[:] = target.names_wanted
+        module = self._load_file(target.file, self._wanted)
+        return Loaded(module, names or module)
 
-    def _load_file(self, path: str, names: list[str]) -> ModuleType:
+    def _load_file(self, path: str, names: Sequence[str]) -> ModuleType:
         while True:
             try:
                 return self._loader.load_file(path, names)

@@ -7,24 +7,38 @@ from collections.abc import Callable
 
 from ..report.wire import Message, encode
 from .command_line import let_arguments_be_missing
+from .first_load import FirstLoad, SayStage
 from .job import Job
 from .second import Second
+from .targets import is_settled
 
 
 def carry_out(request: Message, second: Second, send: Callable[[bytes], None]) -> Message:
     """The answer to a request, without its number; ``send`` takes the frames to send before it."""
+    load = first_load_of(request, say_stages(request, send))
+    if is_settled(request):
+        second.begin(request)
+    load.run()
+    return Job(load).run(second)
 
-    def say_stage(name: str) -> None:
-        send(encode({"type": "stage", "id": request["id"], "name": name}))
 
-    return job_of(request, say_stage).run(second)
+def job_of(request: Message, say_stage: SayStage) -> Job:
+    """The job of a request."""
+    load = first_load_of(request, say_stage)
+    load.run()
+    return Job(load)
 
 
-def job_of(request: Message, say_stage: Callable[[str], None]) -> Job:
-    """The job of a request, in a process that now passes for the script that it names."""
+def first_load_of(request: Message, say_stage: SayStage) -> FirstLoad:
+    """What is to be loaded for a request, in a process that now passes for the script that it names."""
     sys.argv = [request["target"].get("file") or request["target"].get("module") or ""]
     let_arguments_be_missing()
-    return Job(request, say_stage)
+    return FirstLoad(request, say_stage)
+
+
+def say_stages(request: Message, send: Callable[[bytes], None]) -> SayStage:
+    """Sends the stages of a request as it enters them."""
+    return lambda name: send(encode({"type": "stage", "id": request["id"], "name": name}))
 
 
 def say_nothing(stage: str) -> None:

@@ -8,34 +8,27 @@ import os
 import signal
 import sys
 import traceback
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import torch
 
-from ..report.wire import Decoder, Message, encode
-from .carrying import carry_out, job_of, say_nothing
+from ..report.wire import Message, encode
+from .carrying import first_load_of, job_of, say_nothing, say_stages
 from .death import die_with_parent
+from .first_load import FirstLoad, SayStage
 from .guard import refuse_side_effects
+from .holding import Holding
+from .job import Job
 from .last_words import speak_before_dying
+from .pipes import FAULT, Pipes, await_request
 from .sibling import Partner
+from .targets import is_settled
 from .torch_private import compile_without_processes
 from .warmup import warm_up_first_pass, warm_up_second_pass
 from .writing import write_all
 
-FAULT = 70
-"""Exit status after an exception of ours."""
 STACK_SIGNAL = signal.SIGUSR1
 """Makes a child write its running stack to its pipe."""
-
-
-class Pipes(NamedTuple):
-    """A child's ends."""
-
-    jobs: int
-    """Its one request arrives here."""
-    reports: int
-    stack: int
-    output: int
 
 
 def become_child(pipes: Pipes, scratch: str) -> NoReturn:
@@ -44,7 +37,7 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     torch.set_num_threads(1)
     os.setsid()
     die_with_parent(os.getppid())
-    _redirect(pipes.output)
+    pipes.redirect()
     # It lives for one trace: collecting costs more than what it would free.
     gc.disable()
     exit_really = os._exit
@@ -55,12 +48,12 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
             # does most of that: measured, the one that follows takes half the time.
             warm_up_first_pass()
             write_all(pipes.reports, encode({"type": "ready"}))
-            request = _await_request(pipes.jobs)
+            request = await_request(pipes.jobs)
             speak_before_dying(pipes.stack, request["limits"]["seconds"])
             faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
             refuse_side_effects(scratch)
-            message = carry_out(request, second, lambda data: write_all(pipes.reports, data))
-        write_all(pipes.reports, encode({**message, "id": request["id"]}))
+            message = _carried_out(request, second, pipes, scratch)
+        write_all(pipes.reports, encode(message))
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:
@@ -71,6 +64,29 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     exit_really(0)
 
 
+def _carried_out(request: Message, second: Partner, pipes: Pipes, scratch: str) -> Message:
+    """The answer. In a process that was forked meanwhile from a holder, it is that to another request."""
+
+    def say_stage_of(request: Message) -> SayStage:
+        return say_stages(request, lambda data: write_all(pipes.reports, data))
+
+    load = first_load_of(request, say_stage_of(request))
+    if is_settled(request):
+        second.begin(request)
+    holding = Holding(load, pipes, scratch, second.let_go, say_stage_of)
+    holding.run()
+    if not holding.is_held:
+        return _numbered(Job(load).run(second), request)
+    with _held_second(pipes, load) as second:
+        if is_settled(load.request):
+            second.begin(load.request)
+        return _numbered(Job(load).run(second), load.request)
+
+
+def _numbered(message: Message, request: Message) -> Message:
+    return {**message, "id": request["id"]}
+
+
 def _second(pipes: Pipes, scratch: str) -> Partner:
     """The process for the second pass.
 
@@ -78,31 +94,24 @@ def _second(pipes: Pipes, scratch: str) -> Partner:
     """
 
     def work(requests: int) -> Message:
-        for descriptor in (pipes.jobs, pipes.reports):
+        for descriptor in (pipes.jobs, pipes.reports, pipes.holders):
             os.close(descriptor)
         warm_up_second_pass()
-        request = _await_request(requests)
+        request = await_request(requests)
         refuse_side_effects(scratch)
         return job_of(request, say_nothing).second_pass()
 
     return Partner(work)
 
 
-def _await_request(pipe: int) -> Message:
-    """The request, with the texts it needs; exits when the pipe is closed without one."""
-    decoder = Decoder()
-    while data := os.read(pipe, 2**20):
-        for message in decoder.feed(data):
-            os.close(pipe)
-            return message
-    os._exit(0)
+def _held_second(pipes: Pipes, load: FirstLoad) -> Partner:
+    """The same where the load comes from a holder: it is shared, since each on its own would have no other."""
 
+    def work(requests: int) -> Message:
+        os.close(pipes.reports)
+        request = await_request(requests)
+        load.request = request
+        load.timing.restart("load", say_nothing)
+        return Job(load).second_pass()
 
-def _redirect(output_pipe: int) -> None:
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.dup2(output_pipe, 1)
-    os.dup2(output_pipe, 2)
-    for descriptor in (null, output_pipe):
-        if descriptor > 2:
-            os.close(descriptor)
+    return Partner(work)

@@ -9,10 +9,10 @@ import __future__
 
 import ast
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from .frames import is_workspace_code
 from .needed import Needs, Part
@@ -52,17 +52,31 @@ class NotImported:
         return error
 
 
+AfterHead: TypeAlias = "Callable[[Execution], None]"
+
+
 class Execution:
     """The statements of one file, run in one namespace as their names are asked for."""
 
-    def __init__(self, path: str, tree: ast.Module, namespace: dict[str, Any], names: Iterable[str]) -> None:
-        """``names`` are known to be asked for: what they need runs in the order of the file."""
+    def __init__(
+        self,
+        path: str,
+        tree: ast.Module,
+        namespace: dict[str, Any],
+        names: Sequence[str],
+        after_head: AfterHead | None = None,
+    ) -> None:
+        """
+        Args:
+            names: known to be asked for: what they need runs in the order of the file.
+            after_head: called once, when the head of the file has run, and nothing else that needs more of it.
+        """
         self.namespace = namespace
         self._path = path
-        self._needs = Needs(tree)
-        self._body = tree.body
-        self._flags = _future_flags(tree)
-        self._asked = set(names)
+        self._take(tree)
+        self._names = names
+        self._after_head = after_head
+        self._asked: set[str] = set()
         self.has_assumed = False
         """Whether a name has its value from a branch that was not taken."""
         self._needed: set[str] = set()
@@ -74,6 +88,31 @@ class Execution:
         """The places of statements that failed: nothing makes them succeed but that everything runs."""
         self._failures: dict[str, BaseException] = {}
         """What each of them raised, by the names that are not there for it."""
+
+    def _take(self, tree: ast.Module) -> None:
+        self._needs = Needs(tree)
+        self._body = tree.body
+        self._flags = _future_flags(tree)
+
+    def go_on_with(self, tree: ast.Module) -> None:
+        """The rest of the file is that of another text, with the same head."""
+        self._take(tree)
+
+    def head_of(self, tree: ast.Module, names: Iterable[str]) -> list[str]:
+        """What runs of the head of a text of this file, places included, if ``names`` are asked for."""
+        needs = Needs(tree)
+        parts = needs.parts(needs.closure({*self._asked, *names}))
+        return [ast.dump(part.statement, include_attributes=True) for part in parts if part.place < needs.head]
+
+    @property
+    def is_past_head(self) -> bool:
+        """Whether more of the file has run than its head: what its imports ask of it."""
+        return any(place >= self._needs.head for place in self._ran)
+
+    @property
+    def failures(self) -> Iterable[BaseException]:
+        """What its statements raised."""
+        return self._failures.values()
 
     def ask(self, names: Iterable[str]) -> None:
         """Run what ``names`` need and what has not run yet.
@@ -127,8 +166,18 @@ class Execution:
 
     def run(self) -> None:
         """Run what is needed of what has been asked for so far."""
-        self._needed = self._needs.closure(self._asked)
+        after_head, self._after_head = self._after_head, None
+        if after_head is not None:
+            self._run_parts(self._needs.head)
+            after_head(self)
+        self._run_parts()
+
+    def _run_parts(self, end: int = sys.maxsize) -> None:
+        """Run those before the place ``end``."""
+        self._needed = self._needs.closure({*self._asked, *self._names})
         for part in list(self._needs.all_parts() if self._whole else self._needs.parts(self._needed)):
+            if part.place >= end:
+                break
             text = ast.dump(part.statement) if part.is_partial else _RAN
             if self._ran.get(part.place) != text:
                 # Before it runs: what it calls may ask for more.
@@ -205,10 +254,12 @@ class WorkspaceModule(ModuleType):
         return get(name)
 
 
-def start(module: WorkspaceModule, path: str, tree: ast.Module, names: Iterable[str]) -> None:
-    """Begin a module's execution with what ``names`` need; what fails is told to whoever asks for it."""
-    module.execution = Execution(path, tree, ModuleType.__getattribute__(module, "__dict__"), names)
-    module.execution.run()
+def started(
+    module: WorkspaceModule, path: str, tree: ast.Module, names: Sequence[str], after_head: AfterHead | None = None
+) -> Execution:
+    """The execution of a module, of which nothing has run yet; what fails is told to whoever asks for it."""
+    module.execution = Execution(path, tree, ModuleType.__getattribute__(module, "__dict__"), names, after_head)
+    return module.execution
 
 
 def ask(module: WorkspaceModule, names: Iterable[str]) -> None:

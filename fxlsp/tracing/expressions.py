@@ -52,6 +52,10 @@ class Expressions:
         self._trees[path] = tree
         return tree
 
+    def forget(self, path: str) -> None:
+        """The text of ``path`` is another one now."""
+        self._trees.pop(path, None)
+
     def _parse(self, path: str) -> ast.Module:
         return ast.parse((self._sources.text(path) or "").removeprefix("\ufeff"), path)
 

@@ -1,45 +1,71 @@
-"""A child that is forked from the template."""
+"""A child that is forked: from the template, or from a holder that is a fork of another child."""
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import TypeAlias
 
 from ..report.wire import Message
-from .child import FAULT, STACK_SIGNAL, Pipes, become_child
+from .child import STACK_SIGNAL, become_child
 from .death import end_group
 from .offspring import REAP_SECONDS, STACK_SECONDS, Offspring
+from .pipes import FAULT, Pipes
 from .writing import write_all
 
+Fork: TypeAlias = "Callable[[Forked, Pipes, str], int]"
+"""Makes the process of a child, with its ends of the pipes and its scratch folder; its number."""
 
-class Forked(Offspring):
-    """Speaks over pipes, and leads a process group of its own."""
 
-    def __init__(self, folder: str, close_in_child: Iterable[int]) -> None:
-        """``close_in_child`` are descriptors of the template's that are none of the child's business."""
-        super().__init__(folder)
-        job_end, self._job_pipe = os.pipe()
-        self.report_pipe, report_end = os.pipe()
-        self._stack_pipe, stack_end = os.pipe()
-        self._output_pipe, output_end = os.pipe()
-        theirs = Pipes(job_end, report_end, stack_end, output_end)
-        self.pid = os.fork()
-        if self.pid == 0:
+def fork_here(close_in_child: Iterable[int]) -> Fork:
+    """From this process; ``close_in_child`` are descriptors that are none of the child's business."""
+
+    def fork(child: Forked, pipes: Pipes, scratch: str) -> int:
+        pid = os.fork()
+        if pid == 0:
             try:
-                for descriptor in (*close_in_child, *self.descriptors):
+                for descriptor in (*close_in_child, *child.descriptors):
                     os.close(descriptor)
-                become_child(theirs, self._scratch)
+                become_child(pipes, scratch)
             except BaseException:
                 traceback.print_exc()
             finally:
                 # Whatever goes wrong, the template's own code must not run on here and end its children.
                 os._exit(FAULT)
-        for descriptor in theirs:
-            os.close(descriptor)
+        return pid
+
+    return fork
+
+
+class Forked(Offspring):
+    """Speaks over pipes, and leads a process group of its own."""
+
+    def __init__(self, folder: str, fork: Fork) -> None:
+        """Raises whatever ``fork`` raises."""
+        super().__init__(folder)
+        self.holder: int | None = None
+        """A process that it has forked, for later traces of the same file, until somebody takes it over."""
+        job_end, self._job_pipe = os.pipe()
+        self.report_pipe, report_end = os.pipe()
+        self._stack_pipe, stack_end = os.pipe()
+        self._output_pipe, output_end = os.pipe()
+        ours, holders_end = socket.socketpair()
+        self._holders: socket.socket | None = ours
+        theirs = Pipes(job_end, report_end, stack_end, output_end, holders_end.detach())
+        try:
+            self.pid = fork(self, theirs, self._scratch)
+        except BaseException:
+            self._close()
+            self._remove_scratch()
+            raise
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
 
     @property
     def pipes(self) -> tuple[int, int, int]:
@@ -49,7 +75,17 @@ class Forked(Offspring):
     @property
     def descriptors(self) -> tuple[int, ...]:
         """Every descriptor that the template holds for this child."""
-        return (self._job_pipe, *self.pipes) if self._job_pipe >= 0 else self.pipes
+        jobs = () if self._job_pipe < 0 else (self._job_pipe,)
+        holders = () if self._holders is None else (self._holders.fileno(),)
+        return (*self.pipes, *jobs, *holders)
+
+    def take_holder(self) -> tuple[int, socket.socket] | None:
+        """The holder that it has forked, and what to speak to it on, which then belong to whoever asked."""
+        if self.holder is None or self._holders is None:
+            return None
+        taken = self.holder, self._holders
+        self.holder = self._holders = None
+        return taken
 
     def read(self, pipe: int) -> list[bytes] | None:
         data = os.read(pipe, 2**20)
@@ -79,6 +115,12 @@ class Forked(Offspring):
             with suppress(BlockingIOError):
                 self._stack += os.read(self._stack_pipe, 2**16)
 
+    def _heard(self, message: Message, payload: bytes) -> bool:
+        if message["type"] == "holder":
+            self.holder = message["pid"]
+            return False
+        return super()._heard(message, payload)
+
     def _kill(self) -> None:
         os.killpg(self.pid, signal.SIGKILL)
 
@@ -86,12 +128,17 @@ class Forked(Offspring):
         status = self._status()
         for pipe in (self._stack_pipe, self._output_pipe):
             self._drain(pipe)
-        for descriptor in self.descriptors:
-            os.close(descriptor)
+        self._close()
         return {
             "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
             "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
         }
+
+    def _close(self) -> None:
+        for descriptor in (*self.pipes, *(() if self._job_pipe < 0 else (self._job_pipe,))):
+            os.close(descriptor)
+        if self._holders is not None:
+            self._holders.close()
 
     def _status(self) -> int:
         """The exit status. A child that closed its pipe is about to end; one that is not is killed."""

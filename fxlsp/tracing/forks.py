@@ -14,7 +14,8 @@ import torch
 
 from ..report.wire import Message
 from .death import adopt_orphans, end_group, end_orphans
-from .forked import Forked
+from .forked import Forked, fork_here
+from .holders import Holders
 from .nursery import Nursery
 from .offspring import Offspring
 from .preloads import preload
@@ -36,6 +37,7 @@ class Forks(Nursery):
         self._folder = folder
         self._children: set[Forked] = set()
         self._spare: Forked | None = None
+        self._holders = Holders(folder)
         self._connection = -1
 
     def greeting(self, connection: socket.socket) -> Message | None:
@@ -70,13 +72,28 @@ class Forks(Nursery):
 
     def prepare(self) -> None:
         """Fork a child ahead of its request: it gets ready while nobody waits for it."""
+        self._adopt()
+        self._prepare_spare()
+        self._holders.prepare()
+
+    def _adopt(self) -> None:
+        for child in self._children:
+            self._holders.adopt(child)
+
+    def _prepare_spare(self) -> None:
         if self._spare is None:
             theirs = [descriptor for child in self._children for descriptor in child.descriptors]
-            self._spare = Forked(self._folder, [self._connection, *theirs])
+            fork = fork_here([self._connection, *theirs, *self._holders.descriptors])
+            self._spare = Forked(self._folder, fork)
             self._children.add(self._spare)
 
-    def take(self) -> Offspring:
-        self.prepare()
+    def take(self, request: Message) -> Offspring:
+        self._adopt()
+        held = self._holders.take(request)
+        if held is not None:
+            self._children.add(held)
+            return held
+        self._prepare_spare()
         child, self._spare = self._spare, None
         assert child is not None
         return child
@@ -85,11 +102,18 @@ class Forks(Nursery):
         return False
 
     def forget(self, child: Offspring) -> None:
+        self._adopt()
         self._children = {other for other in self._children if other is not child}
-        end_orphans({other.pid for other in self._children})
+        self._holders.forget(child)
+        end_orphans({*(other.pid for other in self._children), *self._holders.pids})
+
+    def enforce_limits(self) -> None:
+        self._holders.enforce_limits()
 
     def preload(self, names: list[str]) -> str | None:
         """Import them here, if that leaves this process quiet."""
+        # What they hold was measured without, and is theirs alone.
+        self._holders.end_all()
         if not _stays_quiet(names):
             return f"{', '.join(names[:3])} start threads or CUDA: imported for each trace anew"
         preload(names)
@@ -106,6 +130,7 @@ class Forks(Nursery):
         self.prepare()
 
     def close(self) -> None:
+        self._holders.end_all()
         for child in self._children:
             end_group(child.pid)
         end_orphans(set())

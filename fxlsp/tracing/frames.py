@@ -56,9 +56,14 @@ def is_installed(filename: str) -> bool:
     return any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES) or filename.startswith(_STANDARD_LIBRARY)
 
 
+def is_ours(filename: str) -> bool:
+    """Whether the file is fxlsp's."""
+    return filename.startswith(_WORKER_FOLDER)
+
+
 @cache
 def _is_ours_or_torch(filename: str) -> bool:
-    if filename.startswith((_WORKER_FOLDER, "<")) or is_torch(filename):
+    if filename.startswith("<") or is_ours(filename) or is_torch(filename):
         return True
     in_packages = any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES)
     return filename.startswith(_STANDARD_LIBRARY) and not in_packages
@@ -81,6 +86,12 @@ class Places:
         self._located: dict[tuple[str, CodeType, int], Location] = {}
         self.tracer_code: frozenset[tuple[str, CodeType]] = frozenset()
         """What of the user's code traces and is not traced, with its files."""
+
+    def forget(self, path: str) -> None:
+        """The text of ``path`` is another one now."""
+        self.expressions.forget(path)
+        self._shown.clear()
+        self._located.clear()
 
     def is_shown(self, filename: str) -> bool:
         """Whether frames of this file are the user's (or a library's): not torch, the standard library or fxlsp.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -56,18 +56,19 @@ def refuse_side_effects(scratch: str) -> None:
 
     Temporary files go to ``scratch``.
     """
-    tempfile.tempdir = scratch
+    move_scratch(scratch)
     sys.dont_write_bytecode = True
-    scratch = os.path.join(os.path.realpath(scratch), "")
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
+        if _Observed.by is not None:
+            _Observed.by(event, args)
         if event in _REFUSED and not _Own.acts:
             raise RefusedError(f"fxlsp does not let a file {_REFUSED[event]} while it traces a model ({event})")
         if event == "open":
             path, _, flags = args
-            if isinstance(flags, int) and flags & _WRITE_FLAGS and not _may_write(path, scratch):
+            if isinstance(flags, int) and flags & _WRITE_FLAGS and not _may_write(path):
                 raise RefusedError(f"fxlsp does not let a file write while it traces a model: {_shown(path)}")
-        elif event in _WRITES and not _may_write(args[0], scratch):
+        elif event in _WRITES and not _may_write(args[0]):
             raise RefusedError(
                 f"fxlsp does not let a file change the disk while it traces a model ({event}: {args[0]!r})"
             )
@@ -75,10 +76,34 @@ def refuse_side_effects(scratch: str) -> None:
             raise RefusedError(f"fxlsp does not let a file signal other processes while it traces a model ({event})")
 
     sys.addaudithook(audit)
-    _refuse_what_is_not_audited(scratch)
+    _refuse_what_is_not_audited()
 
 
-def _refuse_what_is_not_audited(scratch: str) -> None:
+def move_scratch(scratch: str) -> None:
+    """From now on ``scratch`` is the folder that may be written to, instead of any other."""
+    tempfile.tempdir = scratch
+    _Scratch.folder = os.path.join(os.path.realpath(scratch), "")
+
+
+def is_in_scratch(path: str) -> bool:
+    """Whether a real path is the scratch folder's or below it."""
+    return os.path.join(path, "").startswith(_Scratch.folder)
+
+
+class _Scratch:
+    folder = ""
+
+
+class _Observed:
+    by: Callable[[str, tuple[Any, ...]], None] | None = None
+
+
+def observe(by: Callable[[str, tuple[Any, ...]], None] | None) -> None:
+    """Show every audit event to ``by`` too; to nobody if it is None."""
+    _Observed.by = by
+
+
+def _refuse_what_is_not_audited() -> None:
     """What C code does of itself: processes of ``multiprocessing``, files that torch writes."""
 
     if sys.platform != "win32":
@@ -88,7 +113,7 @@ def _refuse_what_is_not_audited(scratch: str) -> None:
     save = torch.save
 
     def save_in_scratch(obj: object, f: Any, *args: Any, **kwargs: Any) -> None:
-        if isinstance(f, (str, os.PathLike)) and not _may_write(f, scratch):
+        if isinstance(f, (str, os.PathLike)) and not _may_write(f):
             raise RefusedError(f"fxlsp does not let a file write while it traces a model: {_shown(os.fspath(f))}")
         save(obj, f, *args, **kwargs)
 
@@ -118,7 +143,7 @@ def own_action() -> Iterator[None]:
         _Own.acts = False
 
 
-def _may_write(path: object, scratch: str) -> bool:
+def _may_write(path: object) -> bool:
     if isinstance(path, int):
         # An open descriptor: whoever opened it was asked then.
         return True
@@ -127,7 +152,7 @@ def _may_write(path: object, scratch: str) -> bool:
     except (TypeError, ValueError):
         return False
     # A temporary file without a name is opened as its folder.
-    return os.path.join(real, "").startswith(scratch) or real == os.devnull
+    return is_in_scratch(real) or real == os.devnull
 
 
 def _shown(path: object) -> str:

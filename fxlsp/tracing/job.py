@@ -7,10 +7,7 @@ traced, and finds where a graph that was made does something else than the model
 
 from __future__ import annotations
 
-import os
 import platform
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -21,24 +18,22 @@ from ..report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ..report.graph import Node, Verdict
 from ..report.merging import once_each
 from ..report.problems import Failure, Problem
-from ..report.recipes import Recipe
 from ..report.report import Environment, Report
 from ..report.sizes import ANY_SIZES, Sizes
 from ..report.tracers import TORCH_FX, TracerChoice
 from ..report.wire import Message
 from .assembly import Assembly
-from .building import Builder, Built, FakesFailedError, NoModelError, Target, seed, unwrapped
+from .building import Builder, Built, FakesFailedError, Loaded, NoModelError, Target, seed, unwrapped
 from .checks.checking import Checking
 from .checks.mode import MakeTracer, ModeDifference, may_depend_on_mode, mode_differences
 from .checks.traced import Traced
 from .chosen_tracer import ChosenTracer
 from .construction import comes_from_fakes
-from .expressions import Expressions
 from .failures import operation_problem, trace_error, trace_problem
 from .fakes import OnCpu, new_fake_mode
 from .feeding import Feed, prepared, values_of
-from .frames import Places
-from .loading import Loader, third_party
+from .first_load import FirstLoad
+from .loading import third_party
 from .outputs import shown
 from .provisional import ENDED_EARLY
 from .recovery.outcome import better, both, recovered_message
@@ -48,7 +43,7 @@ from .search.arguments import Lacking
 from .search.attempts import Under
 from .second import Afterwards, NoResultError, Second
 from .sibling import Sibling
-from .sources import Sources
+from .targets import guess_of, targets_of
 from .torch_private import FakeTensorMode
 from .tracer import ModulePathTracer, check_graph
 from .values import NodeValue
@@ -59,60 +54,39 @@ _REAL_ELEMENTS = 2**28
 """A model is built with data for the recovering pass if it has no more parameters than this (1 GiB of float32)."""
 
 
-class _Timing:
-    """Milliseconds spent in each stage."""
-
-    def __init__(self, say_stage: Callable[[str], None]) -> None:
-        self.spent: dict[str, float] = {}
-        self._say_stage = say_stage
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        self._say_stage(name)
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.spent[name] = self.spent.get(name, 0.0) + (time.perf_counter() - start) * 1000
-
-
 class Job:
     """A trace request, carried out in a process of its own."""
 
-    def __init__(self, request: Message, say_stage: Callable[[str], None]) -> None:
-        """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
-        self._request = request
-        self._target, *self._alternatives = _targets_of(request)
-        self._guess = _guess_of(request)
-        self._limits = request["limits"]
-        sources = Sources(request["texts"])
-        expressions = Expressions(sources)
-        self._places = Places(sources, expressions)
-        self._loader = Loader(sources, expressions, request.get("roots", ()))
-        sizes = request.get("sizes")
+    def __init__(self, first: FirstLoad) -> None:
+        """``first`` has run."""
+        self._first: FirstLoad | None = first
+        self._request = first.request
+        self._target, *self._alternatives = targets_of(first.request)
+        self._guess = guess_of(first.request)
+        self._limits = first.request["limits"]
+        self._places = first.places
+        self._loader = first.loader
+        sizes = first.request.get("sizes")
         self._sizes = ANY_SIZES if sizes is None else Sizes.from_json(sizes)
-        choice = request.get("tracer")
+        choice = first.request.get("tracer")
         self._tracer = ChosenTracer(
             TORCH_FX if choice is None else TracerChoice.from_json(choice), self._loader, str(self._target)
         )
-        self._timing = _Timing(say_stage)
-        self._start = time.perf_counter()
-        self._loaded_before = dict(sys.modules)
+        self._timing = first.timing
+        self._loaded_before = first.loaded_before
 
     def run(self, second: Second) -> Message:
         """The ``report`` or ``failure`` message; no exception of the user's code escapes.
 
         ``second`` carries out the second pass of the same request.
         """
-        if self._target.init and self._target.inputs is not None and not self._alternatives:
-            second.begin(self._request)
         try:
             return self._reported(self._report(second))
         except NoModelError as none:
             return self._answer({"type": "failure", "failure": none.failure.to_json()})
 
     def _reported(self, report: Report) -> Message:
-        report = replace(report, timing_ms={**report.timing_ms, "total": self._seconds_spent() * 1000})
+        report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         return self._answer({"type": "report", "report": report.to_json()})
 
     def _answer(self, message: Message) -> Message:
@@ -132,9 +106,6 @@ class Job:
         # Only data can tell: once more, with them.
         self._loader.forget()
         return recovered_message(better(first, self._recovered_once(built_really=True, with_data=True)))
-
-    def _seconds_spent(self) -> float:
-        return time.perf_counter() - self._start
 
     def _report(self, second: Second) -> Report:
         """By the first recipe that works.
@@ -171,8 +142,7 @@ class Job:
             # Tracing changes the model: the first pass gets another one.
             known = self._difference_here(built.model, make_tracer)
             self._loader.forget()
-            fake_mode = new_fake_mode()
-            builder, built = self._build(fake_mode, really)
+            fake_mode, builder, built = self._build(really)
             make_tracer = self._make_tracer()
         feed = prepared(self._target, built, fake_mode, self._places, really=False)
         if self._loader.has_assumed:
@@ -197,10 +167,7 @@ class Job:
 
         A search leaves nothing behind but two texts: all that was loaded and made for it is made anew.
         """
-        fake_mode = new_fake_mode()
-        builder = Builder(self._target, self._loader, self._places, fake_mode, really)
-        with self._timing.stage("load"):
-            loaded = builder.load()
+        fake_mode, builder, loaded = self._load(really)
         lacking = Lacking(self._target, loaded, Under(fake_mode, self._places, really, self._sizes), self._guess)
         with self._timing.stage("search"):
             found = lacking.making()
@@ -220,8 +187,7 @@ class Job:
                     return fake_mode, builder, built
         self._target = found
         self._loader.forget()
-        fake_mode = new_fake_mode()
-        return fake_mode, *self._build(fake_mode, really)
+        return self._build(really)
 
     def _make_tracer(self) -> MakeTracer:
         """Makes tracers for the model that has just been built.
@@ -258,15 +224,23 @@ class Job:
         return replace(plain, problems=(*_certain(plain), problem))
 
     def _result(self, sibling: Sibling | Second) -> Message:
-        seconds = self._limits["seconds"] * _SHARE_OF_TIME - self._seconds_spent()
+        seconds = self._limits["seconds"] * _SHARE_OF_TIME - self._timing.seconds
         return sibling.result(seconds, self._limits["megabytes"])
 
-    def _build(self, fake_mode: FakeTensorMode, really: bool) -> tuple[Builder, Built]:
+    def _load(self, really: bool) -> tuple[FakeTensorMode, Builder, Loaded]:
+        first, self._first = self._first, None
+        if first is not None and not really and first.is_of(self._target):
+            return first.fake_mode, first.builder, first.loaded()
+        self._loader.forget()
+        fake_mode = new_fake_mode()
         builder = Builder(self._target, self._loader, self._places, fake_mode, really)
         with self._timing.stage("load"):
-            loaded = builder.load()
+            return fake_mode, builder, builder.load()
+
+    def _build(self, really: bool) -> tuple[FakeTensorMode, Builder, Built]:
+        fake_mode, builder, loaded = self._load(really)
         with self._timing.stage("construct"):
-            return builder, builder.build(loaded)
+            return fake_mode, builder, builder.build(loaded)
 
     def _recovered(self) -> Recovered:
         """The recovering pass on a model that was made as the first pass's is."""
@@ -277,8 +251,7 @@ class Job:
             return self._recovered_once(built_really=True, with_data=False)
 
     def _recovered_once(self, built_really: bool, with_data: bool) -> Recovered:
-        fake_mode = new_fake_mode()
-        builder, built = self._build(fake_mode, built_really)
+        fake_mode, builder, built = self._build(built_really)
         # The view is of the model itself; what torch.fx does with a wrapper is the verdict.
         built = unwrapped(built)
         feed = prepared(self._target, built, fake_mode, self._places, with_data)
@@ -364,36 +337,6 @@ class Job:
 def _certain(plain: Report) -> Iterator[Problem]:
     """The problems of the plain pass, but for operations that fail: the model itself may go another way."""
     yield from (problem for problem in plain.problems if problem.code != OPERATION_FAILS)
-
-
-def _targets_of(request: Message) -> Iterator[Target]:
-    """The target by each recipe of the request; the last of several leaves it to conventions, defaults and search."""
-    recipe = request["recipe"]
-    alternatives = recipe.get("alternatives") or ()
-    yield _target_of(request, recipe)
-    yield from (_target_of(request, each) for each in alternatives)
-    if alternatives or (recipe.get("file") and not recipe.get("only")):
-        yield _target_of(request, {})
-
-
-def _target_of(request: Message, recipe: Message) -> Target:
-    target, names_in = request["target"], recipe.get("file")
-    file = target.get("file")
-    return Target(
-        file=None if file is None else os.path.realpath(file),
-        module=target.get("module"),
-        name=target["name"],
-        init=recipe.get("init") or None,
-        inputs=recipe.get("inputs"),
-        source=recipe.get("source"),
-        names_in=None if names_in is None else os.path.realpath(names_in),
-    )
-
-
-def _guess_of(request: Message) -> Recipe | None:
-    """What an earlier trace of the model found by search."""
-    guess = request["recipe"].get("guess")
-    return None if not guess else Recipe(guess["init"], guess["inputs"], "search")
 
 
 def _trace(tracer: ModulePathTracer, model: torch.nn.Module, really: bool) -> BaseException | None:

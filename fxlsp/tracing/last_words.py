@@ -9,7 +9,9 @@ from __future__ import annotations
 import faulthandler
 import os
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypedDict
 
 TIME_LIMIT_MARK = "Timeout ("
@@ -31,7 +33,7 @@ def speak_before_dying(pipe: int, seconds: float) -> None:
     """
     _Arranged.pipe = pipe
     faulthandler.enable(file=pipe, all_threads=False)
-    faulthandler.dump_traceback_later(seconds, exit=True, file=pipe)
+    end_in(seconds)
     for name in ("_exit", "abort"):
         setattr(os, name, _after_dump(getattr(os, name), pipe))
     os.kill = _kill_after_dump(os.kill, pipe)
@@ -39,6 +41,24 @@ def speak_before_dying(pipe: int, seconds: float) -> None:
 
 class _Arranged:
     pipe = -1
+    deadline = 0.0
+
+
+def end_in(seconds: float) -> None:
+    """Set the time limit anew."""
+    _Arranged.deadline = time.monotonic() + seconds
+    faulthandler.dump_traceback_later(seconds, exit=True, file=_Arranged.pipe)
+
+
+@contextmanager
+def time_limit_off() -> Iterator[None]:
+    """While this lasts, there is no thread that watches the time: one that is there when a process is forked is not
+    there in the new one, which would wait for its end for ever when it sets a limit of its own."""
+    faulthandler.cancel_dump_traceback_later()
+    try:
+        yield
+    finally:
+        end_in(max(0.001, _Arranged.deadline - time.monotonic()))
 
 
 def die_silently() -> None:

@@ -9,12 +9,12 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 
 from ..report.wire import text_digest
 from .command_line import arguments_are_missing
-from .execution import Execution, WorkspaceModule, ask, execution_of, start
+from .execution import AfterHead, Execution, WorkspaceModule, ask, started
 from .expressions import Expressions
 from .frames import is_installed
 from .naming import Place, placed
@@ -33,8 +33,11 @@ class Loader:
         self._roots = tuple(roots)
         self._modules: list[WorkspaceModule] = []
         self._executions: list[Execution] = []
-        self._wanted: dict[str, list[str]] = {}
+        self._wanted: dict[str, Sequence[str]] = {}
         """Names that are wanted of a file that is about to be loaded, by its real path."""
+        self._after_head: dict[str, AfterHead] = {}
+        self.on_lookup: Callable[[str, Iterable[str], importlib.machinery.ModuleSpec | None], None] | None = None
+        """Told of each module that is looked for: its name, the folders, and what was found."""
 
     def load_file(self, path: str, names: Sequence[str]) -> ModuleType:
         """Execute what ``names`` need of the file.
@@ -50,13 +53,32 @@ class Loader:
         if loaded is not None:
             ask(loaded, names)
             return loaded
-        place = placed(path, _relative_level(self._expressions.parsed(path)))
+        place = placed(path, relative_level(self._expressions.parsed(path)))
         self._prepare(self._home(place.folder))
-        self._wanted[path] = list(names)
+        self._wanted[path] = names
         module = self._imported(place, path) or self._executed(place, path)
         if isinstance(module, WorkspaceModule):
             ask(module, names)
         return module
+
+    def pause_after_head(self, path: str, then: AfterHead) -> None:
+        """Call ``then`` once, when the head of the file has run, whoever imports it."""
+        self._after_head[path] = then
+
+    def go_on(self, execution: Execution, path: str) -> None:
+        """The text of the file whose head has run is another one now: the rest is taken from that.
+
+        Raises:
+            SyntaxError: it does not parse.
+        """
+        execution.go_on_with(self._expressions.parsed(path))
+        self.read[path] = text_digest(self._sources.text(path) or "")
+        importlib.invalidate_caches()
+
+    @property
+    def failures(self) -> Iterator[BaseException]:
+        """What statements of the files that have been executed raised."""
+        yield from (failure for each in self._executions for failure in each.failures)
 
     def load_module(self, name: str) -> ModuleType:
         """Import ``package.module``; raises what the import raises."""
@@ -102,8 +124,9 @@ class Loader:
         tree = self._expressions.parsed(path)
         self.read[path] = text_digest(self._sources.text(path) or "")
         self._modules.append(module)
-        start(module, path, tree, self._wanted.pop(path, ()))
-        self._executions.append(execution_of(module))
+        execution = started(module, path, tree, self._wanted.pop(path, ()), self._after_head.pop(path, None))
+        self._executions.append(execution)
+        execution.run()
 
     def _loaded(self, path: str) -> WorkspaceModule | None:
         """The module of a workspace file that has been executed already, as what another one imports."""
@@ -164,6 +187,8 @@ class _WorkspaceFinder(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if self._loader.on_lookup is not None:
+            self._loader.on_lookup(fullname, sys.path if path is None else path, spec)
         if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             return None
         real = os.path.realpath(spec.loader.path)
@@ -189,7 +214,7 @@ class _WorkspaceLoader(importlib.machinery.SourceFileLoader):
         self._loader.execute(module, self._real)
 
 
-def _relative_level(tree: ast.Module) -> int:
+def relative_level(tree: ast.Module) -> int:
     """The most dots of an import in the file: of how many packages it must be a part."""
     return max((node.level for node in _statements(tree) if isinstance(node, ast.ImportFrom)), default=0)
 

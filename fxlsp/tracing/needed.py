@@ -11,6 +11,7 @@ import ast
 import copy
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from .free_names import free_names
@@ -101,6 +102,17 @@ class Needs:
         for index, statement in enumerate(self._body):
             if not _is_main_guard(statement):
                 yield Part(index, statement, self._names(statement))
+
+    @cached_property
+    def head(self) -> int:
+        """How many statements the head of the file has: those before the first definition, up to the last import."""
+        end = 0
+        for index, statement in enumerate(self._body):
+            if isinstance(statement, _DEFINITIONS) or _is_main_guard(statement):
+                break
+            if any(isinstance(node, _IMPORTS) for node in _relevant(statement)):
+                end = index + 1
+        return end
 
     def exported(self) -> set[str]:
         """The names that the module may be asked for by whoever does not say which: loops bind what they train with."""

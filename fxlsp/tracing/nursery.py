@@ -21,8 +21,12 @@ class Nursery(ABC):
         """Make ready what may soon be asked for: nobody waits now."""
 
     @abstractmethod
-    def take(self) -> Offspring:
-        """A child for a request."""
+    def take(self, request: Message) -> Offspring:
+        """A child for a request, which is still to be assigned."""
+
+    @abstractmethod
+    def enforce_limits(self) -> None:
+        """End what is no child that traces and is over its limits."""
 
     @abstractmethod
     def take_back(self, child: Offspring) -> bool:

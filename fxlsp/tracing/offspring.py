@@ -19,6 +19,8 @@ _GRACE_SECONDS = 1.0
 """A child's own watchdog ends it at its limit; after this much more the template does."""
 _PARSED = 4096
 """Bytes; longer frames are results and pass on unread."""
+_START = "start"
+"""The stage of a child before it says any."""
 REAP_SECONDS = 0.2
 """What a child that has said its last word has to end by itself."""
 STACK_SECONDS = 0.3
@@ -41,12 +43,16 @@ class Offspring(ABC):
         """The request it carries out; -1 while it waits for one."""
         self.done = False
         """Whether its result has passed."""
+        self.declined = False
+        """Whether its request is for another child: this one knows something that is not so any more."""
+        self.assignment: tuple[Message, Mapping[str, str]] | None = None
+        """Its request, with the unsaved texts that that names."""
         self._scratch = tempfile.mkdtemp(dir=folder)
         self._limits = {"seconds": math.inf, "megabytes": math.inf}
         self._started = time.monotonic()
         self._owed = 1
         """How often it has yet to say that it is ready."""
-        self._stage = "start"
+        self._stage = _START
         self._splitter = Splitter()
         self._output = b""
         self._stack = b""
@@ -56,6 +62,11 @@ class Offspring(ABC):
     def is_ready(self) -> bool:
         """Whether it has said that a request would be carried out at once."""
         return self._owed == 0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it has said so of its request."""
+        return self._stage != _START
 
     @property
     @abstractmethod
@@ -85,6 +96,7 @@ class Offspring(ABC):
     def assign(self, request: Message, texts: Mapping[str, str]) -> None:
         """Give the child its request, with the unsaved texts that it names."""
         self.id = request["id"]
+        self.assignment = request, texts
         self._begin(request, encode({**request, "texts": dict(texts)}))
 
     def _begin(self, request: Message, data: bytes) -> None:
@@ -106,7 +118,7 @@ class Offspring(ABC):
     def bury(self) -> Message:
         """Reap the child and everything it left, and say what its end means: by rule a ``failed`` message."""
         end = self._reap()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        self._remove_scratch()
         return {
             "type": "failed",
             "id": self.id,
@@ -116,6 +128,9 @@ class Offspring(ABC):
             "stack": parse_stack(self._stack.decode("ascii", "replace")),
             "stderr_tail": self._output.decode("utf-8", "replace"),
         }
+
+    def _remove_scratch(self) -> None:
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _end_at(self, limit: str) -> None:
         if self._limit is None:
@@ -140,6 +155,9 @@ class Offspring(ABC):
         """Whether the server is to hear it too. Of a long message only the type is known, by rule a report."""
         if message["type"] == "ready":
             self._owed -= 1
+            return False
+        if message["type"] == "declined":
+            self.declined = True
             return False
         if message["type"] == "stage":
             self._stage = message["name"]

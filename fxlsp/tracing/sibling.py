@@ -98,6 +98,13 @@ class Partner(Sibling, Second):
         super().__init__(begin)
         os.close(theirs)
 
+    def let_go(self) -> None:
+        """In a process forked from the one that it belongs to: leave it to that."""
+        for descriptor in (self._pipe, self._requests):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._pipe = self._requests = -1
+
     def begin(self, request: Message) -> None:
         """Give it its request; the first one counts."""
         if self._requests < 0:

@@ -16,9 +16,18 @@ class Sources:
 
     def __init__(self, overlays: Mapping[str, str]) -> None:
         """``overlays`` maps real paths to the texts of unsaved buffers."""
-        self._overlays = dict(overlays)
+        self._overlays: dict[str, str] = {}
         self._texts: dict[str, str | None] = {}
         self._lines: dict[str, list[str]] = {}
+        self.become(overlays)
+
+    def become(self, overlays: Mapping[str, str]) -> None:
+        """From now on these are the unsaved buffers, and nothing is known of what is on disk."""
+        for path in self._overlays:
+            linecache.cache.pop(path, None)
+        self._overlays = dict(overlays)
+        self._texts.clear()
+        self._lines.clear()
         for path, text in overlays.items():
             # Tracebacks, inspect.getsource and torch read source through linecache, which knows only the disk.
             linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)

@@ -56,13 +56,16 @@ class Spares(Nursery):
         while len(self._waiting) < _READY:
             self._waiting.append(Spawned(self._folder, self._names))
 
-    def take(self) -> Offspring:
+    def take(self, request: Message) -> Offspring:
         for child in [child for child in self._waiting if not child.is_alive]:
             self._waiting.remove(child)
             child.bury()
         child = self._waiting.pop(0) if self._waiting else Spawned(self._folder, self._names)
         self._taken.add(child)
         return child
+
+    def enforce_limits(self) -> None:
+        """There is nothing else here."""
 
     def take_back(self, child: Offspring) -> bool:
         if isinstance(child, Spawned) and child.withdraw():

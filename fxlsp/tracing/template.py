@@ -10,6 +10,7 @@ import os
 import selectors
 import socket
 import time
+from collections.abc import Mapping
 
 from ..report.wire import Decoder, Message, WireError, encode
 from .nursery import Nursery
@@ -62,6 +63,7 @@ class Template:
                 self._hear(key.data, key.fd)
         for child in self._children.values():
             child.enforce_limits()
+        self._nursery.enforce_limits()
         if not self._children or time.monotonic() >= self._spare_due:
             self._nursery.prepare()
 
@@ -94,8 +96,10 @@ class Template:
 
     def _trace(self, request: Message) -> None:
         overlays: dict[str, str] = request.get("overlays", {})
-        texts = {os.path.realpath(path): self._texts[path] for path in overlays}
-        child = self._nursery.take()
+        self._start(request, {os.path.realpath(path): self._texts[path] for path in overlays})
+
+    def _start(self, request: Message, texts: Mapping[str, str]) -> None:
+        child = self._nursery.take(request)
         child.assign(request, texts)
         for older in self._children.values():
             # Whoever asked last is waited for now: a long trace goes on with what that one leaves.
@@ -115,7 +119,7 @@ class Template:
             self._bury(child)
 
     def _hear(self, child: Offspring, pipe: int) -> None:
-        if child.id not in self._children:
+        if self._children.get(child.id) is not child:
             return
         frames = child.read(pipe)
         if frames is None:
@@ -134,7 +138,11 @@ class Template:
     def _bury(self, child: Offspring) -> None:
         last = child.bury()
         self._nursery.forget(child)
-        if not child.done:
+        if child.done:
+            return
+        if child.declined and child.assignment is not None:
+            self._start(*child.assignment)
+        else:
             self._send(encode(last))
 
     def _preload(self, names: list[str]) -> None:

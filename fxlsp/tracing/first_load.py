@@ -1,0 +1,115 @@
+"""The first thing that is done for a request: loading the files of its first target, with large tensors fake.
+
+A process may be forked in the middle of it, when the head of the target's file has run, and go on with another request
+for the same file (:mod:`.holding`). Nothing that a request says beyond that has had an effect until then.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from ..report.wire import Message
+from .building import Builder, FakesFailedError, Loaded, NoModelError, Target
+from .execution import AfterHead, Execution
+from .expressions import Expressions
+from .fakes import new_fake_mode
+from .frames import Places, is_installed
+from .loading import Loader, relative_level
+from .sources import Sources
+from .targets import targets_of
+from .timing import Timing
+
+SayStage = Callable[[str], None]
+
+
+class FirstLoad:
+    """Carried out once, by :meth:`run`; whoever wants the result takes it with all that was noted on the way."""
+
+    def __init__(self, request: Message, say_stage: SayStage) -> None:
+        """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
+        self.request = request
+        self.timing = Timing(say_stage)
+        self.loaded_before = dict(sys.modules)
+        self._sources = Sources(request["texts"])
+        self._expressions = Expressions(self._sources)
+        self.places = Places(self._sources, self._expressions)
+        self.loader = Loader(self._sources, self._expressions, request.get("roots", ()))
+        self.fake_mode = new_fake_mode()
+        self._target = next(targets_of(request))
+        self.builder = Builder(self._target, self.loader, self.places, self.fake_mode, really=False)
+        self._outcome: Loaded | NoModelError | FakesFailedError | None = None
+
+    def run(self) -> None:
+        """Load; what fails is raised by :meth:`loaded`."""
+        with self.timing.stage("load"):
+            try:
+                self._outcome = self.builder.load()
+            except (NoModelError, FakesFailedError) as error:
+                self._outcome = error
+
+    def pause_after_head(self, then: AfterHead) -> None:
+        """Call ``then`` when the head of the target's file has run."""
+        if self._target.file is not None:
+            self.loader.pause_after_head(self._target.file, then)
+
+    def is_of(self, target: Target) -> bool:
+        """Whether it is the load of ``target`` as well, which the builder is to make then."""
+        if _load_of(target) != _load_of(self._target):
+            return False
+        self._target = target
+        self.builder.become(target)
+        return True
+
+    def loaded(self) -> Loaded:
+        """The outcome; raises what :meth:`.building.Builder.load` raised."""
+        assert self._outcome is not None
+        if isinstance(self._outcome, Loaded):
+            return self._outcome
+        raise self._outcome
+
+    def may_become(self, request: Message, execution: Execution) -> bool:
+        """Whether the load of ``request`` would be what this one is after the head of the file, whose ``execution`` it
+        is, had all that was read stayed the same."""
+        target = next(targets_of(request))
+        path = self._target.file
+        if path is None or _before_head(request, target) != _before_head(self.request, self._target):
+            return False
+        sources = Sources(request["texts"])
+        try:
+            tree = Expressions(sources).parsed(path)
+        except SyntaxError:
+            return False
+        before = self._expressions.parsed(path)
+        if relative_level(tree) != relative_level(before):
+            return False
+        return execution.head_of(tree, target.names_wanted) == execution.head_of(before, self._target.names_wanted)
+
+    def become(self, request: Message, execution: Execution, say_stage: SayStage) -> None:
+        """Go on as the load of ``request``, which :meth:`may_become` has said that it may be."""
+        self.request = request
+        self._target = next(targets_of(request))
+        assert self._target.file is not None
+        self._sources.become(request["texts"])
+        self.places.forget(self._target.file)
+        self.builder.become(self._target)
+        self.loader.go_on(execution, self._target.file)
+        self.timing.restart("load", say_stage)
+
+
+def _load_of(target: Target) -> tuple[object, ...]:
+    """What of a target makes a difference to loading it."""
+    return (target.file, target.module, target.names_in, target.outermost_name, sorted(set(target.names_in_recipe)))
+
+
+def _before_head(request: Message, target: Target) -> tuple[object, ...]:
+    """What of a request makes a difference before the head of its target's file has run, but for texts."""
+    return (
+        request["target"].get("file"),
+        request.get("roots"),
+        target.names_in,
+        target.names_in and target.names_in_recipe,
+        # Installed files are executed as the workspace's are while they are open.
+        {path for path in request["texts"] if is_installed(os.path.realpath(path))},
+    )
