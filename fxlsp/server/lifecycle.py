@@ -17,6 +17,7 @@ from fxlsp.server.progress import Progress
 from fxlsp.server.refresh import Refresher
 from fxlsp.server.server import Server
 from fxlsp.server.setting_diagnostics import SettingDiagnostics
+from fxlsp.server.status import StatusFeed
 from fxlsp.server.workspace_diagnostics import WorkspaceDiagnostics
 from fxlsp.source.documents import path_of_uri
 
@@ -51,7 +52,7 @@ def _connect(server: Server) -> None:
     """Lets everything that the editor is told of its own accord follow the session."""
     refresher, progress, announcer = Refresher(server), Progress(server), Announcer(server)
     problems, of_settings = Diagnostics(server, refresher), SettingDiagnostics(server)
-    of_workspace = WorkspaceDiagnostics(server)
+    of_workspace, status = WorkspaceDiagnostics(server), StatusFeed(server)
     diagnostics.register_save(server, problems)
     if server.support.pulls_problems:
         diagnostics.register_pull(server, problems)
@@ -59,7 +60,7 @@ def _connect(server: Server) -> None:
         call_hierarchy.register(server)
 
     told = (of_workspace.update, problems.update, of_settings.update)
-    for follower in (refresher.update, *told, progress.update, announcer.update):
+    for follower in (refresher.update, *told, progress.update, announcer.update, status.update):
         server.engine.subscribe(_guarded(follower))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -13,6 +14,8 @@ class Support:
     """Capabilities of the client; all off until it says otherwise."""
 
     markdown: bool = False
+    markdown_tables: bool = False
+    """Its markdown is GitHub's: of the parsers that editors name, that of VS Code renders tables."""
     resolves_tooltips: bool = False
     """It asks for a hint's tooltip when it is needed."""
     lens_refresh: bool = False
@@ -41,6 +44,8 @@ class Support:
     resolves_symbol_places: bool = False
     """It asks for the place of a workspace symbol when it is needed."""
     call_hierarchy: bool = False
+    shows_status: bool = False
+    """It shows how the session stands (:mod:`fxlsp.server.status`)."""
 
     @classmethod
     def of(cls, client: types.ClientCapabilities) -> Support:
@@ -53,6 +58,7 @@ class Support:
         pulls = get_capability(client, "text_document.diagnostic", None) is not None
         return cls(
             markdown=types.MarkupKind.Markdown in hover_formats,
+            markdown_tables=get_capability(client, "general.markdown.parser", None) == "marked",
             resolves_tooltips="tooltip" in resolved,
             lens_refresh=has("workspace.code_lens.refresh_support"),
             hint_refresh=has("workspace.inlay_hint.refresh_support"),
@@ -75,4 +81,11 @@ class Support:
             nested_symbols=has("text_document.document_symbol.hierarchical_document_symbol_support"),
             resolves_symbol_places="location.range" in located,
             call_hierarchy=get_capability(client, "text_document.call_hierarchy", None) is not None,
+            shows_status=_announces(client.experimental, "fxlspStatus"),
         )
+
+
+def _announces(experimental: object, name: str) -> bool:
+    """Whether an experimental capability is on. pygls makes objects of what the protocol leaves open."""
+    value = experimental.get(name) if isinstance(experimental, Mapping) else getattr(experimental, name, False)
+    return value is True

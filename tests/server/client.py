@@ -47,6 +47,7 @@ class Abilities:
     resolves_symbols: bool = True
     call_hierarchy: bool = True
     notebooks: bool = False
+    status: bool = False
 
     def to_json(self) -> Json:
         formats = ["markdown", "plaintext"] if self.markdown else ["plaintext"]
@@ -85,6 +86,7 @@ class Abilities:
                 "symbol": {"resolveSupport": {"properties": ["location.range"]}} if self.resolves_symbols else {},
             },
             "window": {"workDoneProgress": self.progress, "showDocument": {"support": self.shows_documents}},
+            "experimental": {"fxlspStatus": self.status},
         }
 
 
