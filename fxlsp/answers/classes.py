@@ -51,8 +51,8 @@ def forward_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichTex
 def _children(states: Sequence[ModelState], limit: int) -> Iterator[RichText]:
     """What the model consists of, by the first of its traces."""
     report = next((state.report for state in states if state.report is not None), None)
-    table = [] if report is None else children_table(index_of(report), "", limit)
-    if table:
+    table = None if report is None else children_table(index_of(report), "", limit)
+    if table is not None:
         yield block(table)
 
 

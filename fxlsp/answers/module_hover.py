@@ -23,7 +23,7 @@ def modules_text(modules: Sequence[Found], focus: Focus) -> RichText:
     origins = origins_of(found.state for found in modules)
     runs = [run for found in modules for run in found.runs]
     table = children_table(modules[0].index, modules[0].module.path, lines_left(len(lines) + len(origins)))
-    if table and (len(modules) == 1 or not runs):
+    if table is not None and (len(modules) == 1 or not runs):
         return paragraphs([*lines, block(table), *origins])
     if runs:
         table = runs_table(runs, lines_left(len(lines) + len(origins)), focus.holds)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fxlsp.answers.braces import braced
 from fxlsp.answers.counts import flops_text, short_count
-from fxlsp.answers.tables import table_lines
+from fxlsp.answers.tables import Table, table
 from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.report.graph import Module
 
@@ -14,17 +14,17 @@ _HEADING = ("child", "module", "parameters", "", "FLOPs", "")
 _OWN = "(its own)"
 
 
-def children_table(index: TraceIndex, path: str, limit: int) -> list[str]:
+def children_table(index: TraceIndex, path: str, limit: int) -> Table | None:
     """Parameters and FLOPs of each child, with their shares in percent; nothing where there is no child."""
     registered = index.modules.get(path)
     if registered is None or not registered.children:
-        return []
+        return None
     total = index.use.flops_below(path)
     alike: dict[tuple[str, int, int | None], list[Module]] = {}
     for child in (each.module for each in registered.children):
         alike.setdefault((_kind(index, child), child.params, index.use.flops_below(child.path)), []).append(child)
     rows = [_row(path, facts, group, registered.module.params, total) for facts, group in alike.items()]
-    return table_lines(_HEADING, [*rows, *_own_row(index, path, total)], limit)
+    return table(_HEADING, [*rows, *_own_row(index, path, total)], limit)
 
 
 def _row(

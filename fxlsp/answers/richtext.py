@@ -1,4 +1,4 @@
-"""Text in the two forms between which clients choose: markdown and plain."""
+"""Text in the forms between which clients choose: markdown, with tables or without, and plain."""
 
 from __future__ import annotations
 
@@ -6,23 +6,29 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fxlsp.answers.tables import Table
+
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
 
 @dataclass(frozen=True, slots=True)
 class RichText:
-    """One text, in both forms."""
+    """One text, in each form."""
 
     markdown: str
+    """Tables are aligned text: most editors show the source of markdown's."""
     plain: str
+    tabular: str
+    """Markdown for those who render its tables, which have as much room as they need."""
 
     def __add__(self, other: RichText) -> RichText:
-        return RichText(self.markdown + other.markdown, self.plain + other.plain)
+        return RichText(self.markdown + other.markdown, self.plain + other.plain, self.tabular + other.tabular)
 
 
 def words(text: str) -> RichText:
     """Running text; nothing in it is markup."""
-    return RichText(_MARKUP.sub(r"\\\1", text), text)
+    escaped = _MARKUP.sub(r"\\\1", text)
+    return RichText(escaped, text, escaped)
 
 
 def code(text: str) -> RichText:
@@ -31,13 +37,17 @@ def code(text: str) -> RichText:
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
     padding = " " if longest else ""
-    return RichText(f"{fence}{padding}{text}{padding}{fence}", text)
+    marked = f"{fence}{padding}{text}{padding}{fence}"
+    return RichText(marked, text, marked)
 
 
-def block(lines: Iterable[str]) -> RichText:
-    """Lines that keep their columns."""
-    text = "\n".join(lines)
-    return RichText(f"```text\n{text}\n```", text)
+def block(table: Table) -> RichText:
+    """A table of its own lines."""
+    text = "\n".join(table.lines)
+    heading, *rows = ("| " + " | ".join(words(cell).markdown for cell in row) + " |" for row in table.cells)
+    more = [f"\n… {table.missing} more"] if table.missing else []
+    tabular = "\n".join([heading, "|" + " --- |" * len(table.cells[0]), *rows, *more])
+    return RichText(f"```text\n{text}\n```", text, tabular)
 
 
 def joined(parts: Iterable[RichText], separator: str) -> RichText:
@@ -46,6 +56,7 @@ def joined(parts: Iterable[RichText], separator: str) -> RichText:
     return RichText(
         separator.join(part.markdown for part in listed),
         separator.join(part.plain for part in listed),
+        separator.join(part.tabular for part in listed),
     )
 
 
@@ -57,4 +68,8 @@ def dotted(parts: Iterable[RichText]) -> RichText:
 def paragraphs(parts: Iterable[RichText]) -> RichText:
     """Each part on a line of its own."""
     listed = list(parts)
-    return RichText("\n\n".join(part.markdown for part in listed), "\n".join(part.plain for part in listed))
+    return RichText(
+        "\n\n".join(part.markdown for part in listed),
+        "\n".join(part.plain for part in listed),
+        "\n\n".join(part.tabular for part in listed),
+    )

@@ -9,7 +9,8 @@ from fxlsp.server.support import Support
 
 
 def markup(text: RichText, support: Support) -> types.MarkupContent:
-    """Markdown where the editor renders it, plain text elsewhere."""
+    """Markdown where the editor renders it, with tables if it renders those too; plain text elsewhere."""
     if support.markdown:
-        return types.MarkupContent(kind=types.MarkupKind.Markdown, value=text.markdown)
+        value = text.tabular if support.markdown_tables else text.markdown
+        return types.MarkupContent(kind=types.MarkupKind.Markdown, value=value)
     return types.MarkupContent(kind=types.MarkupKind.PlainText, value=text.plain)
