@@ -2,12 +2,14 @@
 
 Its arguments are the URI of a document, the name of a model in it or null, and an object of what to show first:
 ``node``, the name of one, or ``position``. With ``"show": false`` in it the page is only written, for an editor that
-has a view of its own. The answer is ``{"path", "uri", "model", "node", "modulePath"}``, null where there is no graph.
+has a view of its own, and with ``"quiet": true`` nothing is said where there is no graph. The answer is
+``{"path", "uri", "model", "node", "modulePath"}``, null where there is no graph.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +36,8 @@ def register(server: Server) -> None:
         path = server.path_of(uri) if uri else None
         choice = None if path is None else _chosen(server, uri, name, options)
         if path is None or choice is None:
-            _say(server, types.MessageType.Info, _why_none(server, path, name))
+            if not options.get("quiet"):
+                _say(server, types.MessageType.Info, _why_none(server, path, name))
             return None
         try:
             page = await asyncio.get_running_loop().run_in_executor(None, _write, choice)
@@ -78,6 +81,8 @@ def _write(choice: Choice) -> str:
         OSError: it cannot be written.
     """
     picture = picture_of(choice.report, choice.moved)
+    # The folder is known to whoever has the file open.
+    picture["title"] = f"{os.path.basename(choice.state.key.file)}:{choice.state.key.name}"
     if choice.is_stale:
         picture["facts"].append("of an earlier text")
     path = page_path(choice.state.key.file, choice.state.key.name)

@@ -117,7 +117,8 @@ async def test_dragging_moves_the_picture_and_opens_nothing(tab: Tab, show: Show
 
 
 async def test_in_an_editor_clicks_and_reveals_are_messages(tab: Tab, show: Show, resnet: Report) -> None:
-    api = "window.said = []; window.acquireVsCodeApi = () => ({ postMessage: (message) => said.push(message) });"
+    api = "window.said = []; window.acquireVsCodeApi = () => ({ postMessage: (message) => said.push(message),"
+    api += " getState: () => undefined, setState() {} });"
     await tab.call("Page.addScriptToEvaluateOnNewDocument", source=api)
     await show(resnet, depth=0)
     await tab.until("said.some((message) => message.type === 'ready')")
@@ -228,3 +229,18 @@ async def test_text_from_a_model_is_text(tab: Tab, show: Show, resnet: Report) -
     assert evil in await details(tab)
     assert await tab.evaluate("document.images.length") == 0
     assert await tab.evaluate("window.ran") is None
+
+
+async def test_a_newer_page_in_an_editor_is_as_the_one_before_was_left(tab: Tab, show: Show, resnet: Report) -> None:
+    keep = "setState: (state) => (window.name = JSON.stringify(state))"
+    kept = "getState: () => (window.name ? JSON.parse(window.name) : undefined)"
+    api = f"window.acquireVsCodeApi = () => ({{ postMessage() {{}}, {keep}, {kept} }});"
+    await tab.call("Page.addScriptToEvaluateOnNewDocument", source=api)
+    await show(resnet, depth=0)
+    await click(tab, "layer2")
+    await pictures(tab, 2)
+    await tab.until("window.name.includes('layer2')")
+    opened = await shown(tab)
+    assert len(opened) > 9
+    await show(resnet, depth=0)
+    assert sorted(await shown(tab)) == sorted(opened)

@@ -113,4 +113,7 @@ async def test_a_model_without_a_graph_is_told_and_nothing_written(start: Start,
     await client.until(lambda: client.lenses(buffer), lambda lenses: any("not traced: " in text for _, text in lenses))
     assert await client.command("fxlsp.showGraph", buffer.uri, "Net") is None
     assert client.said("window/showMessage")[-1]["message"].startswith("There is no graph of Net: not traced: ")
+    told = client.count("window/showMessage")
+    assert await client.command("fxlsp.showGraph", buffer.uri, "Net", {"show": False, "quiet": True}) is None
+    assert client.count("window/showMessage") == told
     assert not (tmp_path / "cache" / "fxlsp" / "graphs").exists()

@@ -27,6 +27,16 @@ class Host {
     });
   }
 
+  /** Keeps what shall be as it is when an editor puts a newer page in the place of this one. */
+  keep(state) {
+    this.editor?.setState(state);
+  }
+
+  /** What an earlier page kept; undefined where there was none. */
+  get kept() {
+    return this.editor?.getState();
+  }
+
   open(node, place) {
     if (this.isInside) this.send({ type: "open", node, place: { ...place, file: this.files[place.file] } });
     else if (this.link) this.#follow(this.address(place));

@@ -32,10 +32,26 @@ class Page {
 
   async start() {
     this.details.show(null);
-    await this.arrange(() => this.view.fit(0.75));
+    await this.#arrangeAtStart();
+    this.view.onRest = () => this.#keep();
     this.host.listen((message) => this.#asked(message));
     this.#fromHash();
     this.host.send({ type: "ready" });
+  }
+
+  /** As an earlier page was left, else with all that can be taken in at once. */
+  async #arrangeAtStart() {
+    const { kept } = this.host;
+    if (kept === undefined) return this.arrange(() => this.view.fit(0.75));
+    const paths = new Set(kept.open);
+    const isOpen = ({ path }, at) => at === 0 || paths.has(path);
+    this.open = new Set(this.picture.boxes.flatMap((box, at) => (isOpen(box, at) ? [this.tree.root + at] : [])));
+    await this.arrange(() => this.view.put(kept.view));
+  }
+
+  #keep() {
+    const open = [...this.open].map((id) => this.tree.items[id].path);
+    this.host.keep({ open, view: this.view.position });
   }
 
   /** Lays out what is open and shows it; `settle` says where the view is then. */

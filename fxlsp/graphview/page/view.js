@@ -4,6 +4,9 @@
 const SMALLEST = 0.03;
 const LARGEST = 3;
 
+// Milliseconds without a movement.
+const REST = 200;
+
 class View {
   constructor(canvas) {
     this.canvas = canvas;
@@ -17,6 +20,7 @@ class View {
     this.shown = new Map();
     this.covered = null;
     this.isDue = false;
+    this.onRest = () => {};
     new ResizeObserver(() => this.#moved()).observe(canvas);
     this.#listen();
   }
@@ -93,6 +97,16 @@ class View {
     this.#moved();
   }
 
+  get position() {
+    return { scale: this.scale, left: this.left, top: this.top };
+  }
+
+  /** Moves to an earlier `position`. */
+  put({ scale, left, top }) {
+    Object.assign(this, { scale, left, top });
+    this.#moved();
+  }
+
   /** Moves an item into the middle, large enough to be read. */
   centre(id) {
     const { x, y, width, height } = this.places.get(id);
@@ -151,6 +165,8 @@ class View {
     this.canvas.classList.toggle("small", this.scale < 0.45);
     this.canvas.classList.toggle("tiny", this.scale < 0.2);
     if (!this.covered || !holds(this.covered, this.#window(0))) this.#cover(this.#window(0.6));
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.onRest(), REST);
   }
 
   /** The part of the picture in the window, and around it so many widths and heights of it. */
