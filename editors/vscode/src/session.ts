@@ -1,0 +1,126 @@
+// The server's life: one at a time, started and ended as often as asked.
+import type { ChildProcess } from "node:child_process";
+import * as vscode from "vscode";
+import { LanguageClient, State } from "vscode-languageclient/node";
+import { makeClient } from "./client";
+import type { Graphs } from "./graph";
+import type { Interpreters } from "./interpreter";
+import { launchOf, NoPythonError } from "./launch";
+import { OneAtATime } from "./oneAtATime";
+import { STATUS, type Status, type StatusItem } from "./status";
+
+/** Milliseconds that a server has to say goodbye, and again to end; then it is killed. */
+const GOODBYE = 3000;
+
+export class Session {
+  client: LanguageClient | undefined;
+  /** As the server last told; undefined while there is none. */
+  told: Status | undefined;
+  graphs: Graphs | undefined;
+  private readonly starts = new OneAtATime(() => this.startAnew());
+  private isOver = false;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    readonly log: vscode.LogOutputChannel,
+    private readonly interpreters: Interpreters,
+    private readonly status: StatusItem,
+  ) {}
+
+  /** Ends the server, if there is one, and starts another. However often it is asked for meanwhile, that is done once more. */
+  restart(): Promise<void> {
+    return this.starts.run();
+  }
+
+  /** Ends the server for good. */
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await this.starts.settled();
+    await this.end();
+  }
+
+  /** Tells the server that settings, or the interpreter, have changed. */
+  async sendSettings(): Promise<void> {
+    if (this.client?.state === State.Running) {
+      await this.client.sendNotification("workspace/didChangeConfiguration", { settings: null });
+    }
+  }
+
+  private async startAnew(): Promise<void> {
+    await this.end();
+    if (this.isOver) return;
+    this.status.starting();
+    try {
+      const launch = await launchOf(this.context, this.log, this.interpreters);
+      this.log.info(`server: ${launch.command} ${launch.args.join(" ")}`);
+      const client = makeClient(launch, this, this.interpreters);
+      this.client = client;
+      client.onDidChangeState(({ newState }) => {
+        this.stateChanged(client, newState);
+      });
+      client.onNotification(STATUS, (told: Status) => {
+        this.heard(told);
+      });
+      await client.start();
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  private async end(): Promise<void> {
+    const { client } = this;
+    this.client = undefined;
+    if (client === undefined) return;
+    const { serverProcess } = client;
+    try {
+      await client.dispose(GOODBYE);
+    } catch (error) {
+      this.log.warn(`the server did not say goodbye: ${String(error)}`);
+    }
+    if (serverProcess !== undefined) await ended(serverProcess);
+  }
+
+  private stateChanged(client: LanguageClient, state: State): void {
+    if (client !== this.client && this.client !== undefined) return;
+    const isRunning = state === State.Running;
+    void vscode.commands.executeCommand("setContext", "fxlsp.running", isRunning);
+    if (state === State.Starting) this.status.starting();
+    if (!isRunning) this.told = undefined;
+    if (state === State.Stopped || state === State.StartFailed) this.status.stopped();
+  }
+
+  private heard(told: Status): void {
+    this.told = told;
+    this.status.show(told);
+    void vscode.commands.executeCommand(
+      "setContext",
+      "fxlsp.knowsTorch",
+      told.interpreters.some(({ torch }) => torch !== null),
+    );
+    this.graphs?.sessionChanged(told);
+  }
+
+  private failed(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.log.error(`the server could not be started: ${reason}`);
+    this.status.stopped(reason);
+    const settings = "Open Settings";
+    const words = error instanceof NoPythonError ? reason : `The server of fxlsp could not be started: ${reason}`;
+    void vscode.window.showErrorMessage(words, "Show the Log", settings).then((picked) => {
+      if (picked === settings) {
+        void vscode.commands.executeCommand("workbench.action.openSettings", "fxlsp.server");
+      } else if (picked !== undefined) {
+        this.log.show();
+      }
+    });
+  }
+}
+
+/** Waits for the end of a process, and brings it about after a while. The tracing processes end with their pipes. */
+async function ended(process: ChildProcess): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return;
+  const end = new Promise((resolve) => process.once("exit", resolve));
+  const timer = setTimeout(() => process.kill("SIGKILL"), GOODBYE);
+  await end;
+  clearTimeout(timer);
+}

@@ -1,0 +1,34 @@
+// Runs in the extension host; what came out is read by dev/vscode.
+import { appendFileSync } from "node:fs";
+import { tests } from "./framework";
+import "./features.test";
+import "./picks.test";
+import "./server.test";
+import "./oneAtATime.test";
+
+/** Milliseconds for one test; the machine may be busy, and torch takes seconds to import. */
+const LIMIT = 60_000;
+
+export async function run(): Promise<void> {
+  const report = (line: object) => {
+    appendFileSync(process.env.FXLSP_TEST_RESULTS ?? "results.jsonl", `${JSON.stringify(line)}\n`);
+  };
+  for (const { name, body } of tests) {
+    const began = Date.now();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`not done in ${LIMIT / 1000} s`));
+      }, LIMIT);
+    });
+    try {
+      await Promise.race([body(), late]);
+      report({ name, milliseconds: Date.now() - began });
+    } catch (error) {
+      report({ name, milliseconds: Date.now() - began, error: error instanceof Error ? error.stack : String(error) });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  report({ done: true });
+}

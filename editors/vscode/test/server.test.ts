@@ -1,0 +1,56 @@
+// The server's life as a user meets it: it crashes, is restarted, and there is one at a time.
+import * as assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import * as vscode from "vscode";
+import { click, eventually, lens, opened, test } from "./framework";
+
+test("a server that was killed is started again, and answers", async () => {
+  const document = await opened("twice.py");
+  await lens(document, /traceable/);
+  const [before] = servers();
+  assert.ok(before);
+  process.kill(before, "SIGKILL");
+  await eventually(() => servers().some((pid) => pid !== before));
+  await click(await lens(document, /traceable/));
+});
+
+test("however often a restart is asked for, one server is left", async () => {
+  const document = await opened("twice.py");
+  await lens(document, /traceable/);
+  const [before] = servers();
+  const asked = Array.from({ length: 5 }, () => vscode.commands.executeCommand("fxlsp.restartServer"));
+  await Promise.all(asked);
+  const after = servers();
+  assert.equal(after.length, 1, after.join(", "));
+  assert.notEqual(after[0], before);
+  await lens(document, /traceable/);
+});
+
+test("debug information names the interpreter, torch and the settings", async () => {
+  const document = await opened("twice.py");
+  await lens(document, /traceable/);
+  await vscode.commands.executeCommand("fxlsp.debugInformation");
+  const text = vscode.window.activeTextEditor?.document.getText() ?? "{}";
+  const facts = JSON.parse(text) as { status: { interpreters: { torch: string }[] }; server: { state: string } };
+  assert.equal(facts.server.state, "Running");
+  assert.match(facts.status.interpreters[0]?.torch ?? "", /^2\./);
+  await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+});
+
+/** The servers of this run. */
+function servers(): number[] {
+  const mark = `FXLSP_EDITOR_RUN=${process.env.FXLSP_EDITOR_RUN ?? ""}`;
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 0 && isServer(pid, mark));
+}
+
+function isServer(pid: number, mark: string): boolean {
+  try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf-8");
+    return command.includes("fxlsp\0serve") && readFileSync(`/proc/${pid}/environ`, "utf-8").includes(mark);
+  } catch {
+    // It has ended meanwhile.
+    return false;
+  }
+}
