@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 
-.PHONY: demo test test-matrix bench browser environment
+.PHONY: demo test test-matrix test-editors bench browser environment
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
@@ -16,6 +16,9 @@ test: environment  ## Formatter, linter, type checker and all tests, on $(PYTHON
 
 test-matrix:  ## The worker's tests on the oldest and the newest Python and torch that pyproject.toml claims.
 	$(PYTHON) -m dev.matrix
+
+test-editors: environment  ## The VS Code extension in the real editor, which is installed below .cache/.
+	$(VENV)/bin/python -m dev.vscode
 
 bench: environment  ## Latency of an edit beside that of a fresh script.
 	$(VENV)/bin/python -m benchmarks.latency

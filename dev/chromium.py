@@ -30,6 +30,8 @@ _OPTIONS = (
     *("--disable-dev-shm-usage", "--force-color-profile=srgb", "--remote-debugging-port=0"),
 )
 _START_SECONDS = 60
+_KEY_CODES = {"Enter": 13, "Escape": 27, "End": 35, "Home": 36, "ArrowDown": 40, ".": 190}
+_MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 
 
 def find_chromium() -> str | None:
@@ -123,12 +125,15 @@ class Tab:
         feature = {"name": "prefers-color-scheme", "value": scheme}
         await self.call("Emulation.setEmulatedMedia", features=[feature])
 
-    async def press(self, key: str) -> None:
-        """One key: a character, or a name such as ``Enter``."""
-        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
-        code = {"Enter": 13, "Escape": 27}.get(key, 0)
-        await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, windowsVirtualKeyCode=code)
-        await self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+    async def press(self, key: str, *held: str) -> None:
+        """One key: a character, or a name such as ``Enter``; with ``Control``, ``Shift`` or ``Alt`` held."""
+        text = "" if held else {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+        code = _KEY_CODES.get(key) or (ord(key.upper()) if held and key.isalnum() else 0)
+        modifiers = sum(_MODIFIERS[each] for each in held)
+        name = {".": "Period"}.get(key, f"Key{key.upper()}" if len(key) == 1 and key.isalpha() else key)
+        event = {"key": key, "code": name, "windowsVirtualKeyCode": code, "modifiers": modifiers}
+        await self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **event)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     async def type(self, text: str) -> None:
         for character in text:
@@ -142,6 +147,10 @@ class Tab:
     async def click(self, x: float, y: float) -> None:
         await self.mouse("mousePressed", x, y)
         await self.mouse("mouseReleased", x, y)
+
+    async def point(self, x: float, y: float) -> None:
+        """Moves the mouse there, with no button held."""
+        await self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, buttons=0)
 
     async def picture(self) -> bytes:
         """What can be seen, as PNG."""
