@@ -44,7 +44,9 @@ def test_the_settings_have_the_servers_defaults() -> None:
 
 def test_settings_that_name_programs_or_code_wait_for_trust() -> None:
     restricted = set(MANIFEST["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"])
-    assert restricted == {f"fxlsp.{key}" for key in ("python", "recipes", "server.python", "server.command")}
+    assert restricted == {
+        f"fxlsp.{key}" for key in ("python", "recipes", "tracer", "wrap", "server.python", "server.command")
+    }
 
 
 def test_every_command_of_the_server_is_in_the_palette_and_no_other() -> None:

@@ -35,10 +35,11 @@ test("a setting that is set counts, and its default is not sent", async () => {
   const document = await opened("twice.py");
   const configuration = vscode.workspace.getConfiguration("fxlsp");
   await eventually(async () => (await hints(document)).size > 0);
-  await configuration.update("hints", false, vscode.ConfigurationTarget.Workspace);
-  await eventually(async () => (await hints(document)).size === 0);
-  await configuration.update("hints", undefined, vscode.ConfigurationTarget.Workspace);
-  await eventually(async () => (await hints(document)).size > 0);
+  const all = (await hints(document)).size;
+  await configuration.update("hints.shapes", false, vscode.ConfigurationTarget.Workspace);
+  await eventually(async () => (await hints(document)).size < all);
+  await configuration.update("hints.shapes", undefined, vscode.ConfigurationTarget.Workspace);
+  await eventually(async () => (await hints(document)).size === all);
 });
 
 test("problems stand at their expressions, with a page for each code", async () => {
