@@ -6,6 +6,7 @@ import pytest
 
 from dev import problem_pages
 from dev.problem_pages import INDEX, PAGES, Page, Said, all_codes, gist, read_pages, written
+from fxlsp.answers.advice import ADVICE
 from fxlsp.report.codes import page_of, severity_of
 
 PAGE_OF = {page.code: page for page in read_pages()}
@@ -64,3 +65,9 @@ def test_the_index_is_up_to_date(said: Said) -> None:
 @each_page
 def test_no_page_names_a_folder_of_the_machine_that_made_it(page: Page) -> None:
     assert not [word for word in ("/tmp", "/work", "/home", "/usr", "site-packages") if word in page.text]
+
+
+@each_page
+def test_the_page_says_what_a_hover_advises(page: Page) -> None:
+    _, _, fix = page.text.partition("\n## Fix\n")
+    assert f"{ADVICE[page.code]}." in " ".join(fix.split())

@@ -6,54 +6,54 @@ from collections.abc import Iterator, Sequence
 
 from fxlsp.answers.focus import focus_on
 from fxlsp.answers.forwards import forward_runs, forward_text
+from fxlsp.answers.hovertext import Part
 from fxlsp.answers.module_tables import children_table
 from fxlsp.answers.origins import STALE, is_stale, origin_text, origins_of
-from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
+from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.standing import standing_text, states_of
-from fxlsp.answers.tables import lines_left
+from fxlsp.answers.tables import Table
 from fxlsp.answers.traceindex import index_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.report import Report
 from fxlsp.source.models import ModelClass
 
 
-def class_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichText:
+def class_facts(snapshot: Snapshot, path: str, model: ModelClass) -> list[Part]:
     """The line of the lens, then for each recipe what came of it."""
     runs = forward_runs(snapshot, path, model)
     text = standing_text(snapshot, path, model.qualname, runs)
-    lines = [dotted([code(model.qualname), words(text)])]
+    facts: list[Part] = [dotted([code(model.qualname), words(text)])]
     states = states_of(snapshot, path, model.qualname)
     for state in states:
-        lines += _failure(state, text, runs)
-        lines += _report(state)
-    lines += _children(states, lines_left(len(lines)))
+        facts += _failure(state, text, runs)
+        facts += _report(state)
+    facts += _children(states)
     if runs and not any(state.report for state in states):
-        lines.append(block(runs_table(runs, lines_left(len(lines)), focus_on(snapshot, path).holds)))
-    return paragraphs(lines)
+        facts.append(runs_table(runs, focus_on(snapshot, path).holds))
+    return facts
 
 
-def forward_summary(snapshot: Snapshot, path: str, model: ModelClass) -> RichText | None:
-    """The calls that ran the class's ``forward``; None if none did."""
+def forward_facts(snapshot: Snapshot, path: str, model: ModelClass) -> list[Part]:
+    """The calls that ran the class's ``forward``; nothing if none did."""
     runs = forward_runs(snapshot, path, model)
     focus = focus_on(snapshot, path)
     shown = focus.on_calls(runs)
     text = forward_text(runs, shown)
     if text is None:
-        return None
+        return []
     stale = STALE if is_stale(shown[0].state) else ""
     first = dotted([code(f"{model.qualname}.forward"), code(text)]) + words(stale)
-    origins = origins_of(run.state for run in (*shown, *runs))
-    table = [block(runs_table(runs, lines_left(1 + len(origins)), focus.holds))] if len(runs) > 1 else []
-    return paragraphs([first, *table, *origins])
+    table = [runs_table(runs, focus.holds)] if len(runs) > 1 else []
+    return [first, *table, *origins_of(run.state for run in (*shown, *runs))]
 
 
-def _children(states: Sequence[ModelState], limit: int) -> Iterator[RichText]:
+def _children(states: Sequence[ModelState]) -> Iterator[Table]:
     """What the model consists of, by the first of its traces."""
     report = next((state.report for state in states if state.report is not None), None)
-    table = None if report is None else children_table(index_of(report), "", limit)
+    table = None if report is None else children_table(index_of(report), "")
     if table is not None:
-        yield block(table)
+        yield table
 
 
 def _failure(state: ModelState, said: str, runs: Sequence[Run]) -> Iterator[RichText]:

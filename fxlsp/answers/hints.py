@@ -52,9 +52,10 @@ class Hint:
         """Every run, the other operations on the line, and where the shapes come from."""
         stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
         origins = {id(run.state): origin_text(run.state, run.index.report) for run in self.runs}
-        tables = [block(runs_table(self.runs, shown=self.focus.holds))]
+        tables = [block(runs_table(self.runs, self.focus.holds).lines())]
         if self.others:
-            tables += [words("before that on this line:"), block(runs_table(self.others, shown=self.focus.holds))]
+            others = runs_table(self.others, self.focus.holds)
+            tables += [words("before that on this line:"), block(others.lines())]
         return paragraphs([*tables, *origins.values(), *stale])
 
 

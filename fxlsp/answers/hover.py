@@ -1,40 +1,41 @@
-"""What a hover says about an expression of a ``forward``, a model class, or the name of its ``forward``."""
+"""What a hover says about an expression of a ``forward``, a model class, the name of its ``forward``, or a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from fxlsp.answers.classes import class_summary, forward_summary
+from fxlsp.answers.classes import class_facts, forward_facts
 from fxlsp.answers.counts import counted
 from fxlsp.answers.facts import cost_facts, node_facts, warnings
 from fxlsp.answers.focus import Focus, focus_on
-from fxlsp.answers.module_hover import modules_text
+from fxlsp.answers.hovertext import HoverText, Part
+from fxlsp.answers.module_hover import modules_facts
 from fxlsp.answers.modules import modules_made_at, modules_named
 from fxlsp.answers.origins import STALE, is_stale, origins_of
 from fxlsp.answers.outline import outline
-from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
+from fxlsp.answers.problem_hover import problem_hover
+from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.sightings import Sighting, sightings_at, sightings_of
-from fxlsp.answers.tables import lines_left
-from fxlsp.answers.variables import holdings, variable_text
+from fxlsp.answers.variables import holdings, variable_facts
 from fxlsp.engine.store import Snapshot
 from fxlsp.source.attribute_paths import attribute_path_at
 from fxlsp.source.names import variable_at
 from fxlsp.source.positions import Span
 
 
-@dataclass(frozen=True, slots=True)
-class HoverText:
-    """What to show, and the expression it is about."""
-
-    text: RichText
-    span: Span
-
-
 def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
     """What the traces know about the place; None where they know nothing, since another server may."""
+    known = _known(snapshot, path, line, column)
+    problems = problem_hover(snapshot, path, line, column)
+    if known is None or problems is None:
+        return known or problems
+    return replace(known, advice=problems.advice)
+
+
+def _known(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
     sightings = sightings_at(snapshot, path, line, column)
     variable = _variable_hover(snapshot, path, line, column, sightings)
     if variable is not None:
@@ -56,13 +57,16 @@ def _variable_hover(
     focus = focus_on(snapshot, path)
     if variable.value is not None:
         given = sightings_of(snapshot, path, variable.value)
-        return HoverText(_expression_text(given, focus), variable.span) if given else None
-    text = variable_text(variable.name, holdings(variable.name, sightings), focus)
-    return None if text is None else HoverText(text, variable.span)
+        return _hover(_expression_facts(given, focus), variable.span) if given else None
+    return _hover(variable_facts(variable.name, holdings(variable.name, sightings), focus), variable.span)
 
 
-def _expression_hover(snapshot: Snapshot, path: str, sightings: Sequence[Sighting]) -> HoverText:
-    return HoverText(_expression_text(sightings, focus_on(snapshot, path)), sightings[0].span)
+def _hover(facts: Sequence[Part], span: Span) -> HoverText | None:
+    return HoverText(tuple(facts), span) if facts else None
+
+
+def _expression_hover(snapshot: Snapshot, path: str, sightings: Sequence[Sighting]) -> HoverText | None:
+    return _hover(_expression_facts(sightings, focus_on(snapshot, path)), sightings[0].span)
 
 
 def _module_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
@@ -71,48 +75,41 @@ def _module_hover(snapshot: Snapshot, path: str, line: int, column: int) -> Hove
     attribute = None if document is None else attribute_path_at(document, line, column)
     named = [] if attribute is None else modules_named(snapshot, path, attribute)
     if attribute is not None and named:
-        return HoverText(modules_text(named, focus_on(snapshot, path)), attribute.span)
+        return _hover(modules_facts(named, focus_on(snapshot, path)), attribute.span)
     made = modules_made_at(snapshot, path, line, column)
-    return None if made is None else HoverText(modules_text(made[1], focus_on(snapshot, path)), made[0])
+    return None if made is None else _hover(modules_facts(made[1], focus_on(snapshot, path)), made[0])
 
 
 def _name_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
     for model in (each.model for each in outline(snapshot, path)):
         if model.name.contains(line, column):
-            return HoverText(class_summary(snapshot, path, model), model.name)
+            return _hover(class_facts(snapshot, path, model), model.name)
         if model.forward is not None and model.forward.name.contains(line, column):
-            summary = forward_summary(snapshot, path, model)
-            return HoverText(summary, model.forward.name) if summary else None
+            return _hover(forward_facts(snapshot, path, model), model.forward.name)
     return None
 
 
-def _expression_text(sightings: Sequence[Sighting], focus: Focus) -> RichText:
+def _expression_facts(sightings: Sequence[Sighting], focus: Focus) -> list[Part]:
     runs = [Run(each.state, each.index, event) for each in sightings for event in each.place.events]
     if not runs:
-        return _through_text(sightings, focus)
+        return _through_facts(sightings, focus)
     shown = focus.on(runs)
     origins = origins_of(run.state for run in (*shown, *runs))
-    lines = _one_run(runs[0], origins) if len(runs) == 1 else _several_runs(runs, shown, origins, focus)
-    return paragraphs(lines)
+    return [*(_one_run(runs[0]) if len(runs) == 1 else _several_runs(runs, shown, focus)), *origins]
 
 
-def _one_run(run: Run, origins: Sequence[RichText]) -> list[RichText]:
+def _one_run(run: Run) -> list[Part]:
     lines = [_headline(run.event.title, run), node_facts(run), *cost_facts(run.event), *warnings([run])]
     parts = [Run(run.state, run.index, part) for part in run.event.parts]
-    if len(parts) > 1:
-        lines.append(block(runs_table(parts, lines_left(len(lines) + len(origins)))))
-    return [*lines, *origins]
+    return [*lines, runs_table(parts)] if len(parts) > 1 else [*lines]
 
 
-def _several_runs(
-    runs: Sequence[Run], shown: Sequence[Run], origins: Sequence[RichText], focus: Focus
-) -> list[RichText]:
+def _several_runs(runs: Sequence[Run], shown: Sequence[Run], focus: Focus) -> list[Part]:
     """The run that counts, with what tells it apart if the user chose it, above the table of all."""
     more = words(f", and {len(runs) - len(shown)} more" if len(shown) == 1 else f", and {len(runs) - 1} more")
     first = _headline(_common_title(shown), shown[0]) + more
     above = [first, node_facts(shown[0])] if len(shown) == 1 else [first]
-    below = [*warnings(runs), *origins]
-    return [*above, block(runs_table(runs, lines_left(len(above) + len(below)), focus.holds)), *below]
+    return [*above, runs_table(runs, focus.holds), *warnings(runs)]
 
 
 def _common_title(runs: Sequence[Run]) -> str:
@@ -131,10 +128,9 @@ def _headline(title: str, run: Run) -> RichText:
     return dotted(facts) + words(STALE if is_stale(run.state) else "")
 
 
-def _through_text(sightings: Sequence[Sighting], focus: Focus) -> RichText:
+def _through_facts(sightings: Sequence[Sighting], focus: Focus) -> list[Part]:
     """For a call of a function that is not a module's: the nodes that arose in it."""
     nodes = focus.on([Run(each.state, each.index, event) for each in sightings for event in each.place.through])
     stale = STALE if any(is_stale(each.state) for each in sightings) else ""
     first = words(f"{counted(len(nodes), 'node')} from the functions called here{stale}")
-    origins = origins_of(run.state for run in nodes)
-    return paragraphs([first, block(runs_table(nodes, lines_left(1 + len(origins)))), *origins])
+    return [first, runs_table(nodes), *origins_of(run.state for run in nodes)]

@@ -7,28 +7,24 @@ from collections.abc import Iterable, Sequence
 from fxlsp.answers.braces import braced
 from fxlsp.answers.counts import counted, params_text
 from fxlsp.answers.focus import Focus
+from fxlsp.answers.hovertext import Part
 from fxlsp.answers.module_tables import children_table
 from fxlsp.answers.modules import Found
 from fxlsp.answers.origins import STALE, is_stale, origins_of
-from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
+from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import path_text, runs_table
 from fxlsp.answers.shapes import flow_text
-from fxlsp.answers.tables import lines_left
 
 
-def modules_text(modules: Sequence[Found], focus: Focus) -> RichText:
+def modules_facts(modules: Sequence[Found], focus: Focus) -> list[Part]:
     """What the modules are, and where they are used with which shapes; of a container what it consists of."""
     stale = STALE if any(is_stale(found.state) for found in modules) else ""
-    lines = [dotted([code(_title(modules)), *_facts(modules)]) + words(stale)]
-    origins = origins_of(found.state for found in modules)
+    headline = dotted([code(_title(modules)), *_facts(modules)]) + words(stale)
     runs = [run for found in modules for run in found.runs]
-    table = children_table(modules[0].index, modules[0].module.path, lines_left(len(lines) + len(origins)))
-    if table is not None and (len(modules) == 1 or not runs):
-        return paragraphs([*lines, block(table), *origins])
-    if runs:
-        table = runs_table(runs, lines_left(len(lines) + len(origins)), focus.holds)
-        return paragraphs([*lines, block(table), *origins])
-    return paragraphs([*lines, *origins])
+    table = children_table(modules[0].index, modules[0].module.path)
+    if runs and (table is None or len(modules) > 1):
+        table = runs_table(runs, focus.holds)
+    return [headline, *([] if table is None else [table]), *origins_of(found.state for found in modules)]
 
 
 def _title(modules: Sequence[Found]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fxlsp.answers.braces import braced
 from fxlsp.answers.counts import flops_text, short_count
-from fxlsp.answers.tables import Table, table
+from fxlsp.answers.tables import Table
 from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.report.graph import Module
 
@@ -14,8 +14,8 @@ _HEADING = ("child", "module", "parameters", "", "FLOPs", "")
 _OWN = "(its own)"
 
 
-def children_table(index: TraceIndex, path: str, limit: int) -> Table | None:
-    """Parameters and FLOPs of each child, with their shares in percent; nothing where there is no child."""
+def children_table(index: TraceIndex, path: str) -> Table | None:
+    """Parameters and FLOPs of each child, with their shares in percent; None where there is no child."""
     registered = index.modules.get(path)
     if registered is None or not registered.children:
         return None
@@ -24,12 +24,12 @@ def children_table(index: TraceIndex, path: str, limit: int) -> Table | None:
     for child in (each.module for each in registered.children):
         alike.setdefault((_kind(index, child), child.params, index.use.flops_below(child.path)), []).append(child)
     rows = [_row(path, facts, group, registered.module.params, total) for facts, group in alike.items()]
-    return table(_HEADING, [*rows, *_own_row(index, path, total)], limit)
+    return Table(_HEADING, (*rows, *_own_row(index, path, total)))
 
 
 def _row(
     path: str, facts: tuple[str, int, int | None], group: Sequence[Module], params: int, total: int | None
-) -> Sequence[str]:
+) -> tuple[str, ...]:
     kind, each, flops = facts
     count = len(group)
     names = braced([child.path[len(path) + 1 :] if path else child.path for child in group])
@@ -45,7 +45,7 @@ def _kind(index: TraceIndex, child: Module) -> str:
     return child.type if index.use.ran(child) else f"{child.type}, not called"
 
 
-def _own_row(index: TraceIndex, path: str, total: int | None) -> Iterable[Sequence[str]]:
+def _own_row(index: TraceIndex, path: str, total: int | None) -> Iterable[tuple[str, ...]]:
     """What the module does itself, if that costs anything."""
     flops = index.use.flops_in(path)
     if flops != 0:

@@ -41,13 +41,21 @@ def code(text: str) -> RichText:
     return RichText(marked, text, marked)
 
 
-def block(table: Table) -> RichText:
-    """A table of its own lines."""
-    text = "\n".join(table.lines)
-    heading, *rows = ("| " + " | ".join(words(cell).markdown for cell in row) + " |" for row in table.cells)
-    more = [f"\n… {table.missing} more"] if table.missing else []
-    tabular = "\n".join([heading, "|" + " --- |" * len(table.cells[0]), *rows, *more])
-    return RichText(f"```text\n{text}\n```", text, tabular)
+def prose(text: str) -> RichText:
+    """Running text with pieces of source between backticks."""
+    pieces = text.split("`")
+    return joined((code(piece) if index % 2 else words(piece) for index, piece in enumerate(pieces)), "")
+
+
+def link(text: str, address: str) -> RichText:
+    """A text that leads to an address where links can be followed."""
+    return RichText(f"[{words(text).markdown}]({address})", text)
+
+
+def block(lines: Iterable[str]) -> RichText:
+    """Lines that keep their columns."""
+    text = "\n".join(lines)
+    return RichText(f"```text\n{text}\n```", text)
 
 
 def joined(parts: Iterable[RichText], separator: str) -> RichText:

@@ -9,7 +9,7 @@ from fxlsp.answers.braces import braced
 from fxlsp.answers.counts import flops_text, short_count
 from fxlsp.answers.events import Event
 from fxlsp.answers.shapes import dtypes, inputs_text, output_text
-from fxlsp.answers.tables import LINES, Table, table
+from fxlsp.answers.tables import Table
 from fxlsp.answers.titles import distinguishing
 from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.engine.store import ModelState
@@ -39,11 +39,10 @@ class Run:
         return self.index.turn(self.event.subject) if isinstance(self.event.subject, Node) else (1, 1)
 
 
-def runs_table(runs: Sequence[Run], limit: int | None = LINES, shown: Callable[[Run], bool] | None = None) -> Table:
+def runs_table(runs: Sequence[Run], shown: Callable[[Run], bool] | None = None) -> Table:
     """One row for those runs that differ in their instance alone, with the columns in which the rows say something.
 
     Args:
-        limit: as of :func:`~fxlsp.answers.tables.table`.
         shown: tells the runs that the user chose to see; their row is marked.
     """
     several_models = len({id(run.state) for run in runs}) > 1
@@ -51,8 +50,7 @@ def runs_table(runs: Sequence[Run], limit: int | None = LINES, shown: Callable[[
     alike: dict[tuple[str, ...], list[Run]] = {}
     for run, title in zip(runs, titles, strict=True):
         alike.setdefault(_facts(run, several_models, title), []).append(run)
-    rows = [_row(facts, group, shown) for facts, group in alike.items()]
-    return table(_HEADING, rows, limit)
+    return Table(_HEADING, tuple(_row(facts, group, shown) for facts, group in alike.items()))
 
 
 def path_text(module_path: str | None) -> str:

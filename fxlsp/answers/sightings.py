@@ -33,7 +33,7 @@ def sightings_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[
     around = holding or touching
     if not around:
         return []
-    innermost = min((sighting.span for sighting in around), key=_size)
+    innermost = min((sighting.span for sighting in around), key=lambda span: span.size)
     return [sighting for sighting in around if sighting.span == innermost]
 
 
@@ -52,9 +52,3 @@ def _around(snapshot: Snapshot, path: str, line: int, column: int) -> Iterator[S
             moved = move(span, log)
             if moved is not None and moved.span.contains(line, column):
                 yield Sighting(state, index, place, moved.span)
-
-
-def _size(span: Span) -> tuple[int, int]:
-    """Orders spans that all contain one place: of two, the inner one is smaller."""
-    lines = span.end_line - span.line
-    return lines, span.end_column - span.column

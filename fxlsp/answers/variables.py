@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from fxlsp.answers.events import Event
 from fxlsp.answers.focus import Focus
+from fxlsp.answers.hovertext import Part
 from fxlsp.answers.origins import STALE, is_stale, origins_of
-from fxlsp.answers.richtext import RichText, block, code, dotted, paragraphs, words
+from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import holds_tensor, output_text
 from fxlsp.answers.sightings import Sighting
-from fxlsp.answers.tables import lines_left
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +41,22 @@ def _held(name: str, sighting: Sighting) -> Iterator[Holding]:
             yield Holding(Run(sighting.state, sighting.index, event), Run(sighting.state, sighting.index, made))
 
 
-def variable_text(name: str, found: Sequence[Holding], focus: Focus) -> RichText | None:
-    """The value of the variable and the node that made it; None where no run tells of a tensor."""
+def variable_facts(name: str, found: Sequence[Holding], focus: Focus) -> list[Part]:
+    """The value of the variable and the node that made it; nothing where no run tells of a tensor."""
     if not found:
-        return None
+        return []
     shown = focus.among(found, lambda each: each.around)
     first = shown[0].made
     if not holds_tensor(first.event.output):
-        return None
+        return []
     made = [each.made for each in found]
     rows = list({(id(run.state), run.event.first): run for run in made}.values())
     stale = STALE if is_stale(first.state) else ""
     more = words(f", and {len(rows) - 1} more") if len(rows) > 1 else words("")
     value = output_text(first.event.output, first.index.usual_dtype) + (f" {first.dtype}" if first.dtype else "")
     headline = dotted([code(name), code(value), _maker(first)]) + more + words(stale)
-    origins = origins_of(each.around.state for each in shown)
-    table = [block(runs_table(rows, lines_left(1 + len(origins))))] if len(rows) > 1 else []
-    return paragraphs([headline, *table, *origins])
+    table = [runs_table(rows)] if len(rows) > 1 else []
+    return [headline, *table, *origins_of(each.around.state for each in shown)]
 
 
 def _maker(run: Run) -> RichText:

@@ -38,6 +38,11 @@ class Span:
         """Whether a cursor at this place is on the span; a cursor right behind its last character is."""
         return (self.line, self.column) <= (line, column) <= (self.end_line, self.end_column)
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Orders spans that all contain one place: of two, the inner one is smaller."""
+        return self.end_line - self.line, self.end_column - self.column
+
     def encloses(self, other: Span) -> bool:
         """Whether all of ``other`` lies on this span."""
         return self.contains(other.line, other.column) and self.contains(other.end_line, other.end_column)

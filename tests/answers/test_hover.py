@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from fxlsp.answers.hover import HoverText, hover
+from fxlsp.answers.hover import hover
+from fxlsp.answers.hovertext import HoverText
 from fxlsp.engine.store import Snapshot, Status
 from fxlsp.report.codes import NOT_BUILT
 from fxlsp.report.problems import Failure
@@ -96,10 +97,12 @@ def test_the_class_name_shows_the_verdict_recipe_and_environment() -> None:
 
 def test_a_class_name_says_once_why_there_is_no_graph() -> None:
     shown = snapshot(TEXT, failed(TEXT, "Net", Failure("Net", NOT_BUILT, "cannot build Net: ValueError: no")))
-    assert lines_at(shown, "Net(nn.Module)") == ["Net · not traced: cannot build Net: ValueError: no"]
+    first, advice = lines_at(shown, "Net(nn.Module)")
+    assert first == "Net · not traced: cannot build Net: ValueError: no"
+    assert advice.startswith("FX903: Repair __init__, or give arguments")
     long = "cannot build Net: " + "no " * 40
     shown = snapshot(TEXT, failed(TEXT, "Net", Failure("Net", NOT_BUILT, long)))
-    assert lines_at(shown, "Net(nn.Module)")[1] == long
+    assert lines_at(shown, "Net(nn.Module)")[2] == long
 
 
 def test_a_class_that_other_traces_run_is_not_asked_for_a_recipe() -> None:

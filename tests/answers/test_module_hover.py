@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.answers.hover import HoverText, hover
+from fxlsp.answers.hover import hover
+from fxlsp.answers.hovertext import HoverText
 from fxlsp.engine.store import Snapshot, Status
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 

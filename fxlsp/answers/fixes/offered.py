@@ -86,12 +86,17 @@ def offers(snapshot: Snapshot, path: str, selected: Span, named: Collection[tupl
 
 
 def fixes(document: Document, code: str, span: Span) -> list[Fix]:
-    """The fixes of one problem, the best first."""
-    fixers = _FIXERS.get(code, ())
-    tree = python_tree(document) if fixers else None
-    found = [] if tree is None else [fix for fixer in fixers for fix in fixer(Complaint(tree, code, span))]
+    """The fixes of one problem, the best first; last of all to ignore it."""
+    found = mends(document, code, span)
     ignored = None if code.startswith(_NOT_TRACED) else ignoring(document, code, span)
     return found if ignored is None else [*found, ignored]
+
+
+def mends(document: Document, code: str, span: Span) -> list[Fix]:
+    """The fixes that change what the model does, or how, so that the problem is gone; the best first."""
+    fixers = _FIXERS.get(code, ())
+    tree = python_tree(document) if fixers else None
+    return [] if tree is None else [fix for fixer in fixers for fix in fixer(Complaint(tree, code, span))]
 
 
 def _touches(problem: Span, selected: Span) -> bool:
