@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from fxlsp.answers.focus import focus_on
 from fxlsp.answers.forwards import forward_runs, forward_text
-from fxlsp.answers.hovertext import Part
+from fxlsp.answers.gist import gist_of_runs
+from fxlsp.answers.hovertext import HoverText, Part
 from fxlsp.answers.module_tables import children_table
 from fxlsp.answers.origins import STALE, is_stale, origin_text, origins_of
 from fxlsp.answers.richtext import RichText, code, dotted, words
@@ -17,9 +18,10 @@ from fxlsp.answers.traceindex import index_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.report import Report
 from fxlsp.source.models import ModelClass
+from fxlsp.source.positions import Span
 
 
-def class_facts(snapshot: Snapshot, path: str, model: ModelClass) -> list[Part]:
+def class_hover(snapshot: Snapshot, path: str, model: ModelClass) -> HoverText:
     """The line of the lens, then for each recipe what came of it."""
     runs = forward_runs(snapshot, path, model)
     text = standing_text(snapshot, path, model.qualname, runs)
@@ -31,21 +33,26 @@ def class_facts(snapshot: Snapshot, path: str, model: ModelClass) -> list[Part]:
     facts += _children(states)
     if runs and not any(state.report for state in states):
         facts.append(runs_table(runs, focus_on(snapshot, path).holds))
-    return facts
+    return HoverText(tuple(facts), model.name)
 
 
-def forward_facts(snapshot: Snapshot, path: str, model: ModelClass) -> list[Part]:
-    """The calls that ran the class's ``forward``; nothing if none did."""
+def forward_hover(snapshot: Snapshot, path: str, model: ModelClass, span: Span) -> HoverText | None:
+    """The calls that ran the class's ``forward``; None if none did.
+
+    Args:
+        span: of its name.
+    """
     runs = forward_runs(snapshot, path, model)
     focus = focus_on(snapshot, path)
     shown = focus.on_calls(runs)
     text = forward_text(runs, shown)
     if text is None:
-        return []
+        return None
     stale = STALE if is_stale(shown[0].state) else ""
     first = dotted([code(f"{model.qualname}.forward"), code(text)]) + words(stale)
     table = [runs_table(runs, focus.holds)] if len(runs) > 1 else []
-    return [first, *table, *origins_of(run.state for run in (*shown, *runs))]
+    origins = origins_of(run.state for run in (*shown, *runs))
+    return HoverText((first, *table, *origins), span, gist=gist_of_runs(shown))
 
 
 def _children(states: Sequence[ModelState]) -> Iterator[Table]:

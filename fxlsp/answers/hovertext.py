@@ -24,6 +24,8 @@ class HoverText:
     span: Span
     advice: tuple[RichText, ...] = ()
     """A line for each problem, the one that matters most first."""
+    gist: tuple[str, ...] = ()
+    """The facts as one would write them beside the code; the first line where nothing else says so."""
 
     @property
     def text(self) -> RichText:
@@ -37,6 +39,12 @@ class HoverText:
     def table(self) -> Table | None:
         """The table, with all its rows."""
         return next((part for part in self.facts if isinstance(part, Table)), None)
+
+    @property
+    def comment(self) -> str | None:
+        """``# (1, 64, 56, 56) → (1, 64, 56, 56)  layer1.{0,1}.conv1``, perhaps several lines; None where facts lack."""
+        first = [" ".join(part.plain.split()) for part in self.facts[:1] if isinstance(part, RichText)]
+        return "\n".join(f"# {line}" for line in self.gist or first) or None
 
     def _room_for_advice(self) -> int:
         table = () if self.table is None else self.table.lines_beside(LINES)

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Sequence
 from fxlsp.answers.braces import braced
 from fxlsp.answers.counts import counted, params_text
 from fxlsp.answers.focus import Focus
-from fxlsp.answers.hovertext import Part
+from fxlsp.answers.gist import gist_of_runs
+from fxlsp.answers.hovertext import HoverText
 from fxlsp.answers.module_tables import children_table
 from fxlsp.answers.modules import Found
 from fxlsp.answers.origins import STALE, is_stale, origins_of
 from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import path_text, runs_table
 from fxlsp.answers.shapes import flow_text
+from fxlsp.source.positions import Span
 
 
-def modules_facts(modules: Sequence[Found], focus: Focus) -> list[Part]:
+def modules_hover(modules: Sequence[Found], focus: Focus, span: Span) -> HoverText:
     """What the modules are, and where they are used with which shapes; of a container what it consists of."""
     stale = STALE if any(is_stale(found.state) for found in modules) else ""
     headline = dotted([code(_title(modules)), *_facts(modules)]) + words(stale)
@@ -24,7 +26,8 @@ def modules_facts(modules: Sequence[Found], focus: Focus) -> list[Part]:
     table = children_table(modules[0].index, modules[0].module.path)
     if runs and (table is None or len(modules) > 1):
         table = runs_table(runs, focus.holds)
-    return [headline, *([] if table is None else [table]), *origins_of(found.state for found in modules)]
+    origins = origins_of(found.state for found in modules)
+    return HoverText((headline, *([] if table is None else [table]), *origins), span, gist=gist_of_runs(runs))
 
 
 def _title(modules: Sequence[Found]) -> str:

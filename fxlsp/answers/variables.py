@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 from fxlsp.answers.events import Event
 from fxlsp.answers.focus import Focus
-from fxlsp.answers.hovertext import Part
+from fxlsp.answers.gist import gist_of_variable
+from fxlsp.answers.hovertext import HoverText, Part
 from fxlsp.answers.origins import STALE, is_stale, origins_of
 from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import holds_tensor, output_text
 from fxlsp.answers.sightings import Sighting
+from fxlsp.source.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +43,14 @@ def _held(name: str, sighting: Sighting) -> Iterator[Holding]:
             yield Holding(Run(sighting.state, sighting.index, event), Run(sighting.state, sighting.index, made))
 
 
-def variable_facts(name: str, found: Sequence[Holding], focus: Focus) -> list[Part]:
-    """The value of the variable and the node that made it; nothing where no run tells of a tensor."""
+def variable_hover(name: str, found: Sequence[Holding], focus: Focus, span: Span) -> HoverText | None:
+    """The value of the variable and the node that made it; None where no run tells of a tensor."""
     if not found:
-        return []
+        return None
     shown = focus.among(found, lambda each: each.around)
     first = shown[0].made
     if not holds_tensor(first.event.output):
-        return []
+        return None
     made = [each.made for each in found]
     rows = list({(id(run.state), run.event.first): run for run in made}.values())
     stale = STALE if is_stale(first.state) else ""
@@ -56,7 +58,8 @@ def variable_facts(name: str, found: Sequence[Holding], focus: Focus) -> list[Pa
     value = output_text(first.event.output, first.index.usual_dtype) + (f" {first.dtype}" if first.dtype else "")
     headline = dotted([code(name), code(value), _maker(first)]) + more + words(stale)
     table = [runs_table(rows)] if len(rows) > 1 else []
-    return [headline, *table, *origins_of(each.around.state for each in shown)]
+    facts: list[Part] = [headline, *table, *origins_of(each.around.state for each in shown)]
+    return HoverText(tuple(facts), span, gist=gist_of_variable(name, [each.made for each in shown]))
 
 
 def _maker(run: Run) -> RichText:

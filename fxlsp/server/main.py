@@ -13,6 +13,7 @@ from fxlsp.server import (
     code_action,
     code_lens,
     commands,
+    copying,
     definition,
     document_symbol,
     graph,
@@ -31,7 +32,7 @@ from fxlsp.server import (
 from fxlsp.server.server import Server
 
 _FEATURES = (
-    *(lifecycle, text_sync, notebook_sync, watched_files, commands, recipes, instances, graph, information),
+    *(lifecycle, text_sync, notebook_sync, watched_files, commands, recipes, instances, graph, information, copying),
     *(hover, code_lens, inlay_hint, document_symbol, code_action, definition, workspace_symbol),
 )
 

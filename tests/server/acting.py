@@ -71,6 +71,7 @@ class Actor:
             "write": self._write,
             "save": self._save,
             "run": self._run,
+            "run-at": self._run_at,
             "pick": self._pick,
         }
 
@@ -204,12 +205,22 @@ class Actor:
     async def _run(self, argument: str) -> list[str]:
         """``COMMAND ARGUMENTS`` with the arguments as a JSON list, in which ``$`` is the folder's URI."""
         command, _, arguments = argument.partition(" ")
-        given = json.loads(arguments.replace('"$', f'"{self._folder.as_uri()}') or "[]")
+        return await self._command(command, *json.loads(arguments.replace('"$', f'"{self._folder.as_uri()}') or "[]"))
+
+    async def _run_at(self, argument: str) -> list[str]:
+        """``COMMAND MARK``, for a command that takes a place."""
+        command, _, mark = argument.partition(" ")
+        buffer, position = self._place(mark)
+        return await self._command(command, buffer.uri, position["line"], position["character"])
+
+    async def _command(self, command: str, *given: Json) -> list[str]:
         before = {name: buffer.text for name, buffer in self._buffers.items()}
         self._heard = len(self._client.heard)
         answer = await self._client.command(command, *given)
         await self._client.rest()
-        told = [] if answer is None else json.dumps(answer, indent=1, ensure_ascii=False).split("\n")
+        is_text = isinstance(answer, dict) and answer.keys() == {"text"}
+        said = answer["text"] if is_text else json.dumps(answer, indent=1, ensure_ascii=False)
+        told = [] if answer is None else said.split("\n")
         return [self._without_folder(line) for line in [*told, *self._messages(), *self._changes(before)]]
 
     def _messages(self) -> Iterator[str]:

@@ -231,6 +231,9 @@ async def test_commands_take_the_uri_of_a_cell(start: Start, tmp_path: Path) -> 
     await hints_of(client, net, CALL, "(4, 8)")
     recipes = await client.command("fxlsp.recipes", net.uri, "Net")
     assert [each["location"] for each in recipes] == [{"uri": use.uri, "line": 2}]
+    place = client.position(net, net.text.index("fc(x)"))
+    copied = await client.command("fxlsp.copyComment", net.uri, place["line"], place["character"])
+    assert copied == {"text": "# (4, 3) → (4, 8)  fc"}
     await client.command("fxlsp.writeRecipe", net.uri, "Net")
     assert "# fxlsp: Net()(torch.randn(4, 3))\nclass Net" in net.text
 
