@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_choices_in_the_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What tests choose is not the user's choice; servers that they start inherit this."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +18,14 @@ class Instance:
     """``layer1.0``; "" for the model itself."""
     turn: int
     """Which call of the module it is, from 1."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Instance:
+        """
+        Raises:
+            KeyError, TypeError: it was not written by :meth:`to_json`.
+        """
+        return cls(data["file"], data["model"], data["module_path"], data["turn"])

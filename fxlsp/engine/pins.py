@@ -1,14 +1,19 @@
-"""Recipes that the user chose for models that have several; they hold for the session."""
+"""Recipes that the user chose for models that have several."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fxlsp.engine.analysis import Analysis, Candidate, Guest
 from fxlsp.engine.index import Place
 from fxlsp.report.recipes import Recipe
+from fxlsp.source.positions import Span
 from fxlsp.source.recipes import FoundRecipe
+
+_NOWHERE = Span(0, 0, 0, 0)
+"""Of a recipe that an earlier session found: lines mean nothing in the text of this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +23,20 @@ class Pin:
     recipe: Recipe
     known: tuple[FoundRecipe, ...]
     """What was found for the model when the recipe was last among it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The choice, and the comments that it counts before: what the next session needs to know."""
+        comments = [each.recipe.to_json() for each in self.known if each.recipe.source == "comment"]
+        return {"recipe": self.recipe.to_json(), "comments": comments}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Pin:
+        """
+        Raises:
+            KeyError, TypeError: it was not written by :meth:`to_json`.
+        """
+        comments = [FoundRecipe(Recipe.from_json(each), _NOWHERE) for each in data["comments"]]
+        return cls(Recipe.from_json(data["recipe"]), tuple(comments))
 
 
 def with_pins(analysis: Analysis, pins: dict[Place, Pin]) -> Analysis:

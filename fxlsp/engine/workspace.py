@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from fxlsp.engine.background import Background
+from fxlsp.engine.choices import Choices
 from fxlsp.engine.folders import Client, read_folder
 from fxlsp.engine.fx_uses import FxUses
 from fxlsp.engine.home_words import in_words_of
@@ -82,6 +83,7 @@ class Workspace:
         self._indexer = Indexer(self._session, self._executor, self._on_indexed)
         self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)
         self._fx_uses = FxUses(self._session, self._executor, self._on_profile)
+        self._choices = Choices(self._session)
         self._read_folders()
         self.snapshot: Snapshot = take_snapshot(self._session, self._templates)
         """The session as it is. It never changes; another takes its place."""
@@ -186,7 +188,7 @@ class Workspace:
     def choose_recipe(self, path: str, name: str, recipe: Recipe | None) -> None:
         """Makes and feeds a model of an open document by one of its ``found`` recipes; None by the first that works.
 
-        The choice holds for the session, or until a recipe comment is written for the model.
+        The choice holds, in later sessions too, until a recipe comment is written for the model.
         """
         place = Place(path, name)
         found = next((state.found for state in self.snapshot.states_in(path) if state.key.name == name), ())
@@ -202,7 +204,7 @@ class Workspace:
     def choose_instance(self, path: str, name: str, instance: Instance | None) -> None:
         """Shows of a class of an open document what one of its uses made of it; None shows the first again.
 
-        The choice holds for the session; while no trace has that use, the first is shown.
+        The choice holds, in later sessions too; while no trace has that use, the first is shown.
         """
         place = Place(path, name)
         if instance is None:
@@ -240,6 +242,8 @@ class Workspace:
     async def shutdown(self) -> None:
         """Ends everything: traces, processes, threads; within a few seconds, whatever they do."""
         self._subscribers.clear()
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._choices.close(), _SHUTDOWN_SECONDS)
         await self._fx_uses.close()
         await self._background.close()
         await self._indexer.close()
@@ -294,6 +298,7 @@ class Workspace:
         self._publish(Change(cause, frozenset(paths)))
 
     def _publish(self, change: Change) -> None:
+        self._choices.follow()
         self.snapshot = take_snapshot(self._session, self._templates)
         for callback in tuple(self._subscribers):
             callback(change)
@@ -311,6 +316,7 @@ class Workspace:
     def _read_folders(self) -> None:
         folders = tuple(read_folder(path, self._client) for path in self._folders or ("",))
         self._session.folders = folders
+        self._choices.look()
         self._fx_uses.look()
         self._indexer.look()
         self._session.trusted |= any(folder.settings.trusted for folder in folders)

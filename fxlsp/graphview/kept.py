@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import tempfile
 from hashlib import blake2b
 from pathlib import Path
 
-from fxlsp.engine.index_cache import cache_folder
+from fxlsp.engine.user_folders import cache_folder, write_whole
 
 _MOST_PAGES = 30
 """Each is some 2 MB; the oldest make room."""
@@ -33,16 +31,7 @@ def write_page(path: Path, text: str) -> None:
     Raises:
         OSError: there is no place for it.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    write_whole(path, text)
     _make_room(path)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fxlsp.engine.analysis import Analysis, Candidate, analyse
@@ -95,3 +97,26 @@ def test_a_chosen_comment_is_followed_while_it_is_edited() -> None:
     pins = {PLACE: Pin(Recipe("Net(9)", None, "comment"), net(analysed(commented)).found)}
     assert recipe(commented, pins) == ("Net(9)", True)
     assert recipe(commented.replace("Net(9)", "Net(10)"), pins) == ("Net(10)", True)
+
+
+def earlier(text: str) -> dict[Place, Pin]:
+    """The choice as a session that ended with ``text`` leaves it to the next."""
+    pin = Pin(CHOSEN, net(analysed(text)).found)
+    return {PLACE: Pin.from_json(json.loads(json.dumps(pin.to_json())))}
+
+
+def test_one_of_an_earlier_session_counts_while_it_is_there() -> None:
+    pins = earlier(TEXT)
+    assert recipe(TEXT.replace("Net(3)(torch.randn(4))\n", ""), pins) == ("Net(1)", False)
+    assert recipe("\n\n" + TEXT, pins) == ("Net(3)", True)
+    assert recipe("\n\n" + TEXT.replace("Net(3)", "Net(7)"), pins) == ("Net(7)", True)
+
+
+def test_one_of_an_earlier_session_is_not_looked_for_where_it_stood_then() -> None:
+    assert recipe(TEXT.replace("Net(3)", "Net(7)"), earlier(TEXT)) == ("Net(1)", False)
+
+
+def test_one_of_an_earlier_session_ends_only_with_a_comment_that_was_not_there_then() -> None:
+    commented = TEXT.replace("class", "# fxlsp: Net(9)\nclass")
+    assert recipe(commented, earlier(commented)) == ("Net(3)", True)
+    assert recipe(commented, earlier(TEXT)) == ("Net(9)", False)

@@ -1,0 +1,221 @@
+"""What the user chose is known in the next session."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from fxlsp.engine import choices
+from fxlsp.engine.choice_file import BrokenFileError, ChoiceFile, Key
+from fxlsp.engine.choices import Choices
+from fxlsp.engine.folders import Client, read_folder
+from fxlsp.engine.index import Place
+from fxlsp.engine.instances import Instance
+from fxlsp.engine.pins import Pin
+from fxlsp.engine.session import Session
+from fxlsp.engine.user_folders import state_folder
+from fxlsp.report.recipes import Recipe
+from fxlsp.source.positions import Span
+from fxlsp.source.recipes import FoundRecipe
+from tests.engine.conftest import eventually
+
+CALL = Recipe("Net(32)", "torch.randn(2, 8)", "call-site", "/elsewhere/train.py")
+COMMENT = FoundRecipe(Recipe("Net(1)", None, "comment"), Span(3, 1, 3, 9))
+SITE = FoundRecipe(CALL, Span(7, 1, 7, 9), "/elsewhere/train.py")
+PIN = Pin(CALL, (COMMENT, SITE))
+INSTANCE = Instance("/project/net.py", "Net", "layers.1", 1)
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(choices, "_PAUSE", 0.0)
+    # A server that was made in this process has taken the log for its editor.
+    monkeypatch.setattr(logging.getLogger("fxlsp"), "propagate", True)
+    return tmp_path / "state" / "fxlsp"
+
+
+class Sitting:
+    """One session with the folder ``project``, and its choices."""
+
+    def __init__(self, folder: Path, *names: str) -> None:
+        folders = [folder / name for name in names or ("project",)]
+        for each in folders:
+            each.mkdir(exist_ok=True)
+        self.session = Session(tuple(read_folder(str(each), Client({})) for each in folders))
+        self.choices = Choices(self.session)
+        self.choices.look()
+
+
+def net(folder: Path, name: str = "Net", file: str = "net.py") -> Place:
+    return Place(str(folder / "project" / file), name)
+
+
+def files(state: Path) -> dict[str, str]:
+    """The texts of all files."""
+    return {path.name: path.read_text() for path in state.iterdir()} if state.exists() else {}
+
+
+async def test_a_later_session_knows_them(tmp_path: Path) -> None:
+    first = Sitting(tmp_path)
+    first.session.pins[net(tmp_path)] = PIN
+    first.session.instances[net(tmp_path, "Block")] = INSTANCE
+    await first.choices.close()
+    second = Sitting(tmp_path)
+    assert second.session.instances == {net(tmp_path, "Block"): INSTANCE}
+    (pin,) = second.session.pins.values()
+    assert pin.recipe == CALL
+    assert [each.recipe for each in pin.known] == [COMMENT.recipe]
+
+
+async def test_they_are_written_soon_and_without_a_goodbye(tmp_path: Path, state: Path) -> None:
+    sitting = Sitting(tmp_path)
+    sitting.choices.follow()
+    assert files(state) == {}
+    sitting.session.pins[net(tmp_path)] = PIN
+    sitting.choices.follow()
+    await eventually(lambda: Sitting(tmp_path).session.pins)
+    await sitting.choices.close()
+    assert [name[:8] for name in files(state)] == ["choices-"]
+
+
+async def test_one_that_is_taken_back_is_forgotten(tmp_path: Path) -> None:
+    first = Sitting(tmp_path)
+    first.session.pins[net(tmp_path)] = PIN
+    await first.choices.close()
+    second = Sitting(tmp_path)
+    del second.session.pins[net(tmp_path)]
+    await second.choices.close()
+    assert Sitting(tmp_path).session.pins == {}
+
+
+async def test_of_two_servers_each_keeps_what_it_changed(tmp_path: Path) -> None:
+    both = Sitting(tmp_path), Sitting(tmp_path)
+    for sitting, name in zip(both, ("One", "Two"), strict=True):
+        sitting.session.pins[net(tmp_path, name)] = PIN
+        await sitting.choices.close()
+    assert Sitting(tmp_path).session.pins.keys() == {net(tmp_path, "One"), net(tmp_path, "Two")}
+
+
+async def test_each_folder_has_a_file_and_paths_in_it_are_relative(tmp_path: Path, state: Path) -> None:
+    sitting = Sitting(tmp_path, "project", "other")
+    outside = Place(str(tmp_path / "lone.py"), "Net")
+    (tmp_path / "project" / "sub").mkdir()
+    places = [net(tmp_path, file="sub/net.py"), Place(str(tmp_path / "other" / "a.py"), "A"), outside]
+    sitting.session.instances.update(dict.fromkeys(places, INSTANCE))
+    await sitting.choices.close()
+    told = {data["folder"]: list(data["instances"]) for data in map(json.loads, files(state).values())}
+    assert told == {
+        str(tmp_path / "project"): sorted([outside.path, os.path.join("sub", "net.py")]),
+        str(tmp_path / "other"): ["a.py"],
+    }
+    again = Sitting(tmp_path, "project", "other")
+    assert again.session.instances.keys() == set(places)
+
+
+async def test_those_about_buffers_that_no_file_holds_end_with_the_session(tmp_path: Path, state: Path) -> None:
+    sitting = Sitting(tmp_path)
+    sitting.session.pins[Place(str(tmp_path / "untitled" / "Untitled-1.py"), "Net")] = PIN
+    await sitting.choices.close()
+    assert files(state) == {}
+
+
+async def test_a_folder_that_comes_later_brings_its_own_and_changes_none(tmp_path: Path) -> None:
+    first = Sitting(tmp_path)
+    first.session.instances[net(tmp_path)] = INSTANCE
+    await first.choices.close()
+    second = Sitting(tmp_path, "other")
+    newer = Instance("/project/net.py", "Net", "layers.2", 1)
+    second.session.instances[net(tmp_path)] = newer
+    second.session.folders = Sitting(tmp_path).session.folders
+    second.choices.look()
+    assert second.session.instances == {net(tmp_path): newer}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", "\0", '{"version": 7}', '{"version": 1, "recipes": 3}', "[" * 9999]
+)
+async def test_a_broken_file_is_told_once_kept_and_replaced_by_the_next_choice(
+    content: str, tmp_path: Path, state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "fxlsp")
+    path = ChoiceFile(str(tmp_path / "project")).path
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    sitting = Sitting(tmp_path)
+    assert sitting.session.pins == {}
+    assert path.read_text() == content
+    sitting.session.pins[net(tmp_path)] = PIN
+    await sitting.choices.close()
+    assert len(caplog.records) == 1
+    assert str(path) in caplog.messages[0]
+    assert Sitting(tmp_path).session.pins.keys() == {net(tmp_path)}
+
+
+@pytest.mark.parametrize("entry", [3, [], {}, {"recipe": {}, "comments": []}, {"recipe": None, "comments": None}])
+async def test_an_entry_that_makes_no_sense_costs_no_other(entry: object, tmp_path: Path) -> None:
+    unhashable = {"recipe": {"init": [], "inputs": None, "source": "comment"}, "comments": []}
+    entries = {Key("recipes", "net.py", "Odd"): entry, Key("recipes", "net.py", "List"): unhashable}
+    ChoiceFile(str(tmp_path / "project")).write({**entries, Key("recipes", "net.py", "Net"): PIN.to_json()})
+    sitting = Sitting(tmp_path)
+    assert sitting.session.pins.keys() == {net(tmp_path)}
+    sitting.session.pins.clear()
+    await sitting.choices.close()
+    assert ChoiceFile(str(tmp_path / "project")).read() == {
+        key: each for key, each in entries.items() if each is not None
+    }
+
+
+async def test_where_nothing_can_be_written_the_choice_holds_for_the_session(
+    tmp_path: Path, state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "fxlsp")
+    state.parent.write_text("a file in the place of the folder")
+    sitting = Sitting(tmp_path)
+    sitting.session.pins[net(tmp_path)] = PIN
+    await sitting.choices.close()
+    assert sitting.session.pins == {net(tmp_path): PIN}
+    assert "holds for this session alone" in caplog.messages[-1]
+
+
+def test_no_half_written_file_is_left(tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = ChoiceFile(str(tmp_path))
+    file.write({Key("recipes", "net.py", "Net"): PIN.to_json()})
+    before = files(state)
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("fxlsp.engine.user_folders.os.replace", fail)
+    with pytest.raises(OSError, match="no space"):
+        file.write({})
+    assert files(state) == before
+
+
+def test_files_of_no_folder_have_a_file_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ChoiceFile("").path != ChoiceFile(str(tmp_path)).path
+
+
+def test_the_users_folder_follows_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    assert state_folder() == tmp_path / ".local" / "state" / "fxlsp"
+    monkeypatch.setattr("sys.platform", "darwin")
+    assert state_folder() == tmp_path / "Library" / "Application Support" / "fxlsp"
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
+    assert state_folder() == tmp_path / "Local" / "fxlsp"
+
+
+def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    file = ChoiceFile(str(tmp_path))
+    file.path.mkdir(parents=True)
+    with pytest.raises(BrokenFileError, match="IsADirectoryError"):
+        file.read()
