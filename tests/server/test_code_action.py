@@ -84,7 +84,7 @@ async def test_an_editor_without_versioned_edits_gets_plain_ones(start: Start, t
 async def test_only_what_was_asked_for_is_offered(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = await with_problem(client, tmp_path)
-    assert await client.actions(buffer, "self.fcs[0](x)", ["refactor", "source.fixAll"]) == []
+    assert await client.actions(buffer, "self.fcs[0](x)", ["refactor.extract", "source.fixAll"]) == []
     assert len(await client.actions(buffer, "self.fcs[0](x)", ["source", "quickfix"])) == 2
     assert await client.actions(buffer, "return x.relu()") == []
     assert await client.actions(buffer, "import torch") == []
@@ -112,3 +112,29 @@ async def test_text_that_does_not_parse_offers_no_edit_of_code(start: Start, tmp
     client.replace(buffer, "return x.relu()", "return x.relu(")
     titles = [action["title"] for action in await client.actions(buffer, "self.fcs[0](x)")]
     assert titles == [IGNORE]
+
+
+async def test_shapes_as_a_comment_are_offered_to_who_asks_and_not_to_a_light_bulb(
+    start: Start, tmp_path: Path
+) -> None:
+    client = await start(Abilities(encoding="utf-8"))
+    buffer = await with_problem(client, tmp_path)
+    offset = buffer.text.index("x.relu()")
+    start_, end = (client.position(buffer, each) for each in (offset, offset + 3))
+
+    async def titles(to: Json = start_, **context: Json) -> list[str]:
+        params = {"range": {"start": start_, "end": to}, "context": {"diagnostics": [], **context}}
+        return [each["title"] for each in await client.ask("textDocument/codeAction", buffer, **params)]
+
+    comment = "Write the shapes as a comment"
+    assert await titles() == await titles(triggerKind=2) == await titles(only=["quickfix"], triggerKind=1) == []
+    assert await titles(triggerKind=1) == await titles(end) == [comment]
+    for kind in ("refactor", "refactor.rewrite", ""):
+        assert await titles(only=[kind]) == [comment]
+    problem = {"range": {"start": start_, "end": end}, "message": "of another server"}
+    assert await titles(end, diagnostics=[problem]) == []
+    assert await titles(end, only=["refactor.extract"]) == await titles(end, only=["refactor.re"]) == []
+    (action,) = await client.actions(buffer, "x.relu()", only=["refactor"])
+    assert action["kind"] == "refactor.rewrite"
+    client.apply(buffer, edits(action))
+    assert "        # (2, 3)  x\n        return x.relu()" in buffer.text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from fxlsp.answers.fixes.comment_line import comment_above, is_continued
 from fxlsp.answers.fixes.fix import Edit, Fix
 from fxlsp.source.comments import Comment, comments_by_line
 from fxlsp.source.documents import Document
 from fxlsp.source.positions import Span
-from fxlsp.source.syntax import ancestors
 
 _IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
 _RECIPE = re.compile(r"#\s*fxlsp:")
@@ -28,8 +28,8 @@ def _edit(document: Document, code: str, line: int) -> Edit | None:
     if above is not None and above.alone and (known := _IGNORE.search(above.text)) is not None:
         return _with_code(code, above, known)
     is_recipe = here is not None and _RECIPE.search(here.text) is not None
-    if is_recipe or (here is None and _is_continued(document, line)):
-        return _line_above(document, code, line)
+    if is_recipe or (here is None and is_continued(document, line)):
+        return comment_above(document, line, f"# fxlsp: ignore[{code}]")
     text = document.lines.line_text(line)
     return Edit(Span(line, len(text.rstrip()) + 1, line, len(text) + 1), f"  # fxlsp: ignore[{code}]")
 
@@ -44,24 +44,3 @@ def _with_code(code: str, comment: Comment, known: re.Match[str]) -> Edit | None
     line, column = comment.span.line, comment.span.column
     start, end = known.span("codes")
     return Edit(Span(line, column + start, line, column + end), ", ".join([*codes, code]))
-
-
-def _line_above(document: Document, code: str, line: int) -> Edit | None:
-    """A comment on a line of its own."""
-    comments = document.derive(comments_by_line)
-    if line > 1 and line - 1 not in comments and _is_continued(document, line - 1):
-        return None
-    text = document.lines.line_text(line)
-    indentation = text[: len(text) - len(text.lstrip())]
-    return Edit(Span(line, 1, line, 1), f"{indentation}# fxlsp: ignore[{code}]{document.newline}")
-
-
-def _is_continued(document: Document, line: int) -> bool:
-    """Whether a line without a comment goes on behind its end: by a backslash, or within a string."""
-    text = document.lines.line_text(line)
-    if text.endswith("\\"):
-        return True
-    row, column = document.lines.to_bytes(line, len(text) + 1)
-    node = document.tree.root_node.descendant_for_point_range((row, column), (row, column))
-    around = () if node is None else (node, *ancestors(node))
-    return any(each.type == "string" and each.start_point.row <= row < each.end_point.row for each in around)
