@@ -1,6 +1,7 @@
 // What becomes of the server's commands here: VS Code has its own way to ask, to trust and to show a graph.
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { copied } from "./copying";
 import { chooseInstance, chooseRecipe } from "./picks";
 import type { Session } from "./session";
 import { whichModel } from "./whichModel";
@@ -35,6 +36,9 @@ export async function execute(
       return given.length > 1
         ? next(command, given)
         : withPlace(client, given, "fxlsp.chooseRecipe", (at) => next(command, at));
+    case "fxlsp.copyComment":
+    case "fxlsp.copyTable":
+      return given.length > 2 ? next(command, given) : copied(client, command, next);
     default:
       // A menu hands over the file it was opened for, the palette nothing.
       return next(

@@ -162,3 +162,13 @@ test("the outline and the way to a definition are there", async () => {
   );
   assert.ok(places.length > 0);
 });
+
+test("the shapes at the cursor are copied as a comment", async () => {
+  const document = await opened("twice.py");
+  await eventually(async () => (await hints(document)).size > 0);
+  const editor = await vscode.window.showTextDocument(document);
+  const call = rangeOf(document, "self.linear(x)").start.translate(0, 6);
+  editor.selection = new vscode.Selection(call, call);
+  await vscode.commands.executeCommand("fxlsp.copyComment");
+  assert.match(await vscode.env.clipboard.readText(), /^# \(.*\) → \(.*\)/);
+});
