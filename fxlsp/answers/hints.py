@@ -16,7 +16,7 @@ from fxlsp.answers.arguments import arguments
 from fxlsp.answers.events import Event
 from fxlsp.answers.focus import Focus, focus_on
 from fxlsp.answers.origins import STALE, is_guessed, is_stale, origin_text
-from fxlsp.answers.richtext import RichText, block, paragraphs, words
+from fxlsp.answers.richtext import RichText, paragraphs, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import holds_tensor, output_text
 from fxlsp.answers.traceindex import TraceIndex, index_of
@@ -52,10 +52,10 @@ class Hint:
         """Every run, the other operations on the line, and where the shapes come from."""
         stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
         origins = {id(run.state): origin_text(run.state, run.index.report) for run in self.runs}
-        tables = [block(runs_table(self.runs, self.focus.holds).lines())]
+        tables = [runs_table(self.runs, self.focus.holds).text()]
         if self.others:
             others = runs_table(self.others, self.focus.holds)
-            tables += [words("before that on this line:"), block(others.lines())]
+            tables += [words("before that on this line:"), others.text()]
         return paragraphs([*tables, *origins.values(), *stale])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fxlsp.answers.richtext import RichText, block, paragraphs
+from fxlsp.answers.richtext import RichText, paragraphs
 from fxlsp.answers.tables import LINES, Table
 from fxlsp.source.positions import Span
 
@@ -33,7 +33,7 @@ class HoverText:
         advice = self.advice[: self._room_for_advice()]
         parts = [*self.facts[:1], *advice, *self.facts[1:]]
         taken = _lines(parts)
-        return paragraphs(block(part.lines_beside(taken)) if isinstance(part, Table) else part for part in parts)
+        return paragraphs(part.text_beside(taken) if isinstance(part, Table) else part for part in parts)
 
     @property
     def table(self) -> Table | None:
@@ -47,7 +47,7 @@ class HoverText:
         return "\n".join(f"# {line}" for line in self.gist or first) or None
 
     def _room_for_advice(self) -> int:
-        table = () if self.table is None else self.table.lines_beside(LINES)
+        table = () if self.table is None else self.table.text_beside(LINES).plain.split("\n")
         return max(LINES - _lines(self.facts) - len(table), _FEWEST_ADVICES)
 
 

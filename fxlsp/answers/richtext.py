@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fxlsp.answers.tables import Table
-
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
 
@@ -49,13 +47,8 @@ def prose(text: str) -> RichText:
 
 def link(text: str, address: str) -> RichText:
     """A text that leads to an address where links can be followed."""
-    return RichText(f"[{words(text).markdown}]({address})", text)
-
-
-def block(lines: Iterable[str]) -> RichText:
-    """Lines that keep their columns."""
-    text = "\n".join(lines)
-    return RichText(f"```text\n{text}\n```", text)
+    linked = f"[{words(text).markdown}]({address})"
+    return RichText(linked, text, linked)
 
 
 def joined(parts: Iterable[RichText], separator: str) -> RichText:

@@ -359,7 +359,9 @@ def test_a_holder_over_the_memory_limit_is_ended(project: Project) -> None:
     project.write(TABLE.replace("[os.getpid()]", "[os.getpid(), bytearray(b'1') * 2**29]"), "slow.py")
     first = project.importer()
     (holder,) = set(holders_of(project.worker)) - set(others)
-    message = project.worker.answer(f"{project.path}:Net", *RECIPE, megabytes=700)
+    # It must not be done before its memory is looked at.
+    hanging = MODEL.replace("return self.a", "while True: pass\n        return self.a")
+    message = project.worker.answer(f"{project.path}:Net", *RECIPE, megabytes=700, overlays={project.path: hanging})
     assert (message["type"], message["limit"]) == ("failed", "memory")
     eventually(lambda: not is_running(holder))
     assert project.importer() != first
