@@ -19,7 +19,7 @@ from ..recipes import RecipeError, default_init, find_target
 from ..torch_private import FakeTensorMode
 from .attempts import Under
 from .budget import Budget
-from .makings import parameters_of
+from .makings import is_nothing, parameters_of
 from .searching import Found, Search
 
 _FAKES_LOG = logging.getLogger(FakeTensorMode.__module__)
@@ -64,7 +64,7 @@ class Lacking:
         return None if found is self._target else found
 
     def lacks(self, error: BaseException) -> bool:
-        """Whether a construction by defaults failed since they say None, or hide which arguments are wanted."""
+        """Whether a construction by defaults failed since they say nothing, or hide which arguments are wanted."""
         try:
             target = find_target(self._loaded.module, self._target.name)
             parameters = [] if isinstance(target, torch.nn.Module) else parameters_of(target)
@@ -74,6 +74,8 @@ class Lacking:
         text = text_of(error)
         if any(parameter.default is None for parameter in parameters):
             return "NoneType" in text or isinstance(error, (AssertionError, ValueError))
+        if any(is_nothing(parameter.default) for parameter in parameters):
+            return isinstance(error, IndexError)
         hidden = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         return any(parameter.kind in hidden for parameter in parameters) and _MISSING.search(text) is not None
 

@@ -76,6 +76,11 @@ class Attempts:
         self._failed: tuple[Guess, Outcome] | None = None
         """The last that could not be made: it is asked for again when it is to be run."""
 
+    def note_same(self, made: Guess, told: Guess) -> None:
+        """Remember that ``told`` makes the model that ``made`` does, of which it only says more."""
+        if made in self._models:
+            self._models.setdefault(told, self._models[made])
+
     def made(self, trial: Trial) -> Outcome:
         """Make the model alone."""
         outcome = Outcome()

@@ -76,7 +76,8 @@ class Use:
     def known_length(self) -> int:
         if self.length is None:
             read = [key + 1 for key in self.entries if isinstance(key, int)]
-            self.length = max([_UNKNOWN_LENGTH, *read])
+            # Who reads the first and the second most likely knows that there are two.
+            self.length = len(read) if len(read) > 1 and len(read) == max(read) else max([_UNKNOWN_LENGTH, *read])
         return self.length
 
 
@@ -170,7 +171,10 @@ class Chameleon(int):
         return int.__hash__(self)
 
     def __contains__(self, key: object) -> bool:
-        self.fxlsp_use.mapping = self.fxlsp_use.mapping or isinstance(key, str)
+        if isinstance(key, str):
+            self.fxlsp_use.mapping = True
+        else:
+            self.fxlsp_use.known_length()
         return False
 
     def __bool__(self) -> bool:

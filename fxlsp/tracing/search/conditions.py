@@ -19,7 +19,7 @@ import torch
 from .chameleon import Chameleon
 from .guesses import Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves
 from .lengths import several
-from .names import called_module, name_of, sizes_of
+from .names import ARRAY, VOCABULARY, array_of, called_module, name_of, sizes_of
 from .operators import of_rank, reranked
 from .sizes import equalised, number_of
 
@@ -205,6 +205,8 @@ class _Wanted:
         for path, part in self._parts(tensor, None):
             if isinstance(part, Tensor) and 0 <= wanted <= 6:
                 yield changed(self.trial, path, of_rank(part, wanted))
+            elif isinstance(part, Text) and part.code.startswith(ARRAY) and 0 < wanted <= 6:
+                yield changed(self.trial, path, array_of((VOCABULARY,) * wanted))
         yield from reranked(self.trial, got, wanted)
 
     def _of_length(self, sequence: ast.expr, length: int) -> Iterator[Trial]:

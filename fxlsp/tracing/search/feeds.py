@@ -17,7 +17,7 @@ from .first_uses import first_uses
 from .guesses import Group, Guess, Open, Size, Tensor, Text, Trial, changed
 from .layers import BATCH, inputs_of_layers, spatial
 from .lengths import several
-from .names import IMAGE, SEQUENCE
+from .names import IMAGE, SEQUENCE, image_sizes
 
 FEATURES = 32
 """Channels where no layer says how many."""
@@ -36,7 +36,7 @@ _STEPS = re.compile(
     r"q|k|v|query|queries|keys?|values?|hidden_states?|memory|tgt|src|\w+_(hiddens?|states?|seq|sequence)"
 )
 _FLAG = re.compile(
-    r"""(return|use|is|with|output|do|need|get|if)_\w+|train(ing)?|mode|verbose|eval|test|debug|inference|sample""",
+    r"""(return|use|is|with|output|do|need|get|if)_(?!(size|shape|dim|len)s?$)\w+|train(ing)?|mode|verbose|eval|test|debug|inference|sample""",
     re.VERBOSE,
 )
 _EDGE = re.compile(r"[HWhw]|height|width|.*_(height|width)")
@@ -111,6 +111,8 @@ def of_annotation(annotation: object, main: Tensor | None) -> Guess | None:
     if isinstance(annotation, str):
         plain = annotation.replace("typing.", "").replace("torch.", "")
         scalars = {"int": Size(2), "float": Text("0.5"), "bool": Text("False"), "str": Text("''")}
+        if re.fullmatch(r"[Tt]uple\[int(, int)*\]", plain):
+            return image_sizes(plain.count("int"))
         lists = re.fullmatch(r"(?:List|list|Sequence)\[Tensor\]", plain)
         return list_of(main) if lists else scalars.get(plain)
     if annotation is int:
@@ -118,6 +120,8 @@ def of_annotation(annotation: object, main: Tensor | None) -> Guess | None:
     if annotation in (float, bool, str):
         return Text({float: "0.5", bool: "False", str: "''"}[annotation])
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is tuple and arguments and all(each is int for each in arguments):
+        return image_sizes(len(arguments))
     if origin in (list, tuple) and arguments and arguments[0] is torch.Tensor:
         count = len(arguments) if origin is tuple and Ellipsis not in arguments else 2
         return list_of(main, count)
@@ -242,9 +246,14 @@ def optional_inputs(model: torch.nn.Module, fed: Group | None) -> Iterator[tuple
             yield key, likely_input(parameter, uses.get(parameter.name), main, dict(before))
 
 
-def other_masks(trial: Trial) -> Iterator[Trial]:
-    """Masks of other shapes, and none at all: nothing but the way it is used tells which a mask is."""
+def other_masks(trial: Trial, words: set[str]) -> Iterator[Trial]:
+    """Masks of other shapes, and none at all: nothing but the way it is used tells which a mask is.
+
+    Of those that are named by ``words``, if there are any.
+    """
     for key, part in trial.fed.items if trial.fed is not None else ():
+        if words and key.rstrip("=") not in words:
+            continue
         if not _MASK.fullmatch(key.rstrip("=")) or not isinstance(part, Tensor):
             continue
         length = part.shape[-1] if part.shape else SEQUENCE

@@ -20,6 +20,7 @@ from .names import (
     RETURNS_FIRST,
     VOCABULARY,
     Names,
+    array_of,
     called_class,
     called_module,
     likely_words,
@@ -50,21 +51,15 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         yield _with_any_arguments(trial)
     if "Identity" in text:
         yield from _with_results(trial, outcome.uses, names)
-    if "invalid index to scalar variable" in text:
-        yield from _lists_for_numbers(trial)
     match = re.search(r"'(float|bool)' object (?:is not callable|has no attribute '(\w+)')", text)
     if match is not None:
         yield from _for_literals(trial, *match.groups())
-    if re.search(r"'list'|not list|type list|can only concatenate list", text):
-        yield from _numbers_for_lists(trial)
+    yield from _lists_and_numbers(trial, text, own_frames(error.__traceback__, places)[:1])
     told = re.findall(class_name(()) + r"\w+", text)
     if "too many dimensions" in text:
         # It was read as a list of lists, and so on: the outermost is meant.
         told = [re.sub(r"(__0_)+$", "", name) for name in told]
     named = [path for path in outcome.uses if class_name(path) in told]
-    unpacked = re.search(r"values to unpack \(expected (\d+)", text)
-    if unpacked is not None:
-        yield from _of_length(trial, int(unpacked.group(1)), words_at(own_frames(error.__traceback__, places)[:1]))
     if isinstance(error, KeyError) and isinstance(error.args[0] if error.args else None, Chameleon):
         named.insert(0, error.args[0].fxlsp_use.path)
     frames = own_frames(error.__traceback__, places)
@@ -72,7 +67,9 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         yield from _by_words(trial, path, outcome.uses, text, frames)
     if "ModuleDict" in text and frames:
         # It may have failed on what was read of it, which is not named then.
-        yield from (changed(trial, path, _MODULES) for path in _suspects(frames, outcome.uses, trial, text))
+        for path in _suspects(frames, outcome.uses, trial, text):
+            # Of a list of them it is the list that is wrong.
+            yield changed(trial, path[:-1] if re.fullmatch(r"\[\d+\]", path[-1]) else path, _MODULES)
     suspects = _suspects(frames, outcome.uses, trial, text) if frames else []
     others = [_others(trial, path, outcome.uses.get(path), frames) for path in suspects if path not in named]
     yield from _in_turn(others)
@@ -143,6 +140,13 @@ def _of_length(trial: Trial, length: int, words: set[str]) -> Iterator[Trial]:
             yield changed(trial, path, replace(group, items=items))
 
 
+def _of_rank(trial: Trial, rank: int) -> Iterator[Trial]:
+    """Tensors of which the shape is unpacked into as many names."""
+    for path, part in leaves(trial):
+        if path[0] == "made" and isinstance(part, Tensor) and len(part.shape) != rank:
+            yield changed(trial, path, replace(part, shape=(part.shape[:1] or (VOCABULARY,)) * rank))
+
+
 def _with_any_arguments(trial: Trial) -> Trial:
     """Modules that are called with more than one argument return the first."""
     for path, part in leaves(trial):
@@ -165,6 +169,28 @@ def _lists_for_numbers(trial: Trial) -> Iterator[Trial]:
     yield together
     for path, part in found:
         yield changed(trial, path, sizes_of(3, number_of(part)))
+
+
+def _lists_and_numbers(trial: Trial, text: str, frames: list[Line]) -> Iterator[Trial]:
+    """Numbers and modules in the place of lists, lists in their place, and lists of other lengths."""
+    if "int is not a Module subclass" in text:
+        yield from _modules_for_numbers(trial)
+    if "invalid index to scalar variable" in text:
+        yield from _lists_for_numbers(trial)
+    if re.search(r"'list'|not list|type list|can only concatenate list", text):
+        yield from _numbers_for_lists(trial)
+    unpacked = re.search(r"values to unpack \(expected (\d+)", text)
+    if unpacked is not None:
+        yield from _of_length(trial, int(unpacked.group(1)), words_at(frames))
+        yield from _of_rank(trial, int(unpacked.group(1)))
+
+
+def _modules_for_numbers(trial: Trial) -> Iterator[Trial]:
+    """Modules in the lists that have been taken for lists of numbers."""
+    for path, group in _groups(trial.made, ("made",)):
+        if group.kind in ("list", "tuple") and group.items and isinstance(group.items[0][1], Size):
+            items = tuple((key, Text(called_module(name_of(path)))) for key, _ in group.items)
+            yield changed(trial, path, replace(group, items=items))
 
 
 def _for_literals(trial: Trial, kind: str, attribute: str | None) -> Iterator[Trial]:
@@ -225,7 +251,7 @@ def _of_torch(use: Use, text: str) -> Iterator[Guess]:
         yield Text("0.5")
         yield Tensor((VOCABULARY, size))
     if "ndarray" in text:
-        yield Text(f"__import__('numpy').ones(({VOCABULARY}, {size}), dtype='float32')")
+        yield array_of((VOCABULARY, size))
     if "nn.Parameter" in text:
         yield Text(f"torch.nn.Parameter(torch.randn({VOCABULARY}, {size}))")
     if "Tensor" in text or "parameter" in text or "has no item" in text:

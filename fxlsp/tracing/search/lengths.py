@@ -16,29 +16,45 @@ _LONGEST = 12
 """No list is made longer."""
 _INDEX = re.compile(r"index (\d+) is out of range")
 _WRITTEN_INDEX = re.compile(r"(\w+)\[(\d+)\]")
+_STARRED = re.compile(r"takes (\d+) positional arguments? but (\d+) were given")
+_WRITTEN_STAR = re.compile(r"\*\s*(?:\w+\.)*(\w+)")
 _ANY_INDEX = re.compile(r"(?:list|tuple|pop) index out of range|pop from empty list")
 
 
 def read(trial: Trial, outcome: Outcome, words: set[str], line: str) -> Iterator[Trial]:
-    """Trials with longer lists, where an item was asked for that is not there; ``words`` are of the failing line."""
+    """Trials with longer lists, where an item was asked for that is not there, or with shorter ones.
+
+    ``words`` are of the failing line.
+    """
     error = outcome.error
+    text = "" if error is None else text_of(error)
+    starred = _STARRED.search(text)
+    if starred is not None:
+        wanted, given = (int(number) for number in starred.groups())
+        yield from _shorter(trial, outcome, given - wanted, set(_WRITTEN_STAR.findall(line)))
     if not isinstance(error, IndexError):
         return
-    text = text_of(error)
     match = _INDEX.search(text)
     if match is None and not _ANY_INDEX.search(text):
         return
-    wanted = int(match.group(1)) + 1 if match is not None else None
+    least_length = int(match.group(1)) + 1 if match is not None else None
     found = sorted([*lists(trial), *_open_lists(outcome)], key=lambda item: name_of(item[0]) not in words)
-    if wanted is not None and wanted <= _LONGEST:
+    if least_length is not None and least_length <= _LONGEST:
         # These are the words of torch's containers, which are as long as something says.
-        yield from _counted(trial, found, wanted)
+        yield from _counted(trial, found, least_length)
     written = {name: int(index) + 1 for name, index in _WRITTEN_INDEX.findall(line)}
     for path, group in found:
         length = len(group.items)
-        least = wanted or written.get(name_of(path), 0)
+        least = least_length or written.get(name_of(path), 0)
         more = (length + 1, length + 2, length + 3) if least <= length else (least,)
         yield from (changed(trial, path, of_length(group, count)) for count in more if count <= _LONGEST)
+
+
+def _shorter(trial: Trial, outcome: Outcome, by: int, starred: set[str]) -> Iterator[Trial]:
+    """Lists that are handed on item by item, to what takes fewer."""
+    for path, group in (*lists(trial), *_open_lists(outcome)):
+        if name_of(path) in starred and len(group.items) > by > 0:
+            yield changed(trial, path, replace(group, items=group.items[:-by]))
 
 
 def _counted(trial: Trial, found: list[tuple[Path, Group]], wanted: int) -> Iterator[Trial]:
@@ -85,6 +101,10 @@ def of_share(trial: Trial, got: int, want: int) -> Iterator[Trial]:
         is_uniform = len({part for _, part in group.items}) == 1 and isinstance(group.items[0][1], Tensor)
         if is_uniform and got and count * want % got == 0 and 0 < count * want // got <= _LONGEST:
             yield changed(trial, path, of_length(group, count * want // got))
+        sizes = [part.value for _, part in group.items if isinstance(part, Size)]
+        if len(sizes) == count and sum(sizes) == want and got % sizes[0] == 0 and 0 < got // sizes[0] <= _LONGEST:
+            # Its sum is what did not fit.
+            yield changed(trial, path, of_length(group, got // sizes[0]))
 
 
 def several(tensor: Tensor, count: int) -> Group:

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from .guesses import Group, Guess, Open, Tensor, Text
+from .guesses import Group, Guess, Open, Size, Tensor, Text
 from .names import Names, called_class, called_module, sizes_of
 
 _DEEPEST = 3
@@ -31,10 +31,26 @@ def first_making(target: Any, name: str, names: Names, module: ModuleType, depth
     return Group("call", tuple(items), name)
 
 
+def is_nothing(default: object) -> bool:
+    """Whether a default is None or an empty sequence, of which nothing can be made."""
+    return default is None or (isinstance(default, (tuple, list)) and not default)
+
+
 def optional_arguments(target: Any, names: Names, module: ModuleType) -> dict[str, Guess]:
-    """What may be passed for the arguments that default to None, which not every model can do without."""
-    parameters = [parameter for parameter in parameters_of(target) if parameter.default is None]
+    """What may be passed for the arguments that default to nothing, which not every model can do without."""
+    parameters = [parameter for parameter in parameters_of(target) if is_nothing(parameter.default)]
     return {parameter.name: likely_argument(parameter, names, module, 0) for parameter in parameters}
+
+
+def other_defaults(target: Any) -> dict[str, Guess]:
+    """What may be passed for flags and paddings that have a default: the other value, a padding that keeps edges."""
+    found: dict[str, Guess] = {}
+    for parameter in parameters_of(target):
+        if isinstance(parameter.default, bool):
+            found[parameter.name] = Text(str(not parameter.default))
+        elif parameter.name in ("padding", "pad") and parameter.default == 0:
+            found[parameter.name] = Size(1)
+    return dict(sorted(found.items(), key=lambda item: not isinstance(item[1], Size)))
 
 
 def further_arguments(target: Any, names: Names) -> dict[str, list[Guess]]:

@@ -13,7 +13,7 @@ from math import prod
 
 from .guesses import Group, Open, Size, Tensor, Text, Trial, changed, leaves
 from .layers import BATCH
-from .lengths import of_share, several
+from .lengths import lists, of_share, several
 from .names import image_sizes
 from .operators import reranked
 from .sizes import equalised, number_of, numbers, resized, tensors, with_number
@@ -65,6 +65,12 @@ def _unpacked(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
 
 def _out_of_range(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     last, index = int(match.group(1)), int(match.group(2))
+    for path, group in lists(trial):
+        if path[0] == "made" and all(isinstance(part, Size) and part.value > last for _, part in group.items):
+            # All dimensions, or as many behind the batch's.
+            first = 0 if len(group.items) > last else 1
+            dims = tuple((key, Size(first + order)) for order, (key, _) in enumerate(group.items))
+            yield changed(trial, path, replace(group, items=dims))
     for path, part in numbers(trial):
         if path[0] == "made" and number_of(part) == index > 3:
             # It was taken for a number of features.
@@ -121,6 +127,15 @@ def _shape(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
                 if index and size > 1 and size != present:
                     shape = (*tensor.shape[:index], size, *tensor.shape[index + 1 :])
                     yield changed(trial, path, replace(tensor, shape=shape))
+
+
+def _output_size(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    """The size that a layer was asked for, within the bounds that it tells."""
+    asked, least = (tuple(int(number) for number in re.findall(r"\d+", group)) for group in match.groups())
+    for path, group in lists(trial):
+        if path[0] == "fed" and tuple(part.value for _, part in group.items if isinstance(part, Size)) == asked:
+            items = tuple((key, Size(size)) for (key, _), size in zip(group.items, least, strict=False))
+            yield changed(trial, path, replace(group, items=items))
 
 
 def _divided_away(trial: Trial) -> Iterator[Trial]:
@@ -235,6 +250,7 @@ def _divisible(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
 _N = r"\[?(\d+)\]?"
 _READERS: tuple[tuple[str, _Reader], ...] = (
     (r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)", _unpacked),
+    (r"be \dD or (\d)D, got (\d)D", _ranks),
     (r"[Ee]xpected.*?(\d)-?D(?: \(unbatched\) or 4D)?.*?got[^\d]*?(\d)-?[Dd]", _ranks),
     (r"[Ee]xpected (\d) dims.*?Received (\d)-dim", _ranks),
     (r"(\d)D (?:tensor|input) expected.*?got.*?(\d)D", _ranks),
@@ -243,7 +259,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (r"subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\)", _ranks),
     (r"repeat dims can not be smaller", lambda trial, match: _fewer_dimensions(trial)),
     (r"\((\d[\d, ]*)\) != \((\d[\d, ]*)\)", _shapes),
-    (r"cannot unpack non-iterable int|'int' object is not (?:subscriptable|iterable)", _tuples),
+    (r"cannot unpack non-iterable int|'int' object is not (?:subscriptable|iterable)|type 'int' has no len", _tuples),
     (r"must be (\d)-?[Dd].*?(?:got|but).*?(\d)-?[Dd]", _ranks),
     (r"must be (?:a )?(\d)-?D(?: tensor)?$", _of_one_rank),
     (r"Dimension out of range \(expected to be in range of \[-?\d+, (-?\d+)\], but got (-?\d+)", _out_of_range),
@@ -263,6 +279,10 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (r"shape '?\[([^\]]*)\]'? is invalid for input of size (\d+)", _shape),
     (r"Tensor' object is not callable", _callables),
     (r"values expected sparse tensor layout|Tensor' object has no attribute '(?:items|keys|values)'", _maps_by_name),
+    (
+        r"requested an output size of (?:torch.Size\()?\[?\(?([\d, ]+).*?valid sizes range from \[([\d, ]+)\]",
+        _output_size,
+    ),
     (r"can't divide axis of length (\d+) in chunks of (\d+)", _divisible),
     (r"\(?(\d+)\)? (?:must|should|has to|needs to) be (?:divisible by|a multiple of)[^\d]*(\d+)", _divisible),
     (

@@ -78,7 +78,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
         512,
     ),
     (
-        r"""seq_?len(gth)?|sequence_length|block_size|num_patches|length|window|.*_len(gth)?|time_?steps?
+        r"""adj(acency)?(_?mat\w*)?|seq_?len(gth)?|sequence_length|block_size|num_patches|length|window|.*_len(gth)?|time_?steps?
         |n_?points|num_points|num_frames|frames|n_frames|clip_len|T|pred_len|horizon""",
         SEQUENCE,
     ),
@@ -161,7 +161,7 @@ class Names:
 
     def size(self, name: str) -> int:
         """What ``name`` is if it is a number."""
-        if name in self._body.steps:
+        if name in self._body.steps and not _FEATURE.fullmatch(name.lower()):
             return self._body.steps[name]
         for pattern, size in _COMPILED_SIZES:
             if pattern.fullmatch(name):
@@ -180,7 +180,7 @@ class Names:
 IDENTITY = "torch.nn.Identity()"
 CONVOLUTION = "torch.nn.Conv2d"
 RETURNS_FIRST = "type('Block', (torch.nn.Identity,), {'forward': lambda self, first, *_, **__: first})()"
-_ACTIVATION = re.compile(r".*(act|nonlin|relu)", re.IGNORECASE)
+_ACTIVATION = re.compile(r".*((?<!tr)act|nonlin|relu)", re.IGNORECASE)
 _NORM = re.compile(r".*(norm|bn)", re.IGNORECASE)
 _CONV = re.compile(r".*conv", re.IGNORECASE)
 _DROP = re.compile(r".*drop", re.IGNORECASE)
@@ -224,6 +224,14 @@ def likely_words(name: str) -> tuple[str, ...]:
     if "block" in name or "layer" in name:
         return ("'basic'",)
     return ("'resnet18'", "'resnet50'") if re.match(r".*(arch|backbone|base|encoder|model|net|name)", name) else ()
+
+
+ARRAY = "__import__('numpy').ones("
+
+
+def array_of(shape: tuple[int, ...]) -> Text:
+    """An array of numpy's."""
+    return Text(f"{ARRAY}{shape}, dtype='float32')")
 
 
 def sizes_of(count: int, size: int) -> Group:

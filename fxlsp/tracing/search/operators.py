@@ -77,6 +77,13 @@ def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.T
         yield from _broadcast(trial, operands[0], operands[1])
 
 
+def edges_differ(call: Call) -> bool:
+    """Whether the maps that a call takes together have different edges."""
+    values = [item for arg in call.args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
+    edges = {tuple(each.shape[2:]) for each in values if isinstance(each, torch.Tensor) and each.dim() >= 4}
+    return len(edges) > 1 and not call.name.strip("_").startswith("conv")
+
+
 def _same(trial: Trial, operand: torch.Tensor) -> Iterator[tuple[Any, Tensor]]:
     """The inputs that ``operand`` may be: those of its shape."""
     shape = tuple(operand.shape)
@@ -180,6 +187,7 @@ def _features(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]
         return
     for path, tensor in _same(trial, operand):
         yield changed(trial, path, replace(tensor, shape=(*tensor.shape[:-1], want)))
+    yield from of_share(trial, got, want)
     yield from split(trial, got, want)
     if operand.dim() == 2:
         # Most likely an image was flattened.

@@ -18,6 +18,8 @@ _UNPACKED = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
 _NO_ATTRIBUTE = re.compile(
     r"'(?:FakeTensor|Tensor|types\.SimpleNamespace|SimpleNamespace)' object has no attribute '(\w+)'"
 )
+_NO_ITEMS = re.compile(r"values expected sparse tensor layout|Tensor' object has no attribute '(?:items|keys)'")
+"""What is said where the items of a dict are asked for."""
 _NO_KEY = re.compile(r"invalid data type 'str'|valid indices \(got str|indices must be")
 
 
@@ -46,12 +48,14 @@ def _wanted(outcome: Outcome) -> _Change | None:
     if (match := _UNPACKED.search(text)) is not None:
         count = int(match.group(1))
         return lambda returning: Returning(count=count)
-    if (match := _NO_ATTRIBUTE.search(text)) is not None:
+    if (match := _NO_ATTRIBUTE.search(text)) is not None and not _NO_ITEMS.search(text):
         name = match.group(1)
         return lambda returning: replace(Returning(), attributes=(*returning.attributes, name))
     key = error.args[0] if isinstance(error, KeyError) and error.args else None
     if key is None and _NO_KEY.search(text) and outcome.failing is not None:
         key = next((arg for arg in outcome.failing.args[1:] if isinstance(arg, str)), None)
+    if key is None and _NO_ITEMS.search(text):
+        key = "first"
     if isinstance(key, str):
         return lambda returning: replace(Returning(), keys=(*returning.keys, key))
     return None

@@ -23,9 +23,9 @@ from .budget import Budget, OutOfTimeError
 from .failing_lines import failing_text, own_frames, words_at
 from .feeds import first_feed, further_inputs, optional_inputs, other_masks, part_of_input, written_feed
 from .guesses import Group, Guess, Open, Text, Trial, changed
-from .makings import first_making, further_arguments, optional_arguments
+from .makings import first_making, further_arguments, optional_arguments, other_defaults
 from .names import Names, is_configuration
-from .settling import Settling, other_blocks
+from .settling import Settling, other_blocks, with_parts
 from .variants import UNIFORM, alike, inputs_that_differ, other_feeds
 from .wanted_sizes import with_wanted_sizes
 
@@ -36,6 +36,8 @@ _MOST_SUGGESTED = 40
 _NEARLY, _NEAR = (1, 1_000_000), 12
 """How far a trial counts to have come that ran until its chameleons were replaced, and for how many suggestions."""
 _MOST_CAUSES = 3
+_MOST_DEFAULTS = 4
+"""Defaults that are changed, each by itself."""
 _EMPTY = re.compile(r"\(\)|empty|at least|out of range|not enough")
 """What is said where something has no elements."""
 _LEFT_OUT = re.compile(r"\b(None|specif\w+|requires?d?|provided?|passed?|given|missing|have to|must)\b")
@@ -80,6 +82,7 @@ class Search:
         self._made: str | None = None
         self._optional: dict[str, Guess] = {}
         self._further: dict[str, list[Guess]] = {}
+        self._defaults: dict[str, Guess] = {}
 
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
@@ -91,6 +94,7 @@ class Search:
         first = first_making(target, name, self._names, self._module)
         self._optional = optional_arguments(target, self._names, self._module)
         self._further = further_arguments(target, self._names)
+        self._defaults = other_defaults(target)
         self._push(Trial(first), (0, 0), 0)
         self._elsewhere.append(Trial(alike(first), None, UNIFORM))
         return self._searched()
@@ -105,6 +109,8 @@ class Search:
         if name in ("weight", "bias") and not is_configuration(open_.name):
             # A layer's tensors, rather than whether it has some.
             return Open(name, 2)
+        if name == "shape" and not open_.fed and not is_configuration(open_.name):
+            return Open(name, open_.size)
         return part_of_input(open_, name) if open_.fed else self._names.of(name)
 
     def _searched(self) -> Found:
@@ -224,13 +230,18 @@ class Search:
         if error is None or (isinstance(error, (NameError, ImportError)) and not isinstance(error, UnboundLocalError)):
             return
         yield from self._with_own_classes(trial, outcome)
+        trial = self._with_parts(trial, outcome)
         yield from conditions.read(trial, error)
         yield from other_blocks(trial, self._module)
-        if outcome.failing is not None and trial.fed is not None:
-            yield from operators.read(trial, outcome.failing)
         text = text_of(error)
         frames = own_frames(error.__traceback__, self._places)[:1]
         words = words_at(frames)
+        if outcome.failing is not None and trial.fed is not None:
+            if any(key.rstrip("=") in words for key, _ in trial.fed.items):
+                yield from other_masks(trial, words)
+            if operators.edges_differ(outcome.failing):
+                yield from self._with_other_defaults(trial)
+            yield from operators.read(trial, outcome.failing)
         if self._may_lack_options(error, text):
             named = {name: guess for name, guess in self._optional.items() if name in words}
             yield from kinds.with_options(trial, error, named, self._places)
@@ -241,7 +252,7 @@ class Search:
             # What the failing line names is more likely to be what is wrong.
             yield from sorted(told, key=lambda other: not inputs_that_differ(trial, other) & words)
             yield from self._with_options(trial, outcome, words)
-            yield from other_masks(trial)
+            yield from other_masks(trial, set())
             if outcome.model is not None:
                 yield from (replace(trial, fed=fed) for fed in further_inputs(outcome.model, trial.fed))
         for key, guesses in self._further.items() if _EMPTY.search(text) and "missing" not in text else ():
@@ -263,6 +274,18 @@ class Search:
             settled = self._settled(trial, outcome)
             yield settled
             yield replace(settled, fed=None)
+
+    def _with_other_defaults(self, trial: Trial) -> Iterator[Trial]:
+        """What tells whether a layer keeps the edges of a map may have a default with which it does not."""
+        if isinstance(trial.made, Group):
+            for name, guess in itertools.islice(self._defaults.items(), _MOST_DEFAULTS):
+                if name not in dict(trial.made.items):
+                    yield changed(trial, ("made", name), guess)
+
+    def _with_parts(self, trial: Trial, outcome: Outcome) -> Trial:
+        told = with_parts(trial, outcome.uses)
+        self._attempts.note_same(trial.made, told.made)
+        return told
 
     def _with_options(self, trial: Trial, outcome: Outcome, words: set[str]) -> Iterator[Trial]:
         """Inputs that may be left out and must not be: all that the failing line names at once, then each."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from types import ModuleType
 
 import torch
 
 from .chameleon import Use
-from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text, Trial, changed, leaves
+from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text, Trial, changed, leaves, part_at
 from .names import CONVOLUTION, IDENTITY, called_class, called_module, likely_words, sizes_of
 
 _OF_MODULES = frozenset(dir(torch.nn.Module)) | {"weight", "in_features", "out_features", "in_channels", "out_channels"}
@@ -46,7 +47,7 @@ class Settling:
             return self._callable(use, path)
         if use.attributes and not use.entries:
             return self._with_attributes(use, path)
-        if use.attributes or any(isinstance(key, str) for key in use.entries):
+        if use.attributes or any(isinstance(key, str) for key in use.entries) or (use.mapping and use.entries):
             return self._mapping(use, path)
         if use.entries or use.length is not None:
             return self._sequence(use, path)
@@ -95,12 +96,21 @@ class Settling:
 
     def _with_attributes(self, use: Use, path: Path) -> Guess:
         names = use.attributes.keys()
+        if "shape" in names and names <= _OF_TENSORS and not use.open.name.endswith("space"):
+            return Tensor(self._shape(use, path))
         if names <= _OF_TENSORS and use.open.fed:
             return Tensor((2, use.open.size))
         if names <= _OF_MODULES:
             return Text("torch.nn.Linear(32, 32)" if "weight" in names else "torch.nn.Identity()")
         items = tuple((name, self._attribute(use, name, path)) for name in use.attributes)
         return Group("record" if use.mapping else "namespace", items)
+
+    def _shape(self, use: Use, path: Path) -> tuple[int, ...]:
+        """Of a tensor of which sizes were read: of all that it was read of, but no less than a matrix."""
+        shape = self._uses.get((*path, ".shape"))
+        indices = [key for key in shape.entries if isinstance(key, int)] if shape is not None else []
+        length = (shape.length if shape is not None else None) or max([1, *indices]) + 1
+        return (shape.open.size if shape is not None else use.open.size,) * length
 
     def _mapping(self, use: Use, path: Path) -> Guess:
         if use.attributes:
@@ -115,6 +125,18 @@ class Settling:
         for index in indices:
             parts = parts.with_part(f"[{index}]", self._entry(use, index, path))
         return parts
+
+
+def with_parts(trial: Trial, uses: Mapping[Path, Use]) -> Trial:
+    """The trial with the parts that chameleons handed out, so that each can be corrected by itself."""
+    for path, use in sorted(uses.items()):
+        handed_out = {f".{name}": part for name, part in use.attributes.items()}
+        handed_out |= {f"[{key!r}]": part for key, part in use.entries.items()}
+        part = part_at(trial, path)
+        if handed_out and isinstance(part, Open):
+            known = (*part.known, *(item for item in handed_out.items() if item[0] not in dict(part.known)))
+            trial = changed(trial, path, replace(part, known=known))
+    return trial
 
 
 def other_blocks(trial: Trial, module: ModuleType) -> Iterator[Trial]:

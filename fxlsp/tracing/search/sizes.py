@@ -137,6 +137,9 @@ def split(trial: Trial, got: int, want: int) -> Iterator[Trial]:
     fed = [(path, tensor) for path, tensor in tensors(trial) if path[0] == "fed" and tensor.dtype == "float"]
     for count in (2, 3):
         parts = [sizes for sizes in product(dict.fromkeys(made), repeat=count) if sum(sizes) == want]
+        if want % count == 0:
+            # Nothing may say more than that they are alike.
+            parts.append((want // count,) * count)
         for joined in combinations(fed, count) if parts else ():
             for index in (-1, 1):
                 if all(len(tensor.shape) > 1 for _, tensor in joined) and got == sum(

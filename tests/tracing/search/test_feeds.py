@@ -367,6 +367,42 @@ def net(made: str, signature: str, run: str) -> str:
             "torch.randn(2, 16, 8), 3",
             id="a variable that another branch binds",
         ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "x, input_dimensions: tuple[int, int]",
+            "height, width = input_dimensions\nreturn self.a(x).view(x.shape[0], height, width, 2)",
+            "torch.randn(2, 4096, 8), (64, 64)",
+            id="an annotated size",
+        ),
+        pytest.param(
+            "self.a = nn.ConvTranspose2d(3, 8, 3, 2, 1)",
+            "x, output_size",
+            "return self.a(x, output_size)",
+            "torch.randn(2, 3, 64, 64), (127, 127)",
+            id="a size within the bounds that are told",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
+            "output, target",
+            "return -output.log_prob(target).sum()",
+            None,
+            id="an object with a method",
+        ),
+        pytest.param(
+            "self.a, self.b = nn.Linear(8, 8), nn.Linear(8, 8)",
+            "q, k, mask=None",
+            "scores = torch.bmm(self.a(q).repeat(4, 1, 1), self.b(k).repeat(4, 1, 1).transpose(1, 2))\n"
+            "mask = mask.repeat(4, 1, 1)\nreturn scores.masked_fill(mask, 0.0)",
+            "torch.randn(2, 16, 8), torch.randn(2, 16, 8), mask=torch.ones(2, 16, 16, dtype=torch.bool)",
+            id="a mask of another shape",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(12, 2)",
+            "z, c=None",
+            "return self.a(torch.cat((z, c), dim=-1))",
+            "torch.randn(2, 16, 6), c=torch.randn(2, 16, 6)",
+            id="equal shares of what is joined",
+        ),
     ],
 )
 def test_inputs_are_found(

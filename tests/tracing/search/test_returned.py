@@ -31,6 +31,11 @@ def block(forward: str) -> str:
             "lambda self, first, *_, **__: __import__('types').SimpleNamespace(last_state=first)",
             id="an object",
         ),
+        pytest.param(
+            "return [self.a(each) for each in self.part(x).values()]",
+            "lambda self, first, *_, **__: {'first': first}",
+            id="a dict whose values are taken",
+        ),
     ],
 )
 def test_a_module_that_is_handed_in_returns_what_is_read_of_it(
