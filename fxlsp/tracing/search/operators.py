@@ -79,9 +79,19 @@ def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.T
 
 def edges_differ(call: Call) -> bool:
     """Whether the maps that a call takes together have different edges."""
-    values = [item for arg in call.args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
-    edges = {tuple(each.shape[2:]) for each in values if isinstance(each, torch.Tensor) and each.dim() >= 4}
+    edges = {tuple(each.shape[2:]) for each in _taken(call) if each.dim() >= 4}
     return len(edges) > 1 and not call.name.strip("_").startswith("conv")
+
+
+def takes_mask(call: Call) -> bool:
+    """Whether a call takes what is true or false beside other tensors."""
+    return any(each.dtype == torch.bool for each in _taken(call))
+
+
+def _taken(call: Call) -> list[torch.Tensor]:
+    """The tensors among the arguments, those in lists too."""
+    values = [item for arg in call.args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
+    return [each for each in values if isinstance(each, torch.Tensor)]
 
 
 def _same(trial: Trial, operand: torch.Tensor) -> Iterator[tuple[Any, Tensor]]:
@@ -251,6 +261,7 @@ def _joined(trial: Trial, operands: list[Any]) -> Iterator[Trial]:
             yield step_of(trial)
         if len(first) >= 4 and first[2:] != other[2:]:
             yield from pyramids(trial)
+            yield from _with_edges(trial, other[2:], first[2:])
         for left, right in zip(first, other, strict=True):
             if left != right:
                 yield from equalised(trial, right, left)
@@ -259,6 +270,13 @@ def _joined(trial: Trial, operands: list[Any]) -> Iterator[Trial]:
                 # A way down and up again by halves: the edge must be divisible.
                 yield from resized(trial, 1.0)
                 return
+
+
+def _with_edges(trial: Trial, old: tuple[int, ...], new: tuple[int, ...]) -> Iterator[Trial]:
+    """Trials with all edges of a map changed at once: one alone would still not fit."""
+    for path, tensor in tensors(trial):
+        if tensor.shape[-len(old) :] == old and len(tensor.shape) > len(old) + 1:
+            yield changed(trial, path, replace(tensor, shape=tensor.shape[: -len(old)] + new))
 
 
 def _broadcast(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator[Trial]:

@@ -237,7 +237,7 @@ class Search:
         frames = own_frames(error.__traceback__, self._places)[:1]
         words = words_at(frames)
         if outcome.failing is not None and trial.fed is not None:
-            if any(key.rstrip("=") in words for key, _ in trial.fed.items):
+            if operators.takes_mask(outcome.failing):
                 yield from other_masks(trial, words)
             if operators.edges_differ(outcome.failing):
                 yield from self._with_other_defaults(trial)

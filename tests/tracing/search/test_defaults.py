@@ -15,7 +15,7 @@ from tests.tracing.search.frames import HEAD, constructed
     ("signature", "body", "init"),
     [
         pytest.param("width=None", "self.a = nn.Linear(width * 2, 4)", "Net(width=64)", id="None does not do"),
-        pytest.param("widths=()", "self.a = nn.Linear(widths[0], 4)", "Net(widths=[32])", id="nothing does not do"),
+        pytest.param("widths=()", "self.a = nn.Linear(widths[0], 4)", "Net(widths=[64])", id="nothing does not do"),
         pytest.param(
             "depths=None",
             "assert isinstance(depths, list), 'depths should be a list'",

@@ -368,6 +368,14 @@ def net(made: str, signature: str, run: str) -> str:
             id="a variable that another branch binds",
         ),
         pytest.param(
+            "self.a = nn.Conv2d(8, 2, 3)",
+            "x, mask",
+            "x = x.unsqueeze(1).repeat(1, mask.shape[1], 1, 1, 1).flatten(0, 1)[:, :7]\n"
+            "return self.a(torch.cat([x, mask.flatten(0, 1)], 1))",
+            None,
+            id="a mask with the edges of a map",
+        ),
+        pytest.param(
             "self.a = nn.Linear(8, 2)",
             "x, input_dimensions: tuple[int, int]",
             "height, width = input_dimensions\nreturn self.a(x).view(x.shape[0], height, width, 2)",
