@@ -40,6 +40,13 @@ _MODULES = Group("dict", tuple((f"'{key}'", Text(IDENTITY)) for key in ("first",
 """What is made a ModuleDict of."""
 
 
+_LAYERS = (
+    ("torch.nn.Linear(32, 32)", {"weight", "bias", "in_features", "out_features"}),
+    ("torch.nn.Conv2d(32, 32, 3, padding=1)", {"in_channels", "out_channels", "kernel_size", "stride", "dilation"}),
+)
+"""Layers, and attributes by which they are recognised."""
+
+
 def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterator[Trial]:
     """Trials that the error suggests for what the model is made with."""
     error = outcome.error
@@ -98,6 +105,7 @@ def _missing(trial: Trial, error: BaseException, text: str, names: Names, uses: 
         yield from _extended(trial, "call", error.args[0], names)
     match = re.search(r"'(?:Identity|Block)' object has no attribute '(\w+)'", text)
     if match is not None:
+        yield from _with_layers(trial, match.group(1))
         yield from _extended(trial, "module", match.group(1), names)
         for path, part in leaves(trial):
             if part == Text(IDENTITY):
@@ -110,6 +118,14 @@ def _missing(trial: Trial, error: BaseException, text: str, names: Names, uses: 
     match = re.search(r"unexpected keyword argument '(\w+)'", text)
     if match is not None and isinstance(trial.made, Group):
         yield replace(trial, made=trial.made.without(match.group(1)))
+
+
+def _with_layers(trial: Trial, attribute: str) -> Iterator[Trial]:
+    """A layer of torch's that has the attribute, in the place of a module without any."""
+    layer = next((text for text, known in _LAYERS if attribute in known), None)
+    for path, part in leaves(trial):
+        if part == Text(IDENTITY) and layer is not None:
+            yield changed(trial, path, Text(layer))
 
 
 def _with_keys(trial: Trial, uses: Mapping[Path, Use], keys: list[str], names: Names) -> Iterator[Trial]:

@@ -14,7 +14,14 @@ from .chameleon import Use
 from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text, Trial, changed, leaves, part_at
 from .names import CONVOLUTION, IDENTITY, called_class, called_module, likely_words, sizes_of
 
-_OF_MODULES = frozenset(dir(torch.nn.Module)) | {"weight", "in_features", "out_features", "in_channels", "out_channels"}
+_OF_MODULES = frozenset(dir(torch.nn.Module)) | {
+    "weight",
+    "bias",
+    "in_features",
+    "out_features",
+    "in_channels",
+    "out_channels",
+}
 _MOST_BLOCKS = 4
 """Building blocks that are tried."""
 _OF_LOSSES = frozenset(dir(torch.nn.MSELoss()))

@@ -274,6 +274,16 @@ def body(text: str) -> str:
             id="a list of modules",
         ),
         pytest.param(
+            "def __init__(self, module):\nself.a = module\nmodule.bias.data.fill_(0)\nmodule.weight.data.normal_(0, 1)",
+            "Net(module=torch.nn.Linear(32, 32))",
+            id="a layer whose parameters are set",
+        ),
+        pytest.param(
+            "def __init__(self, module: nn.Module):\nself.a = module\nself.b = nn.Linear(module.in_channels, 4)",
+            None,
+            id="a layer whose channels are read",
+        ),
+        pytest.param(
             "def __init__(self, towers):\n"
             "if len(towers) != 2:\n    raise ValueError('two')\n"
             "self.towers = nn.ModuleDict(towers)",
