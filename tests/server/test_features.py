@@ -158,6 +158,21 @@ async def test_restart_ends_the_processes_and_traces_again(start: Start, tmp_pat
     await client.until(lambda: client.hints(buffer), lambda hints: hints["y = self.fc(x)"] == "(2, 6)")
 
 
+async def test_debug_information_tells_of_interpreter_torch_and_each_model(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    broken = NET.replace("Net", "Broken").replace("Linear(3, 4)", "Linear(three, 4)")
+    buffer = client.open(tmp_path / "net.py", f"{NET}\n\n{broken}")
+    facts = await client.rest()
+    (folder,) = facts["folders"]
+    assert folder["torch"] in facts["text"]
+    assert (folder["origin"], folder["failure"], folder["profile"]) == ("setting", None, "shapes")
+    models = {model["name"]: model for model in facts["models"]}
+    assert (models["Net"]["status"], models["Net"]["versions"]) == ("fresh", {buffer.path: 1})
+    assert models["Broken"]["status"] == "failed"
+    assert "name 'three' is not defined" in models["Broken"]["failure"]
+    assert "Net is fresh" in facts["text"]
+
+
 async def test_retrace_sees_what_is_no_text_of_the_workspace(start: Start, tmp_path: Path) -> None:
     client = await start()
     data = tmp_path / "width.txt"
