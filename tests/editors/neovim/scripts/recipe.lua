@@ -1,0 +1,12 @@
+local t = require('harness')
+
+t.one_with(t.lenses, '1 of 2')
+t.one_with(t.hints, '11: (2, 4)')
+t.cursor_at('self.fc(x)')
+t.select({ 'torch.randn(7, 3)' })
+vim.cmd('Fxlsp recipe')
+t.one_with(t.hints, '11: (7, 4)')
+t.contains(t.asked[1].prompt, 'How is Net made and fed')
+t.select({ 'The first that works' })
+vim.cmd('Fxlsp recipe Net')
+t.one_with(t.hints, '11: (2, 4)')
