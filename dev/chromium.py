@@ -23,6 +23,8 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
+from dev.debian import install
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--mute-audio"),
@@ -217,17 +219,7 @@ async def _first_page(address: str) -> str:
 def main() -> int:
     if find_chromium() is not None:
         return 0
-    if shutil.which("apt-get") is None or os.geteuid() != 0:
-        sys.stderr.write("There is no Chromium, and only root could install Debian's: the graph view is not tested.\n")
-        return 0
-    # One of several sources that cannot be reached is no reason not to try the others.
-    subprocess.run(["apt-get", "update", "-qq"], check=False)
-    packages = ["chromium", "fonts-dejavu-core"]
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
-    if subprocess.run(install, check=False, stdout=subprocess.DEVNULL, env=environment).returncode != 0:
-        # What that means is for the tests to say: where all has to be there they fail, else they are left out.
-        sys.stderr.write("Chromium could not be installed.\n")
+    install(["chromium", "fonts-dejavu-core"], "the graph view is not tested")
     return 0
 
 
