@@ -13,7 +13,7 @@ from fxlsp.engine.acceptance import Sent, accept
 from fxlsp.engine.planning import Wish, candidate_of, covering, plan, settle
 from fxlsp.engine.requests import Outcome, TraceRequest
 from fxlsp.engine.schedule import Scheduler, pause_before, worth_finishing
-from fxlsp.engine.session import Session
+from fxlsp.engine.session import Attempt, Session
 from fxlsp.engine.store import ModelKey, Status, inside
 from fxlsp.engine.template import StartError, Template
 from fxlsp.engine.templates import Templates
@@ -51,6 +51,15 @@ class TracingJobs:
         for key in tuple(keys):
             self._scheduler.withdraw(key)
             self._scheduler.cancel(key)
+
+    def stop(self) -> None:
+        """Ends the traces that run or wait; none begins again before a text has changed or somebody asks for it."""
+        stopped = [key for key, state in self._session.states.items() if state.busy]
+        for key in stopped:
+            sent = self._send(key)
+            self._session.attempts[key] = Attempt(sent.number, sent.digests())
+        self.cancel(stopped)
+        self.replan()
 
     @property
     def is_busy(self) -> bool:

@@ -94,6 +94,11 @@ class Workspace:
         return lambda: self._subscribers.remove(callback)
 
     @property
+    def cursor(self) -> tuple[str, int] | None:
+        """Path and line of the last edit, hover or lens."""
+        return self._session.cursor
+
+    @property
     def at_rest(self) -> bool:
         """Nothing is read, analysed or traced, or waits for that: only another change can lead to another snapshot."""
         return not any(each.is_busy for each in (self._texts, self._indexer, self._fx_uses, self._jobs))
@@ -231,6 +236,11 @@ class Workspace:
             if path in (None, each):
                 del self._session.spent_ms[each]
         self._replan("session")
+
+    def stop(self) -> None:
+        """Ends the traces that are under way, whoever waits for them: the next edit begins new ones."""
+        self._jobs.stop()
+        self._publish(Change("session"))
 
     async def restart(self) -> None:
         """Ends the tracing processes, forgets why they may have failed, and traces everything again."""

@@ -10,12 +10,14 @@ from lsprotocol import types
 
 from fxlsp.answers.problems import FileProblem
 from fxlsp.engine.store import Snapshot
-from fxlsp.report.codes import Severity, page_of
+from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED, Severity, page_of
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet, sheet_at
 from fxlsp.source.documents import Document, read_document
 
 SOURCE = "fxlsp"
+
+_OF_NO_USE = (MODULE_NEVER_CALLED, PARAMETER_NEVER_USED)
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
@@ -35,6 +37,7 @@ def to_diagnostic(server: Server, snapshot: Snapshot, sheet: Sheet, problem: Fil
         code=problem.code or None,
         code_description=_page(problem.code) if problem.code and server.support.code_pages else None,
         source=SOURCE,
+        tags=[types.DiagnosticTag.Unnecessary] if server.support.unnecessary and problem.code in _OF_NO_USE else None,
         related_information=related or None,
     )
 

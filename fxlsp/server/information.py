@@ -14,5 +14,6 @@ def register(server: Server) -> None:
     @server.command(INFORMATION)
     def tell(*_: str) -> dict[str, Any]:
         """As data, and as ``text`` for people."""
-        facts = information(server.engine.snapshot, server.engine.at_rest)
+        is_holding = server.still_hints is not None and server.still_hints.is_waiting
+        facts = information(server.engine.snapshot, server.engine.at_rest and not is_holding)
         return {**facts, "text": information_text(facts)}

@@ -17,7 +17,10 @@ def register(server: Server) -> None:
         if sheet is None:
             return []
         wanted = sheet.span(params.range)
-        return [_inlay_hint(server, sheet, hint) for hint in hints(snapshot, sheet.path, wanted.line, wanted.end_line)]
+        found = hints(snapshot, sheet.path, wanted.line, wanted.end_line)
+        if server.still_hints is not None:
+            found = server.still_hints.held(sheet.path, range(wanted.line, wanted.end_line + 1), found)
+        return [_inlay_hint(server, sheet, hint) for hint in found]
 
     @server.feature(types.INLAY_HINT_RESOLVE)
     def resolve(hint: types.InlayHint) -> types.InlayHint:

@@ -18,6 +18,7 @@ from fxlsp.server.refresh import Refresher
 from fxlsp.server.server import Server
 from fxlsp.server.setting_diagnostics import SettingDiagnostics
 from fxlsp.server.status import StatusFeed
+from fxlsp.server.still_hints import StillHints
 from fxlsp.server.workspace_diagnostics import WorkspaceDiagnostics
 from fxlsp.source.documents import path_of_uri
 
@@ -59,6 +60,12 @@ def _connect(server: Server) -> None:
     if server.support.call_hierarchy:
         call_hierarchy.register(server)
 
+    still = StillHints(refresher.hints)
+    if server.support.hint_refresh:
+        server.still_hints = still
+        server.engine.subscribe(
+            _guarded(lambda change: still.update(server.engine.snapshot, change, server.engine.cursor))
+        )
     told = (of_workspace.update, problems.update, of_settings.update)
     for follower in (refresher.update, *told, progress.update, announcer.update, status.update):
         server.engine.subscribe(_guarded(follower))

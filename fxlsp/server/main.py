@@ -23,6 +23,7 @@ from fxlsp.server import (
     instances,
     lifecycle,
     notebook_sync,
+    progress,
     recipes,
     text_sync,
     transport,
@@ -32,7 +33,19 @@ from fxlsp.server import (
 from fxlsp.server.server import Server
 
 _FEATURES = (
-    *(lifecycle, text_sync, notebook_sync, watched_files, commands, recipes, instances, graph, information, copying),
+    *(
+        lifecycle,
+        text_sync,
+        notebook_sync,
+        watched_files,
+        commands,
+        recipes,
+        instances,
+        graph,
+        information,
+        copying,
+        progress,
+    ),
     *(hover, code_lens, inlay_hint, document_symbol, code_action, definition, workspace_symbol),
 )
 

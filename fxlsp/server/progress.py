@@ -16,6 +16,13 @@ PATIENCE = 0.5
 """Seconds after which work is shown."""
 
 
+def register(server: Server) -> None:
+    @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+    def cancel(_: types.WorkDoneProgressCancelParams) -> None:
+        """One display shows all that is under way, so its end is wanted of all."""
+        server.engine.stop()
+
+
 class Progress:
     """One progress display while anything is under way."""
 
@@ -46,7 +53,7 @@ class Progress:
             await self._server.window_work_done_progress_create_async(create)
         except JsonRpcException:
             return
-        self._send(token, types.WorkDoneProgressBegin(title="fxlsp", message=text))
+        self._send(token, types.WorkDoneProgressBegin(title="fxlsp", message=text, cancellable=True))
         while (present := await self._next()) is not None:
             if present != text:
                 self._send(token, types.WorkDoneProgressReport(message=present))

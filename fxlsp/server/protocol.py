@@ -25,6 +25,8 @@ _OWN_DOCUMENTS = (
     types.NOTEBOOK_DOCUMENT_DID_CLOSE,
 )
 """pygls would keep documents too, and cut their lines at form feeds. The engine keeps them."""
+_OWN_PROGRESS = types.WINDOW_WORK_DONE_PROGRESS_CANCEL
+"""pygls would look for the progress among those that it has begun itself."""
 
 
 class Protocol(LanguageServerProtocol):
@@ -34,7 +36,7 @@ class Protocol(LanguageServerProtocol):
 
     def __init__(self, server: Server, converter: Converter) -> None:
         super().__init__(server, converter)
-        for method in _OWN_DOCUMENTS:
+        for method in (*_OWN_DOCUMENTS, _OWN_PROGRESS):
             del self.fm.builtin_features[method]
 
     @property

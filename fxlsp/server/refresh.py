@@ -42,6 +42,9 @@ class Refresher:
     def diagnostics(self) -> None:
         self._diagnostics.ask()
 
+    def hints(self) -> None:
+        self._hints.ask()
+
 
 class _Repeated:
     """A request that is not sent again before it is answered."""

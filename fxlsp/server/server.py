@@ -15,6 +15,7 @@ from fxlsp.engine.store import Snapshot
 from fxlsp.engine.workspace import Workspace
 from fxlsp.server.protocol import Protocol
 from fxlsp.server.sheets import Sheet, sheet_at, sheet_called
+from fxlsp.server.still_hints import StillHints
 from fxlsp.server.support import Support
 from fxlsp.source.documents import path_of_uri
 from fxlsp.source.positions import Encoding
@@ -50,6 +51,8 @@ class Server(LanguageServer):
         """The transport reads no further message."""
         self.disk = DiskTexts()
         """Files that are not open, where an answer leads to one."""
+        self.still_hints: StillHints | None = None
+        """For an editor that can be told to ask for hints again."""
         self._engine: Workspace | None = None
 
     @property

@@ -23,6 +23,8 @@ class Support:
     pulls_problems: bool = False
     """It asks for problems, and can be told to ask again; otherwise they are pushed. Never both."""
     related_places: bool = False
+    unnecessary: bool = False
+    """It fades what a problem says is of no use."""
     code_pages: bool = False
     """It shows a link where a problem's code has a page."""
     configuration: bool = False
@@ -55,6 +57,7 @@ class Support:
         hover_formats = get_capability(client, "text_document.hover.content_format", None) or ()
         resolved = get_capability(client, "text_document.inlay_hint.resolve_support.properties", None) or ()
         located = get_capability(client, "workspace.symbol.resolve_support.properties", None) or ()
+        tags = get_capability(client, "text_document.publish_diagnostics.tag_support.value_set", None) or ()
         pulls = get_capability(client, "text_document.diagnostic", None) is not None
         return cls(
             markdown=types.MarkupKind.Markdown in hover_formats,
@@ -64,6 +67,7 @@ class Support:
             hint_refresh=has("workspace.inlay_hint.refresh_support"),
             pulls_problems=pulls and has("workspace.diagnostics.refresh_support"),
             related_places=pulls or has("text_document.publish_diagnostics.related_information"),
+            unnecessary=types.DiagnosticTag.Unnecessary in tags,
             code_pages=any(
                 has(f"text_document.{feature}.code_description_support")
                 for feature in ("publish_diagnostics", "diagnostic")

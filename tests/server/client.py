@@ -39,6 +39,7 @@ class Abilities:
     configuration: bool = False
     refreshes: bool = True
     fixes: bool = True
+    tags: bool = False
     code_pages: bool = True
     versioned_edits: bool = True
     shows_documents: bool = False
@@ -59,6 +60,7 @@ class Abilities:
                 "versionSupport": True,
                 "relatedInformation": True,
                 "codeDescriptionSupport": self.code_pages,
+                **({"tagSupport": {"valueSet": [1, 2]}} if self.tags else {}),
             },
         }
         text_document["definition"] = text_document["implementation"] = {"linkSupport": self.links}

@@ -52,6 +52,20 @@ async def test_a_code_links_to_its_page_where_the_editor_shows_links(
     assert problem.get("codeDescription") == ({"href": page_of("FX401")} if supported else None)
 
 
+@pytest.mark.parametrize("supported", [True, False])
+async def test_what_is_never_used_is_tagged_as_unnecessary_where_editors_fade_that(
+    start: Start, tmp_path: Path, supported: bool
+) -> None:
+    client = await start(Abilities(tags=supported))
+    unused = "self.fc = nn.Linear(3, 4)\n        self.other = nn.Linear(3, 4)"
+    text = NET.replace("self.fc = nn.Linear(3, 4)", unused).replace("return y", "return y if y.sum() > 0 else x")
+    buffer = client.open(tmp_path / "net.py", text)
+    problems = await client.until(lambda: client.problems(buffer), bool) or []
+    unnecessary = 1
+    expected = {"FX501": [unnecessary] if supported else None, "FX101": None}
+    assert {problem["code"]: problem.get("tags") for problem in problems} == expected
+
+
 async def test_problems_keep_their_place_and_get_the_version_of_each_edit(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET.replace("Linear(3", "Linear(5"))

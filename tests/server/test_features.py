@@ -149,6 +149,26 @@ async def test_starting_torch_is_shown_as_progress_that_ends(start: Start, tmp_p
     assert shown[0] == "begin"
 
 
+async def test_work_that_is_shown_as_progress_can_be_cancelled_until_the_next_edit(
+    start: Start, tmp_path: Path
+) -> None:
+    client = await start(Abilities(progress=True), options={"limits": {"seconds": 60}})
+    buffer = client.open(tmp_path / "net.py", NET.replace("y = self.fc(x)", "while True: pass"))
+
+    async def shown() -> list[tuple[str, str]]:
+        said = client.said("$/progress")
+        return [(each["value"]["kind"], each["value"].get("message") or "") for each in said]
+
+    await client.until(shown, lambda shown: any("tracing Net" in message for _, message in shown))
+    assert client.said("$/progress")[0]["value"]["cancellable"] is True
+    client.connection.notify("window/workDoneProgress/cancel", {"token": client.said("$/progress")[0]["token"]})
+    await client.until(shown, lambda shown: shown[-1][0] == "end")
+    (model,) = (await client.rest())["models"]
+    assert model["status"] == "unknown"
+    client.replace(buffer, "while True: pass", "y = self.fc(x)")
+    assert await client.until(lambda: client.hints(buffer), bool)
+
+
 async def test_restart_ends_the_processes_and_traces_again(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)

@@ -1,0 +1,95 @@
+"""Hints of the line that is being edited stand still until its user rests: nothing moves the text that somebody types.
+
+A trace takes a tenth of a second, and a hint that appears or grows within a line pushes away what is behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from fxlsp.answers.hints import Hint
+from fxlsp.engine.store import Snapshot
+from fxlsp.engine.workspace import Change
+from fxlsp.source.documents import Document
+
+REST = 0.5
+"""Seconds without an edit after which the hints of the line change."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Edited:
+    """The line of the last edit."""
+
+    path: str
+    line: int
+    shown: tuple[str, ...]
+    """The texts of its hints when somebody began to edit it."""
+
+
+class StillHints:
+    """Holds hints back, and calls ``on_rest`` once one that was held back is to be shown."""
+
+    def __init__(self, on_rest: Callable[[], None]) -> None:
+        self._on_rest = on_rest
+        self._documents: dict[str, Document] = {}
+        """As they were after the last change of each."""
+        self._shown: dict[str, dict[int, tuple[str, ...]]] = {}
+        """The texts that the editor was last given, by path and line."""
+        self._edited: _Edited | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_holding = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """The user has not rested yet: hints may change without any news."""
+        return self._timer is not None
+
+    def update(self, snapshot: Snapshot, change: Change, cursor: tuple[str, int] | None) -> None:
+        """Follows a change of the session; ``cursor`` is the path and line of the last edit."""
+        for path in change.paths if change.cause == "edit" else ():
+            before, after = self._documents.get(path), snapshot.documents.get(path)
+            if after is None:
+                self._documents.pop(path, None)
+                self._shown.pop(path, None)
+                continue
+            self._documents[path] = after
+            if before is not None and cursor is not None and cursor[0] == path:
+                self._typed(before, after, cursor[1])
+
+    def held(self, path: str, lines: range, found: Iterable[Hint]) -> list[Hint]:
+        """The hints to show on ``lines``, given those that are right."""
+        shown = [still for hint in found if (still := self._still(path, hint)) is not None]
+        known = self._shown.setdefault(path, {})
+        for line in [line for line in known if line in lines]:
+            del known[line]
+        for hint in shown:
+            known[hint.line] = (*known.get(hint.line, ()), hint.text)
+        return shown
+
+    def _typed(self, before: Document, after: Document, line: int) -> None:
+        if before.lines.line_count != after.lines.line_count or line > after.lines.line_count:
+            # What is below moves anyway.
+            self._edited = None
+            return
+        if before.lines.line_text(line) == after.lines.line_text(line):
+            return
+        if self._edited is None or (self._edited.path, self._edited.line) != (after.path, line):
+            self._edited = _Edited(after.path, line, self._shown.get(after.path, {}).get(line, ()))
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(REST, self._rest)
+
+    def _still(self, path: str, hint: Hint) -> Hint | None:
+        edited = self._edited
+        if edited is None or (path, hint.line) != (edited.path, edited.line) or hint.text in edited.shown:
+            return hint
+        self._is_holding = True
+        return replace(hint, text=edited.shown[0]) if edited.shown else None
+
+    def _rest(self) -> None:
+        self._edited, self._timer = None, None
+        if self._is_holding:
+            self._is_holding = False
+            self._on_rest()

@@ -1,0 +1,89 @@
+"""The line that is being edited keeps its hints until its user rests."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from fxlsp.answers.hints import Hint
+from fxlsp.engine.store import Snapshot
+from fxlsp.engine.workspace import Change
+from fxlsp.server import still_hints
+from fxlsp.server.still_hints import StillHints
+from fxlsp.source.documents import Document
+from tests.server.conftest import Start
+from tests.server.test_features import NET
+
+PATH = "/project/net.py"
+EVERYTHING = range(1, 100)
+
+
+class Session:
+    """A document that is edited, and its hints."""
+
+    def __init__(self) -> None:
+        self.rested = asyncio.Event()
+        self.still = StillHints(self.rested.set)
+        self.text = "x = a\ny = b\n"
+        self.type(self.text, 1)
+
+    def type(self, text: str, line: int) -> None:
+        self.text = text
+        document = Document("file://" + PATH, PATH, 1, text)
+        self.still.update(Snapshot(documents={PATH: document}), Change("edit", frozenset({PATH})), (PATH, line))
+
+    def shown(self, *texts: str) -> list[str]:
+        """What is shown when these are the hints of the lines."""
+        hints = [Hint(line, 6, text, ()) for line, text in enumerate(texts, 1) if text]
+        return [hint.text for hint in self.still.held(PATH, EVERYTHING, hints)]
+
+
+@pytest.fixture
+async def session(monkeypatch: pytest.MonkeyPatch) -> Session:
+    monkeypatch.setattr(still_hints, "REST", 0.05)
+    return Session()
+
+
+async def test_the_edited_line_keeps_its_hint_until_a_rest_and_others_change(session: Session) -> None:
+    session.shown("(1,)", "(2,)")
+    session.type("x = ab\ny = b\n", 1)
+    assert session.shown("(7,)", "(8,)") == ["(1,)", "(8,)"]
+    session.type("x = abc\ny = b\n", 1)
+    assert session.shown("(9,)", "(9,)") == ["(1,)", "(9,)"]
+    assert session.still.is_waiting
+    await session.rested.wait()
+    assert session.shown("(9,)", "(9,)") == ["(9,)", "(9,)"]
+    assert not session.still.is_waiting
+
+
+async def test_a_line_without_a_hint_gets_none_while_it_is_edited(session: Session) -> None:
+    session.shown("", "(2,)")
+    session.type("x = ab\ny = b\n", 1)
+    assert session.shown("(7,)", "(2,)") == ["(2,)"]
+    await session.rested.wait()
+    assert session.shown("(7,)", "(2,)") == ["(7,)", "(2,)"]
+
+
+async def test_a_line_that_is_begun_frees_the_others(session: Session) -> None:
+    session.shown("(1,)", "(2,)")
+    session.type("x = ab\ny = b\n", 1)
+    session.type("x = ab\ny = bc\n", 2)
+    assert session.shown("(7,)", "(8,)") == ["(7,)", "(2,)"]
+
+
+async def test_an_edit_that_moves_lines_holds_nothing_back(session: Session) -> None:
+    session.shown("(1,)", "(2,)")
+    session.type("x = ab\n\ny = b\n", 1)
+    assert session.shown("(7,)", "", "(8,)") == ["(7,)", "(8,)"]
+
+
+async def test_after_a_rest_the_editor_is_asked_to_ask_again(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    client.replace(buffer, "y.relu()", "y.relu().sum(0)")
+    hints = await client.until(lambda: client.hints(buffer), lambda hints: "return y.relu().sum(0)" in hints)
+    await client.until(lambda: client.hints(buffer), lambda hints: hints["return y.relu().sum(0)"] == "(4,)")
+    assert hints["y = self.fc(x)"] == "(2, 4)"
