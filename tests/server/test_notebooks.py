@@ -192,7 +192,7 @@ async def test_while_a_cell_is_typed_its_last_shapes_stay_and_others_are_traced(
     await hints_of(client, net, CALL, "(2, 16)")
     await hints_of(client, notebook.cells[2], CALL, "(2, 16)")
     notebook.replace(net, "return y.relu(", "return y.relu()")
-    assert (await hints_of(client, net, CALL, "(2, 16)"))["return y.relu()"] == "(2, 16)"
+    await hints_of(client, net, "return y.relu()", "(2, 16)")
 
 
 async def test_a_definition_leads_to_a_cell(start: Start, tmp_path: Path) -> None:
