@@ -24,7 +24,7 @@ _CAPABILITIES = {
     "textDocument": {
         "hover": {"contentFormat": ["plaintext"]},
         "codeLens": {},
-        "inlayHint": {},
+        "inlayHint": {"resolveSupport": {"properties": ["tooltip"]}},
         "publishDiagnostics": {"versionSupport": True, "relatedInformation": True},
         "synchronization": {},
     },
