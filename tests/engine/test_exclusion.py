@@ -22,11 +22,11 @@ from fxlsp.engine.exclusion import Exclusion
     ],
 )
 def test_a_pattern_excludes_files_and_all_below_folders(pattern: str, excluded: list[str], kept: list[str]) -> None:
-    is_excluded = Exclusion("/work/here", (pattern,))
-    assert [name for name in excluded if not is_excluded(f"/work/here/{name}")] == []
-    assert [name for name in kept if is_excluded(f"/work/here/{name}")] == []
+    is_excluded = Exclusion("/project/here", (pattern,))
+    assert [name for name in excluded if not is_excluded(f"/project/here/{name}")] == []
+    assert [name for name in kept if is_excluded(f"/project/here/{name}")] == []
     assert not is_excluded(f"/elsewhere/{excluded[0]}")
 
 
 def test_without_patterns_nothing_is_excluded() -> None:
-    assert not Exclusion("/work", ())("/work/a.py")
+    assert not Exclusion("/project", ())("/project/a.py")
