@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from fxlsp.report.places import Location
 from fxlsp.report.report import Report
 from fxlsp.report.tracers import Named, TracerChoice
 from tests.tracing.conftest import Worker
+
+columns = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 knows no columns")
 
 MODEL = """\
 import torch
@@ -171,6 +174,7 @@ def test_classes_whose_names_fit_a_pattern_are_leaves_and_functions_are_wrapped(
     assert report.problems == ()
 
 
+@columns
 @pytest.mark.parametrize(
     "name",
     ["{folder}/tracers.py:OpaqueTracer", "tracers:OpaqueTracer", "{folder}/tracers.py:Quantizing"],
@@ -198,6 +202,7 @@ def test_torchvisions_tracer_traces_and_its_own_lines_are_no_places(traced: Call
     }
 
 
+@columns
 def test_nodes_that_a_tracer_makes_stand_where_the_model_made_it_do_so(
     traced: Callable[[TracerChoice], Report],
 ) -> None:
@@ -207,6 +212,7 @@ def test_nodes_that_a_tracer_makes_stand_where_the_model_made_it_do_so(
     assert text_at(second.location, MODEL) == text_at(third.location, MODEL) == "self.act(self.block(x))"
 
 
+@columns
 def test_what_such_a_tracer_refuses_stands_in_the_model(traced: Callable[[TracerChoice], Report]) -> None:
     report = traced(TracerChoice(Named("tracers:NotingTracer"), wrap=WRAPPED.wrap))
     assert not report.verdict.traceable

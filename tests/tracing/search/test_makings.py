@@ -531,6 +531,9 @@ class Net(nn.Module):
             "return self.a(x).transpose(*self.dims)",
             "Net(dims=[1, 2])",
             id="dimensions",
+            marks=pytest.mark.skipif(
+                torch.__version__.startswith("2.6."), reason="torch 2.6 does not say how many dimensions it takes"
+            ),
         ),
         pytest.param(
             "names",
