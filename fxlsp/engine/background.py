@@ -88,6 +88,11 @@ class Background:
             self._touched |= new
             self.look(())
 
+    @property
+    def is_busy(self) -> bool:
+        """Files are being read."""
+        return self._reading is not None
+
     async def close(self) -> None:
         if self._reading is not None:
             self._reading.cancel()

@@ -101,7 +101,9 @@ class Workspace:
     @property
     def at_rest(self) -> bool:
         """Nothing is read, analysed or traced, or waits for that: only another change can lead to another snapshot."""
-        return not any(each.is_busy for each in (self._texts, self._indexer, self._fx_uses, self._jobs))
+        return not any(
+            each.is_busy for each in (self._texts, self._indexer, self._fx_uses, self._background, self._jobs)
+        )
 
     def open(self, document: Document) -> None:
         self._session.on_disk.pop(document.path, None)
