@@ -193,7 +193,7 @@ def test_a_subclass_of_the_users_traces(traced: Callable[[TracerChoice], Report]
 
 
 def test_torchvisions_tracer_traces_and_its_own_lines_are_no_places(traced: Callable[[TracerChoice], Report]) -> None:
-    pytest.importorskip("torchvision")
+    pytest.importorskip("torchvision", reason="its own tracer is the one that traces here")
     tracer = Named("torchvision.models.feature_extraction:NodePathTracer")
     report = traced(TracerChoice(tracer, ("*.Block",), WRAPPED.wrap))
     assert shown(report) == WITH_LEAF
