@@ -17,10 +17,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.nearest_rank import percentile_95
 from dev.chromium import Tab, browser_tab, find_chromium
 
 TARGET = "torchvision.models.resnet:ResNet"
@@ -131,20 +131,16 @@ def told(figures: Figures) -> int:
     print(f"{figures.nodes} nodes, {platform.machine()}, {cores} cores, load {load:.1f}")
     rows = [
         ("first picture, slowest", max(figures.first), FIRST_PICTURE_MS, figures.first),
-        ("box opens, 95th percentile", percentile(figures.boxes, 95), BOX_MS, figures.boxes),
-        ("frame while moving, 95th", percentile(figures.frames, 95), FRAME_MS, figures.frames),
-        ("with all boxes open", percentile(figures.frames_all_open, 95), FRAME_MS, figures.frames_all_open),
-        ("and as many as fit", percentile(figures.frames_far_away, 95), FRAME_MS, figures.frames_far_away),
+        ("box opens, 95th percentile", percentile_95(figures.boxes), BOX_MS, figures.boxes),
+        ("frame while moving, 95th", percentile_95(figures.frames), FRAME_MS, figures.frames),
+        ("with all boxes open", percentile_95(figures.frames_all_open), FRAME_MS, figures.frames_all_open),
+        ("and as many as fit", percentile_95(figures.frames_far_away), FRAME_MS, figures.frames_far_away),
     ]
     for name, value, target, times in rows:
         middle = statistics.median(times)
         mark = "" if value <= target else "  MISSED"
         print(f"{name:28} {value:7.0f} ms  (median {middle:.0f}, of {len(times)}; target {target:.0f}){mark}")
     return int(any(value > target for _, value, target, _ in rows))
-
-
-def percentile(times: Sequence[float], percent: int) -> float:
-    return statistics.quantiles(times, n=100, method="inclusive")[percent - 1]
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.nearest_rank import percentile_95
 from dev.editor import Editor, editor
 from dev.rpc import Json
 
@@ -60,8 +61,7 @@ class Sample:
 
     @property
     def p95(self) -> float:
-        ordered = sorted(self.seconds)
-        return ordered[max(0, -(-95 * len(ordered) // 100) - 1)]
+        return percentile_95(self.seconds)
 
     def line(self) -> str:
         return f"{self.name:<44} {_ms(self.median)} {_ms(self.p95)} {len(self.seconds):>5}"
