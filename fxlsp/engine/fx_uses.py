@@ -14,7 +14,7 @@ from fxlsp.engine.folders import exclusion_of
 from fxlsp.engine.python_files import IsExcluded, IsStopped, files_below, keep, never
 from fxlsp.engine.session import FxUse, Session
 from fxlsp.engine.store import inside
-from fxlsp.source.fx_uses import fx_use
+from fxlsp.source.fx_uses import fx_use, may_use_fx
 
 _MOST_FILES = 5000
 """Of a larger workspace the rest is not looked at: whoever uses torch.fx there alone can say so in the settings."""
@@ -95,10 +95,11 @@ def first_use(
     for path in islice((path for path in files if not is_excluded(path)), _MOST_FILES):
         try:
             with open(path, "rb") as file:
-                # Whatever the encoding, what is looked for is ASCII.
-                words = fx_use(file.read().decode("latin-1"))
+                data = file.read()
         except OSError:
             continue
+        # Whatever the encoding, what is looked for is ASCII.
+        words = fx_use(data.decode("latin-1")) if may_use_fx(data) else None
         if words is not None:
             return FxUse(os.path.realpath(path), words)
     return None

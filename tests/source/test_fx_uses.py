@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.source.fx_uses import fx_use
+from fxlsp.source.fx_uses import fx_use, may_use_fx
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,7 @@ from fxlsp.source.fx_uses import fx_use
 )
 def test_what_of_torch_fx_is_used_is_named(text: str, words: str) -> None:
     assert fx_use(text) == words
+    assert may_use_fx(text.encode())
 
 
 @pytest.mark.parametrize(
