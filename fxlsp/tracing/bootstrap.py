@@ -1,8 +1,8 @@
 """Starts a process of the worker: run by path under the project's interpreter.
 
-``python bootstrap.py DESCRIPTOR`` is a template, which talks over the socket of that number, or over one that it is
-handed on standard input where a number cannot be inherited (``-``). ``python bootstrap.py --spare FOLDER`` is a process
-that the template starts for one trace, where it cannot fork; FOLDER is what that may write to.
+``python bootstrap.py DESCRIPTOR`` is a template, which talks over the socket that it is handed. ``python bootstrap.py
+--spare FOLDER`` is a process that the template starts for one trace, where it cannot fork; FOLDER is what that may
+write to.
 
 The worker is loaded by explicit location under a package name of its own. So nothing of the server's site-packages
 appears on the project's ``sys.path``, and an fxlsp that is installed in the project is never taken for this one.
@@ -17,7 +17,6 @@ if sys.version_info < (3, 10):  # noqa: UP036 - run by whatever interpreter the 
 import importlib.machinery
 import importlib.util
 import os
-import socket
 
 PACKAGE = "_fxlsp_worker"
 
@@ -33,17 +32,10 @@ def main() -> None:
     if sys.argv[1] == "--spare":
         start.start_spare(sys.argv[2])
     else:
-        start.start(connection(sys.argv[1]))
+        handed = importlib.import_module(PACKAGE + ".report.handed_socket")
+        start.start(handed.handed_socket(sys.argv[1]))
     # Without the interpreter's own end, in which native packages take their time to complain about each other.
     os._exit(0)
-
-
-def connection(descriptor: str) -> socket.socket:
-    if sys.platform == "win32":
-        sys.stdout.write(f"{os.getpid()}\n")
-        sys.stdout.flush()
-        return socket.fromshare(sys.stdin.buffer.read())
-    return socket.socket(fileno=int(descriptor))
 
 
 if __name__ == "__main__":
