@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fxlsp.engine.exclusion import Exclusion
 from fxlsp.engine.interpreters import Interpreter, InterpreterError, choose_interpreter
 from fxlsp.engine.pyproject import Pyproject, read_pyproject
 from fxlsp.engine.python_files import IsExcluded
@@ -65,5 +66,10 @@ def folder_of(path: str, folders: Iterable[Folder]) -> Folder:
 
 def exclusion_of(folders: Iterable[Folder]) -> IsExcluded:
     """What the settings of these folders leave out; for use on any thread."""
-    known = tuple(folders)
-    return lambda path: folder_of(path, known).settings.exclude(path)
+    return exclusion_in((folder.path, folder.settings.exclude) for folder in folders)
+
+
+def exclusion_in(folders: Iterable[tuple[str, Exclusion]]) -> IsExcluded:
+    """The same of folders that are given by their paths: the innermost around a file decides."""
+    innermost_first = sorted((each for each in folders if each[0]), key=lambda each: len(each[0]), reverse=True)
+    return lambda path: next((excludes(path) for folder, excludes in innermost_first if inside(path, folder)), False)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Executor
-from threading import Event
 from typing import Any
 
 from fxlsp.engine.exclusion import Exclusion
-from fxlsp.engine.folders import exclusion_of
-from fxlsp.engine.indexing import file_offers, read_index
+from fxlsp.engine.indexing import file_offers
+from fxlsp.engine.reading import Reading
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document
 from fxlsp.source.fenced import SUFFIX, file_of, is_block
 from fxlsp.source.notebook_files import is_notebook
 from fxlsp.source.offers import Offers, offers_of
+
+_log = logging.getLogger("fxlsp.engine")
 
 
 class Indexer:
@@ -31,7 +33,8 @@ class Indexer:
         self._executor = executor
         self._on_known = on_known
         self._folders: tuple[tuple[str, Exclusion], ...] = ()
-        self._closing = Event()
+        self._reading: asyncio.Task[None] | None = None
+        """Of the folders."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def look(self) -> None:
@@ -40,7 +43,9 @@ class Indexer:
         if folders != self._folders:
             self._folders = folders
             self._session.is_indexed = False
-            self._run(self._read_folders(folders))
+            if self._reading is not None:
+                self._reading.cancel()
+            self._reading = self._run(self._read_folders(folders))
 
     def taken(self, document: Document) -> bool:
         """The session has taken a text that parses; whether it offers something else than the one before."""
@@ -58,23 +63,19 @@ class Indexer:
         return bool(self._tasks)
 
     async def close(self) -> None:
-        self._closing.set()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _read_folders(self, folders: tuple[tuple[str, Exclusion], ...]) -> None:
-        paths, is_excluded = [path for path, _ in folders], exclusion_of(self._session.folders)
-        index = await self._on_thread(read_index, paths, self._closing.is_set, is_excluded)
-        if folders != self._folders:
-            return
-        self._session.index, self._session.is_indexed = index, True
+        self._session.index = await Reading(folders, self._executor).index()
+        self._session.is_indexed = True
         for analysis in self._session.analyses.values():
             self.taken(analysis.document)
         self._on_known(None)
 
     async def _read_files(self, paths: list[str]) -> None:
-        offers = await self._on_thread(_offers_of_files, paths)
+        offers = await asyncio.get_running_loop().run_in_executor(self._executor, _offers_of_files, paths)
         gone = {name: None for name in self._session.index.files if is_block(name) and file_of(name) in paths}
         for name, each in {**gone, **offers}.items():
             if name not in self._session.documents:
@@ -87,13 +88,16 @@ class Indexer:
         self._session.index = before.with_file(path, offers)
         return self._session.index is not before
 
-    async def _on_thread(self, function: Callable[..., Any], *args: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._executor, function, *args)
-
-    def _run(self, work: Coroutine[Any, Any, None]) -> None:
+    def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("the workspace could not be read, which is a mistake of fxlsp's own", exc_info=error)
 
 
 def _is_read(path: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from fxlsp.engine.index import Index
 from fxlsp.engine.index_cache import IndexCache, content_digest
@@ -19,21 +20,64 @@ _MOST_FILES = 20_000
 """Of a larger folder the rest is not looked at."""
 _MOST_BYTES = 2_000_000
 """A larger file was made by a program."""
+_LITTLE_BYTES = 2**18
+"""Parsing as much takes a tenth of a second, and so does starting a process."""
+
+MayParse = Callable[[str], bool]
+"""Asked with the path of a file."""
 
 
-def read_index(folders: Iterable[str], is_stopped: IsStopped = never, is_excluded: IsExcluded = keep) -> Index:
-    """The index of all Python files below some folders.
+def anything(_: str) -> bool:
+    """For whoever trusts the parser with every file."""
+    return True
+
+
+def read_index(
+    folders: Iterable[str],
+    is_stopped: IsStopped = never,
+    is_excluded: IsExcluded = keep,
+    may_parse: MayParse = anything,
+) -> Index:
+    """The index of all Python files below some folders; ``may_parse`` as for :func:`folder_offers`.
 
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
     files: dict[str, Offers] = {}
     for folder in folders:
-        files.update(_folder_offers(folder, is_stopped, is_excluded))
+        files.update(folder_offers(folder, is_stopped, is_excluded, may_parse))
     return Index(files)
 
 
-def _folder_offers(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> dict[str, Offers]:
+def is_little(folders: Iterable[str], is_stopped: IsStopped = never, is_excluded: IsExcluded = keep) -> bool:
+    """Whether the files below some folders are read sooner than a process is started that could do it.
+
+    Raises:
+        StoppedError: ``is_stopped`` said so.
+    """
+    size = 0
+    for path in (path for folder in folders for path in _files(folder, is_stopped, is_excluded)):
+        with contextlib.suppress(OSError):
+            size += os.path.getsize(path)
+        if size > _LITTLE_BYTES:
+            return False
+    return True
+
+
+def folder_offers(
+    folder: str,
+    is_stopped: IsStopped = never,
+    is_excluded: IsExcluded = keep,
+    may_parse: MayParse = anything,
+) -> Iterator[tuple[str, Offers]]:
+    """What each program below a folder offers, by its name; ends by keeping it for the next time.
+
+    Args:
+        may_parse: asked before each parse of a file; what is not known and not parsed offers nothing this time.
+
+    Raises:
+        StoppedError: ``is_stopped`` said so.
+    """
     cache = IndexCache(folder)
     known = cache.read()
     digests: dict[str, str] = {}
@@ -41,14 +85,17 @@ def _folder_offers(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) 
     for path, data in _wanted_files(folder, is_stopped, is_excluded):
         digest = content_digest(data)
         for name, key, text in _programs(path, digest, data):
-            digests[name] = key
             if key not in known:
+                if not may_parse(path):
+                    continue
                 known[key] = _offers(path, data) if text is None else offers_of(Document("", path, None, text))
                 new = True
+            digests[name] = key
+            offers = known[key]
+            if offers is not None:
+                yield name, offers
     if new or len(known) > 2 * len(digests):
         cache.write(known, digests.values())
-    found = ((path, known[digest]) for path, digest in digests.items())
-    return {path: offers for path, offers in found if offers is not None}
 
 
 def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, str | None]]:

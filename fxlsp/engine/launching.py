@@ -1,4 +1,4 @@
-"""How each operating system starts a template process with its socket, and ends it with all it started."""
+"""How each operating system starts a process with its socket, and ends it with all it started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One template process: how it is started, spoken to and ended."""
+"""A process that is spoken to over a socket, as a template is: how it is started and ended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STOP_SECONDS = 1.0
 
 
 class Process:
-    """A running template process. It ends by itself when the channel is closed, for instance by our death."""
+    """A running process. It ends by itself when the channel is closed, for instance by our death."""
 
     def __init__(self, process: asyncio.subprocess.Process, channel: Channel) -> None:
         self._process = process
@@ -30,7 +30,7 @@ class Process:
 
     @classmethod
     async def start(cls, python: str, bootstrap: Path = BOOTSTRAP, executor: Executor | None = None) -> Process:
-        """Starts the worker under ``python``.
+        """Starts the program ``bootstrap`` under ``python``.
 
         Raises:
             OSError: there is no such program, or it cannot be executed.

@@ -77,15 +77,14 @@ class Offers:
     def mentions_of(self) -> dict[str, list[tuple[str, str | None]]]:
         """The dotted names that may mean something whose own name is the key, each with the definition around it."""
         found: dict[str, list[tuple[str, str | None]]] = {}
+        imported = {name: full.rpartition(".")[2] for name, full in self.imports.names.items()}
         inside = [(self.mentions, None), *((each.mentions, each.name) for each in self.definitions)]
         for names, around in inside:
             for name in names:
-                head, _, rest = name.partition(".")
-                words = {name.rpartition(".")[2]}
-                if not rest and head in self.imports.names:
-                    words.add(self.imports.names[head].rpartition(".")[2])
-                for word in words:
-                    found.setdefault(word, []).append((name, around))
+                word = name.rpartition(".")[2]
+                found.setdefault(word, []).append((name, around))
+                if imported.get(name, word) != word:
+                    found.setdefault(imported[name], []).append((name, around))
         return found
 
     def to_json(self) -> dict[str, Any]:

@@ -1,0 +1,13 @@
+"""Says something that is no frame, and stays."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from tests.engine.workers.speaking import Wire
+
+wire = Wire()
+wire.send_raw(b"\xff\xff\xff\xffnonsense")
+for _ in wire.messages():
+    pass
