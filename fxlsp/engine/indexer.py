@@ -35,6 +35,8 @@ class Indexer:
         self._folders: tuple[tuple[str, Exclusion], ...] = ()
         self._reading: asyncio.Task[None] | None = None
         """Of the folders."""
+        self._written_meanwhile: set[str] = set()
+        """Files that the reading of the folders may have met as they were before."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def look(self) -> None:
@@ -56,6 +58,8 @@ class Indexer:
         changed = [path for path in paths if _is_read(path) and not self._session.is_excluded(path)]
         if changed:
             self._run(self._read_files(changed))
+        if self._reading is not None and not self._reading.done():
+            self._written_meanwhile.update(changed)
 
     @property
     def is_busy(self) -> bool:
@@ -70,6 +74,9 @@ class Indexer:
     async def _read_folders(self, folders: tuple[tuple[str, Exclusion], ...]) -> None:
         self._session.index = await Reading(folders, self._executor).index()
         self._session.is_indexed = True
+        if self._written_meanwhile:
+            self._run(self._read_files(sorted(self._written_meanwhile)))
+            self._written_meanwhile.clear()
         for analysis in self._session.analyses.values():
             self.taken(analysis.document)
         self._on_known(None)

@@ -17,6 +17,7 @@ from fxlsp.engine.index import Index
 from fxlsp.engine.indexing import read_index
 from fxlsp.engine.process import Process
 from fxlsp.engine.reading import Reading
+from fxlsp.engine.workspace import Workspace
 
 from .conftest import eventually, worker
 
@@ -173,3 +174,19 @@ async def test_a_reading_that_nobody_wants_any_more_leaves_no_process(
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert started[0].exit_code is not None
+
+
+async def test_a_file_written_while_the_workspace_is_read_counts_as_it_is_now(
+    tmp_path: Path, started: list[Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dying(monkeypatch)
+    write(tmp_path, a=NET.format("Before"), b="# waits\n" + NET.format("B"))
+    workspace = Workspace([str(tmp_path)])
+    await eventually((tmp_path / "b.py.seen").exists)
+    write(tmp_path, a=NET.format("Now"))
+    workspace.changed_on_disk([str(tmp_path / "a.py")])
+    await eventually(lambda: names(workspace.snapshot.index) == ["Now"])
+    (tmp_path / "b.py.go").touch()
+    await eventually(lambda: workspace.at_rest)
+    assert names(workspace.snapshot.index) == ["B", "Now"]
+    await workspace.shutdown()
