@@ -3,23 +3,27 @@
     python -m benchmarks.index
 
 The workspace is made of copies of files that are installed: 2,000, of 100 MB in all where there are that many large
-ones, of which 15 % pass the byte filter. A hover on a traced model is asked for over and over while a server reads it,
-and while nothing is read. Exits with 1 if a target is missed.
+ones, of which 15 % pass the byte filter. First it is read in one process, for the processor time; then by servers, from
+their start, each of which is asked for a hover on a model over and over meanwhile, and when nothing is read. Exits with
+1 if a target is missed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
+from benchmarks.nearest_rank import percentile_95
 from dev.editor import Editor, editor
 from fxlsp.engine.index import Index
 from fxlsp.engine.indexing import file_offers, read_index
@@ -33,6 +37,13 @@ EDITED_BYTES = 60_000
 """About the size of the file that is edited."""
 TARGETS = {"cold": 10.0, "warm": 1.0, "edit": 0.02}
 """Seconds."""
+HOVER_MS = 10.0
+"""The target of the 95th percentile of hovers while a workspace is read."""
+COLD_READINGS = 2
+WARM_READINGS = 6
+HOVERS_AT_REST = 50
+PAUSE_SECONDS = 0.02
+"""Between hovers."""
 NET = """\
 import torch
 from torch import nn
@@ -47,23 +58,58 @@ Net()(torch.randn(2, 3))
 """
 
 
+@dataclass
+class Hovers:
+    """While servers read the workspace, and afterwards."""
+
+    reading_seconds: list[float] = field(default_factory=list)
+    """By the clock, of each reading."""
+    during_ms: list[float] = field(default_factory=list)
+    after_ms: list[float] = field(default_factory=list)
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory(prefix="fxlsp-index-") as temporary:
-        folder = Path(temporary) / "workspace"
-        os.environ["XDG_CACHE_HOME"] = str(Path(temporary) / "cache")
+        folder, cache = Path(temporary) / "workspace", Path(temporary) / "cache"
+        os.environ["XDG_CACHE_HOME"] = str(cache)
         passing, size = _make(folder)
-        print(f"{FILES} files, {size / 1e6:.0f} MB, {passing} pass the byte filter")
-        index, cold = _timed(lambda: read_index([str(folder)]))
-        _, warm = _timed(lambda: read_index([str(folder)]))
-        edited = _edited(folder)
-        path = str(edited)
-        edit = median(_timed(lambda: _reread(index, path))[1] for _ in range(9))
-        for name, seconds in (("cold", cold), ("warm", warm), ("edit", edit)):
-            print(f"{name:<5} {seconds:8.3f} s of processor time   target {TARGETS[name]} s")
-        print(f"      an edit of a file of {edited.stat().st_size / 1000:.0f} KB")
-        (Path(temporary) / "cache").rename(Path(temporary) / "cache-before")
-        asyncio.run(_hovers(folder))
-    return 0 if all(took <= TARGETS[name] for name, took in (("cold", cold), ("warm", warm), ("edit", edit))) else 1
+        print(f"{FILES} files, {size / 1e6:.0f} MB, {passing} pass the byte filter, load {os.getloadavg()[0]:.1f}")
+        met = [_told_in_process(folder)]
+        cold, warm = Hovers(), Hovers()
+        for _ in range(COLD_READINGS):
+            shutil.rmtree(cache)
+            asyncio.run(_read_by_server(folder, cold))
+        for _ in range(WARM_READINGS):
+            asyncio.run(_read_by_server(folder, warm))
+        met += [_told(name, hovers) for name, hovers in (("cold", cold), ("warm", warm))]
+        print(f"at rest: hover {_figures(cold.after_ms + warm.after_ms)}; load {os.getloadavg()[0]:.1f}")
+    return 0 if all(met) else 1
+
+
+def _told_in_process(folder: Path) -> bool:
+    """Prints the processor time that it takes without a server; whether the targets are met."""
+    index, cold = _timed(lambda: read_index([str(folder)]))
+    _, warm = _timed(lambda: read_index([str(folder)]))
+    edited = _edited(folder)
+    edit = median(_timed(lambda: _reread(index, str(edited)))[1] for _ in range(9))
+    took = {"cold": cold, "warm": warm, "edit": edit}
+    for name, seconds in took.items():
+        print(f"{name}: {seconds:.3f} s of processor time in one process, target {TARGETS[name]} s")
+    print(f"      the edit is one of a file of {edited.stat().st_size / 1000:.0f} KB")
+    return all(seconds <= TARGETS[name] for name, seconds in took.items())
+
+
+def _told(name: str, hovers: Hovers) -> bool:
+    """Prints how the workspace was read by servers; whether the targets are met."""
+    slowest = max(hovers.reading_seconds)
+    each = ", ".join(f"{seconds:.2f}" for seconds in hovers.reading_seconds)
+    print(f"{name}: read by a server in {each} s by the clock, target {TARGETS[name]} s")
+    print(f"{name}: hover meanwhile {_figures(hovers.during_ms)}, target {HOVER_MS:.0f} ms at 95 %")
+    return slowest <= TARGETS[name] and percentile_95(hovers.during_ms) <= HOVER_MS
+
+
+def _figures(times: list[float]) -> str:
+    return f"median {median(times):.1f} ms, 95 % {percentile_95(times):.1f} ms, {len(times)} times"
 
 
 def _make(folder: Path) -> tuple[int, int]:
@@ -110,33 +156,31 @@ def _timed(act: Callable[[], T]) -> tuple[T, float]:
     return result, time.process_time() - began
 
 
-async def _hovers(folder: Path) -> None:
-    """How long a hover takes while the workspace is read by a server, and after that."""
+async def _read_by_server(folder: Path, hovers: Hovers) -> None:
+    """A session from its beginning: the workspace is read, and a model of an open file is traced."""
     async with editor(folder) as client:
+        began = time.perf_counter()
         uri = client.open(folder / "net.py", NET)
         line = NET[: NET.index("x.relu")].count("\n")
-        during = [await _hover(client, uri, line) async for _ in _while_reading(client)]
-        after = [await _hover(client, uri, line) for _ in range(100)]
-    for name, times in (("while it is read", during), ("at rest", after)):
-        print(f"hover {name:<18} median {median(times):6.1f} ms, 95 % {_p95(times):6.1f} ms, {len(times)} times")
+        while not any(text.startswith(f"read {folder}") for text in client.log):
+            hovers.during_ms.append(await _hover(client, uri, line))
+            await asyncio.sleep(PAUSE_SECONDS)
+        hovers.reading_seconds.append(time.perf_counter() - began)
+        while not await _is_at_rest(client):
+            await _hover(client, uri, line)
+            await asyncio.sleep(PAUSE_SECONDS)
+        hovers.after_ms += [await _hover(client, uri, line) for _ in range(HOVERS_AT_REST)]
 
 
-async def _while_reading(client: Editor) -> AsyncIterator[None]:
+async def _is_at_rest(client: Editor) -> bool:
     params = {"command": "fxlsp.information", "arguments": []}
-    while not (await client.connection.request("workspace/executeCommand", params))["atRest"]:
-        yield
-        await asyncio.sleep(0.02)
+    return bool((await client.connection.request("workspace/executeCommand", params))["atRest"])
 
 
 async def _hover(client: Editor, uri: str, line: int) -> float:
     began = time.perf_counter()
     await client.hover(uri, line, 16)
     return 1000 * (time.perf_counter() - began)
-
-
-def _p95(values: list[float]) -> float:
-    ordered = sorted(values)
-    return ordered[max(0, -(-95 * len(ordered) // 100) - 1)]
 
 
 if __name__ == "__main__":
