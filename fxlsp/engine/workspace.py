@@ -187,6 +187,8 @@ class Workspace:
         self._folders = self._folders if folders is None else tuple(folders)
         self._read_folders()
         self._session.analyses.clear()
+        # Another interpreter, or other ways of tracing: nothing of what is to be traced now has been charged for.
+        self._session.spent_ms.clear()
         for document in tuple(self._session.documents.values()):
             self._texts.arrived(document)
         self._background.look()

@@ -462,6 +462,16 @@ async def test_one_long_trace_does_not_use_up_the_budget_of_its_file(
     await editor.until(Status.FRESH, "Lonely")
 
 
+async def test_other_settings_begin_the_budget_of_a_file_anew(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fxlsp.engine.planning.FIRST_TRACES_MS", 0.0001)
+    editor = make()
+    editor.open(NET)
+    await editor.until(Status.FRESH)
+    editor.workspace.configure(Client({"sizes": {"batch": 7}}))
+    await eventually(lambda: len(editor.traced()) == 2)
+    await editor.until(Status.FRESH)
+
+
 async def test_a_missing_interpreter_is_told_and_mended_by_the_settings(make: Make) -> None:
     editor = make(client=Client({"python": "/no/such/python"}))
     editor.open(NET)
