@@ -1,22 +1,20 @@
 // The interpreter of a folder, as the Python extensions say: Python Environments, else Python. Neither has to be there.
+import type { PythonEnvironmentApi } from "@vscode/python-environments";
+import type { PythonExtension } from "@vscode/python-extension";
 import * as vscode from "vscode";
 
 const ENVIRONMENTS = "ms-python.vscode-python-envs";
 const PYTHON = "ms-python.python";
 
 /** Of the Python Environments extension, what is used here. */
-interface EnvironmentsApi {
-  getEnvironment(scope: vscode.Uri | undefined): Promise<{ execInfo: { run: { executable: string } } } | undefined>;
-  onDidChangeEnvironment: vscode.Event<unknown>;
-}
+export type EnvironmentsApi = Pick<PythonEnvironmentApi, "getEnvironment" | "onDidChangeEnvironment">;
 
 /** Of the Python extension, what is used here. */
-interface PythonApi {
-  environments: {
-    getActiveEnvironmentPath(scope?: vscode.Uri): { path: string };
-    resolveEnvironment(path: { path: string }): Promise<{ executable: { uri?: vscode.Uri } } | undefined>;
-    onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
-  };
+export interface PythonApi {
+  environments: Pick<
+    PythonExtension["environments"],
+    "getActiveEnvironmentPath" | "resolveEnvironment" | "onDidChangeActiveEnvironmentPath"
+  >;
 }
 
 /** Either of them, as one question. */
