@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 
-.PHONY: demo test test-matrix test-editors test-neovim bench browser environment
+.PHONY: demo test test-matrix test-editors test-neovim vsix bench browser environment
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
@@ -24,6 +24,9 @@ test-neovim: environment  ## The plugin in the real Neovim, which is installed b
 	$(VENV)/bin/python -m dev.neovim
 	$(VENV)/bin/python -m dev.classic_editors
 	$(VENV)/bin/python -m pytest tests/editors
+
+vsix: environment  ## The VS Code extension for this machine, with the server in it, below dist/.
+	$(VENV)/bin/python -m dev.vsix
 
 bench: environment  ## Latency of an edit beside that of a fresh script.
 	$(VENV)/bin/python -m benchmarks.latency

@@ -32,7 +32,7 @@ _OPTIONS = (
     *("--disable-dev-shm-usage", "--force-color-profile=srgb", "--remote-debugging-port=0"),
 )
 _START_SECONDS = 60
-_KEY_CODES = {"Enter": 13, "Escape": 27, "End": 35, "Home": 36, "ArrowDown": 40, ".": 190}
+_KEY_CODES = {"F1": 112, "Enter": 13, "Escape": 27, "End": 35, "Home": 36, "ArrowDown": 40, ".": 190}
 _MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 
 
@@ -60,7 +60,10 @@ class Tab:
         async for text in self._connection:
             message = json.loads(text)
             if "id" in message:
-                self._answers.pop(message["id"]).set_result(message)
+                answer = self._answers.pop(message["id"])
+                # Who asked may have given up.
+                if not answer.done():
+                    answer.set_result(message)
             else:
                 self._hear(message["method"], message["params"])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,18 +132,25 @@ class Editor:
 
 
 @asynccontextmanager
-async def editor(folder: Path, log: IO[bytes] | int | None = None) -> AsyncIterator[Editor]:
-    """An editor with ``folder`` open and trusted, its server running; at the end both are closed.
+async def editor(
+    folder: Path,
+    log: IO[bytes] | int | None = None,
+    *,
+    command: Sequence[str] = (sys.executable, "-m", "fxlsp", "serve", "--stdio"),
+    trusted: bool = True,
+) -> AsyncIterator[Editor]:
+    """An editor with ``folder`` open, its server running; at the end both are closed.
 
     Args:
         folder: the workspace folder.
         log: where the server's standard error goes.
+        command: starts the server.
+        trusted: whether the code of the folder may run.
     """
     made = Editor()
-    command = [sys.executable, "-m", "fxlsp", "serve", "--stdio"]
     made.connection = await Connection.start(command, made._heard, log)
     try:
-        await made.connection.request("initialize", _introduction(folder))
+        await made.connection.request("initialize", _introduction(folder, trusted))
         made.connection.notify("initialized", {})
         yield made
         await made.connection.request("shutdown", None)
@@ -152,14 +159,14 @@ async def editor(folder: Path, log: IO[bytes] | int | None = None) -> AsyncItera
         await made.connection.wait_ended(seconds=5.0)
 
 
-def _introduction(folder: Path) -> Json:
+def _introduction(folder: Path, trusted: bool) -> Json:
     uri = folder.resolve().as_uri()
     return {
         "processId": os.getpid(),
         "rootUri": uri,
         "workspaceFolders": [{"uri": uri, "name": folder.name}],
         "capabilities": _CAPABILITIES,
-        "initializationOptions": {"trusted": True, "python": sys.executable},
+        "initializationOptions": {"trusted": trusted, "python": sys.executable},
     }
 
 

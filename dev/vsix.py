@@ -1,8 +1,9 @@
 """``python -m dev.vsix [PLATFORM ...]``: packs the VS Code extension with the server in it, into ``dist/``.
 
 A platform (``linux-x64``, ``darwin-arm64``, ...) gets the compiled dependencies of every CPython that pyproject.toml
-names; ``universal`` gets none: there the extension makes an environment of its own, once the user agrees. Without a
-platform all are packed. torch is never among what is packed: models are traced with the project's own.
+names; ``universal`` gets none: there the extension makes an environment of its own, once the user agrees. ``all`` are
+these and that one; without a platform it is this machine's. torch is never among what is packed: models are traced
+with the project's own.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ else:
 from dev.environment import PROJECT
 from dev.matrix import claimed
 from dev.vscode.extension import build, install_packages
-from dev.vscode.tools import EXTENSION, Tools, tools
+from dev.vscode.tools import EXTENSION, node
 
 BUNDLED = EXTENSION / "bundled"
 ALL = BUNDLED / "all"
@@ -45,20 +46,22 @@ PLATFORMS: Mapping[str, tuple[str, ...]] = {
     "win32-arm64": ("win_arm64",),
 }
 """VS Code's name of a platform, and pip's."""
+HERE = "linux-x64"
+"""This machine's: :func:`dev.vscode.tools.node` is for no other."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m dev.vsix", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("platform", nargs="*", choices=[*PLATFORMS, UNIVERSAL, []])
-    arguments = parser.parse_args()
-    found = tools()
+    parser.add_argument("platform", nargs="*", choices=[*PLATFORMS, UNIVERSAL, "all", []])
+    platforms = parser.parse_args().platform or [HERE]
+    found = node()
     build(found)
-    for platform in arguments.platform or [*PLATFORMS, UNIVERSAL]:
+    for platform in [*PLATFORMS, UNIVERSAL] if "all" in platforms else platforms:
         print(pack(found, platform), flush=True)
     return 0
 
 
-def pack(found: Tools, platform: str) -> Path:
+def pack(node: Path, platform: str) -> Path:
     """The path of the ``.vsix`` for one platform.
 
     Raises:
@@ -67,15 +70,20 @@ def pack(found: Tools, platform: str) -> Path:
     bundle(platform)
     for name in ("LICENSE", "NOTICE"):
         shutil.copy(PROJECT / name, EXTENSION / name)  # The packer looks for them there.
-    package = PROJECT / "dist" / f"fxlsp-{platform}.vsix"
+    package = packed(platform)
     package.parent.mkdir(exist_ok=True)
-    install_packages(found)
+    install_packages(node)
     target = [] if platform == UNIVERSAL else ["--target", platform]
-    packer = [str(found.node), "node_modules/@vscode/vsce/vsce", "package", "--no-dependencies", *target]
+    packer = [str(node), "node_modules/@vscode/vsce/vsce", "package", "--no-dependencies", *target]
     # It looks for images and links of the readme below the address of the repository, which is not for it to know.
     packer += ["--allow-missing-repository", "--no-rewrite-relative-links", "--out", str(package)]
     subprocess.run(packer, cwd=EXTENSION, check=True, stdout=sys.stderr)
     return package
+
+
+def packed(platform: str) -> Path:
+    """Where the package of a platform lies, once it is packed."""
+    return PROJECT / "dist" / f"fxlsp-{platform}.vsix"
 
 
 def bundle(platform: str) -> None:

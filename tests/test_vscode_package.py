@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fxlsp import __version__
+from fxlsp.answers.fixes.fix import Complaint
+from fxlsp.answers.fixes.offered import FIXERS
 from fxlsp.engine.settings import Settings
 from fxlsp.server.main import make_server
+from fxlsp.source.documents import Document
+from fxlsp.source.positions import Span
+from fxlsp.source.python_tree import python_tree
 from tests.test_reference_pages import TABLES, rows
 
 PROJECT = Path(__file__).parents[1]
@@ -69,8 +76,27 @@ def test_the_walkthrough_has_four_steps_whose_pages_and_commands_are_there() -> 
         assert (EXTENSION / step["media"]["markdown"]).exists()
         own = [command for command in re.findall(r"command:([\w.]+)", step["description"]) if "fxlsp" in command]
         assert set(own) <= COMMANDS
+        assert "`" not in step["description"], "VS Code shows it as it is there"
 
 
 @pytest.mark.parametrize("name", ["package-lock.json"])
 def test_the_lock_names_no_registry(name: str) -> None:
     assert '"resolved"' not in (EXTENSION / name).read_text(encoding="utf-8")
+
+
+def test_every_fix_of_the_server_has_a_problem_in_the_file_on_which_vs_code_tries_them() -> None:
+    path = EXTENSION / "test" / "workspace" / "fixes.py"
+    command = [sys.executable, "-m", "fxlsp", "check", str(path), "--format", "json"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    document = Document(path.as_uri(), str(path), 1, path.read_text(encoding="utf-8"))
+    tree = python_tree(document)
+    assert tree is not None
+    complaints = [
+        Complaint(tree, each["code"], _span(each["location"])) for each in json.loads(checked.stdout)["problems"]
+    ]
+    tried = {fixer for each in complaints for fixer in FIXERS.get(each.code, ()) if any(fixer(each))}
+    assert tried == {fixer for fixers in FIXERS.values() for fixer in fixers}
+
+
+def _span(location: dict[str, Any]) -> Span:
+    return Span(*(location[key] for key in ("line", "column", "end_line", "end_column")))

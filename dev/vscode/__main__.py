@@ -1,10 +1,11 @@
-"""``python -m dev.vscode``: checks, builds and tests the VS Code extension in the real editor.
+"""``python -m dev.vscode [PART ...]``: checks, builds and tests the VS Code extension in the real editor.
 
 Where the editor cannot be had nothing is tested, with a line that says so; with ``CI`` set that is a failure.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import signal
@@ -12,13 +13,25 @@ import sys
 import time
 
 from dev.vscode.extension import build, check
-from dev.vscode.host_tests import run_host_tests
+from dev.vscode.host_tests import run_suite
 from dev.vscode.interface import run_interface
+from dev.vscode.packages import check_bundled_server, check_packages
+from dev.vscode.private_environment import run_private_environment
+from dev.vscode.readme import steps
+from dev.vscode.suites import SUITES
 from dev.vscode.tools import CACHE, MissingError, tools
-from dev.vsix import pack
+from dev.vsix import HERE, UNIVERSAL, pack, packed
+
+CHECK, INTERFACE, PRIVATE, PACKAGES = "check", "interface", "private", "packages"
+PARTS = [CHECK, *(suite.name for suite in SUITES), INTERFACE, PRIVATE, PACKAGES]
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m dev.vscode", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help=f"{', '.join(PARTS)}; left out: all")
+    parser.add_argument("-k", dest="names", default="", metavar="WORDS", help="only tests whose names hold these words")
+    arguments = parser.parse_args()
+    parts = arguments.part or PARTS
     began = time.monotonic()
     # As by Ctrl-C: what was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
@@ -29,10 +42,21 @@ def main() -> int:
         return 1 if os.environ.get("CI") else 0
     pictures = CACHE / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
-    check(found)
-    build(found, tests=True)
-    failed = asyncio.run(run_host_tests(found, pictures))
-    asyncio.run(run_interface(found, pack(found, "linux-x64"), pictures))
+    if CHECK in parts:
+        check(found.node)
+    build(found.node, tests=True)
+    failed = 0
+    for suite in SUITES:
+        if suite.name in parts:
+            failed += asyncio.run(run_suite(found, suite, pictures, arguments.names))
+    if INTERFACE in parts:
+        asyncio.run(run_interface(found, steps(), pictures))
+    if PRIVATE in parts:
+        package = pack(found.node, UNIVERSAL)
+        asyncio.run(run_private_environment(found, package, steps().model, pictures))
+    if PACKAGES in parts:
+        check_packages(found.node)
+        asyncio.run(check_bundled_server(packed(HERE), steps().model))
     print(f"VS Code: {failed or 'none'} failed, {time.monotonic() - began:.0f} s", flush=True)
     return 1 if failed else 0
 

@@ -3,56 +3,94 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-import shutil
 import sys
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from dev.environment import PROJECT
+from dev.chromium import Tab
+from dev.vscode.installation import installation
+from dev.vscode.suites import Suite
 from dev.vscode.tools import EXTENSION, Tools
-from dev.vscode.workbench import workbench
+from dev.vscode.workbench import Development, workbench
 
 LIMIT = 900
-"""Seconds for all of them."""
+"""Seconds for all of a suite."""
+_SETTINGS = {
+    "fxlsp.server.command": [sys.executable, "-m", "fxlsp", "serve"],
+    "fxlsp.profile": "fx",
+    "fxlsp.limits.seconds": 60,
+}
 
 
-async def run_host_tests(tools: Tools, pictures: Path) -> int:
-    """Runs them and prints a line for each; how many failed.
+async def run_suite(tools: Tools, suite: Suite, pictures: Path, names: str = "") -> int:
+    """Runs its tests, those whose names hold some words, and prints a line for each; how many failed.
 
     Raises:
         TimeoutError: they do not come to their end.
         LeftoverError: processes outlived the editor.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "workspace"
-        shutil.copytree(EXTENSION / "test" / "workspace", folder)
-        for example in (PROJECT / "examples").glob("*.py"):
-            shutil.copy(example, folder)
+        opened = suite.prepare(Path(temporary))
         results = Path(temporary) / "results.jsonl"
-        settings = {
-            "fxlsp.server.command": [sys.executable, "-m", "fxlsp", "serve"],
-            "fxlsp.python": sys.executable,
-            "fxlsp.profile": "fx",
-            "fxlsp.limits.seconds": 60,
+        beside = [EXTENSION / "test" / "beside" / name for name in suite.beside]
+        tests = EXTENSION / "dist" / "test" / f"{suite.name}.suite.js"
+        variables = {
+            "FXLSP_TEST_RESULTS": str(results),
+            "FXLSP_TEST_NAMES": names,
+            "FXLSP_TEST_PYTHON": sys.executable,
         }
-        environment = {"FXLSP_TEST_RESULTS": str(results)}
-        tests = EXTENSION / "dist" / "tests.js"
-        async with workbench(
-            tools, folder, settings=settings, extension=EXTENSION, tests=tests, environment=environment
-        ) as bench:
-            failed = 1
-            try:
-                failed = await asyncio.wait_for(_followed(results), LIMIT)
-            finally:
-                if failed:
-                    (pictures / "host-tests.png").write_bytes(await bench.tab.picture())
-                    print(f"The extension's log:\n{bench.log()}", flush=True)
-            return failed
+        with installation(tools, {**_SETTINGS, **suite.settings}) as user:
+            user.add(beside)
+            async with workbench(
+                user,
+                opened,
+                development=Development(EXTENSION, tests),
+                environment=variables,
+                ask_for_trust=suite.asks_for_trust,
+            ) as bench:
+                failed = 1
+                try:
+                    async with _trusting(bench.tab):
+                        failed = await asyncio.wait_for(_followed(suite.name, results), LIMIT)
+                finally:
+                    if failed:
+                        (pictures / f"{suite.name}.png").write_bytes(await bench.tab.picture())
+                        print(f"The extension's log:\n{bench.log()}", flush=True)
+                if not failed:
+                    await suite.ending(bench)
+                    how = suite.ending.__name__.replace("_", " ")
+                    print(f"passed {suite.name}: nothing is left when VS Code {how}", flush=True)
+                return failed
 
 
-async def _followed(results: Path) -> int:
+@contextlib.asynccontextmanager
+async def _trusting(tab: Tab) -> AsyncIterator[None]:
+    """Trusts the workspace as soon as a test has brought up VS Code's page for that: no extension can."""
+    button = (
+        "[...document.querySelectorAll('.workspace-trust-editor .monaco-button')]"
+        ".find((each) => each.textContent.trim() === 'Trust' && each.getClientRects().length > 0)"
+    )
+
+    async def trust() -> None:
+        while True:
+            await tab.until(button, LIMIT)
+            await tab.evaluate(f"{button}.click()")
+            await tab.until(f"!{button}", LIMIT)
+
+    task = asyncio.create_task(trust())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def _followed(suite: str, results: Path) -> int:
     """Prints what is added to a file of results until it ends."""
     told, failed = 0, 0
     while True:
@@ -62,7 +100,7 @@ async def _followed(results: Path) -> int:
                 return failed
             failed += "error" in line
             verdict = "FAILED" if "error" in line else "passed"
-            print(f"{verdict} {line['name']} ({line['milliseconds'] / 1000:.1f} s)", flush=True)
+            print(f"{verdict} {suite}: {line['name']} ({line['milliseconds'] / 1000:.1f} s)", flush=True)
             if "error" in line:
                 print(line["error"], flush=True)
         told = len(lines)

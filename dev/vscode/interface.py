@@ -1,30 +1,27 @@
-"""The packed extension used with mouse and keyboard: from a workspace that nobody trusts to a click in the graph.
+"""The packed extension used with mouse and keyboard: from the steps of its readme to a click in the graph.
 
-Each step waits for what a user would see. The pictures on the way are what the readme shows.
+The pictures on the way are what the readmes show.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
-import sys
 import tempfile
-import time
 from pathlib import Path
 
-from dev.chromium import Tab
 from dev.environment import PROJECT
+from dev.vscode.endings import loses_its_extension_host
+from dev.vscode.installation import installation
+from dev.vscode.readme import Steps, install
+from dev.vscode.suites import make_interpreter
 from dev.vscode.tools import Tools
-from dev.vscode.workbench import Workbench, workbench
-
-PATIENCE = 40.0
-"""Seconds for anything to appear: torch is imported meanwhile, maybe on a busy machine."""
+from dev.vscode.user import PATIENCE, User
+from dev.vscode.workbench import workbench
 
 _SETTINGS = {
-    "fxlsp.python": sys.executable,
-    "fxlsp.profile": "fx",
     "fxlsp.limits.seconds": 60,
     "editor.fontSize": 13,
+    "files.exclude": {"**/.venv": True},
     "workbench.colorTheme": "Default Dark Modern",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.layoutControl.enabled": False,
@@ -33,98 +30,103 @@ _SETTINGS = {
     "editor.hover.delay": 100,
 }
 
-# What is looked for in the page. VS Code shows spaces of the source as non-breaking ones.
-_HELPERS = """
-window.textOf = (element) => element.textContent.replaceAll("\\u00a0", " ");
-window.isShown = (element) => element.getClientRects().length > 0;
-window.seen = (selector, part) => [...document.querySelectorAll(selector)]
-    .find((each) => textOf(each).includes(part) && isShown(each));
-window.middle = (element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
-    return [x + width / 2, y + height / 2];
-};
-window.placeOf = (line, word) => {
-    const walker = document.createTreeWalker(seen(".view-line", line), NodeFilter.SHOW_TEXT);
-    for (let node; (node = walker.nextNode()); ) {
-        const at = node.data.indexOf(word);
-        if (at < 0) continue;
-        const range = document.createRange();
-        range.setStart(node, at);
-        range.setEnd(node, at + word.length);
-        return middle(range);
-    }
-};
-window.graphFrames = () => [...document.querySelectorAll("iframe.webview")]
-    .map((outer) => [outer, outer.contentDocument?.querySelector("iframe#active-frame")])
-    .find(([, inner]) => inner?.contentDocument?.querySelector("#canvas"));
-window.graphDocument = () => graphFrames()?.[1].contentDocument;
-window.inGraph = (selector, part) => [...(graphDocument()?.querySelectorAll(`#canvas ${selector}`) ?? [])]
-    .find((each) => textOf(each).includes(part) && isShown(each));
-window.middleInGraph = (element) => {
-    let [x, y] = middle(element);
-    for (const frame of graphFrames()) {
-        const { left, top } = frame.getBoundingClientRect();
-        [x, y] = [x + left, y + top];
-    }
-    return [x, y];
-};
-"""
+_STEPS = (
+    "Choose the Python of your project",
+    "Trust the workspace",
+    "Open a model and read its shapes",
+    "Look at the graph",
+)
+"""The walkthrough's."""
 
 
-async def run_interface(tools: Tools, package: Path, pictures: Path) -> None:
-    """Uses the packed extension.
+async def run_interface(tools: Tools, followed: Steps, pictures: Path) -> None:
+    """Installs the packed extension as its readme says, and uses it.
 
     Raises:
         TimeoutError: something that a user should see does not appear.
         AssertionError: something else appears.
-        LeftoverError: processes outlived the editor.
+        LeftoverError: processes outlived the editor, or its extension host.
     """
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "examples"
-        shutil.copytree(PROJECT / "examples", folder, ignore=shutil.ignore_patterns("__pycache__"))
-        async with workbench(tools, folder, settings=_SETTINGS, extension=package, ask_for_trust=True) as bench:
-            user = User(bench, pictures)
+    with tempfile.TemporaryDirectory() as temporary, installation(tools, _SETTINGS) as installed:
+        install(installed, followed.install)
+        folder = _project(Path(temporary) / "examples", followed.model)
+        async with workbench(installed, folder, ask_for_trust=True) as bench:
+            user = Reader(bench, pictures)
             try:
                 await user.opens_the_folder_without_trust()
-                await user.sees_that_nothing_is_traced("resnet.py")
-                await user.trusts_by_the_lens()
-                await user.reads_shapes()
+                await user.opens_the_walkthrough()
+                await user.sees_that_nothing_is_traced("net.py")
+                await user.trusts_by_the_lens("net.py")
+                await user.reads_the_first_shapes(followed.recipe)
+                await user.reads_shapes("resnet.py")
                 await user.hovers()
                 await user.picks_a_recipe()
+                await user.picks_an_instance()
                 await user.uses_the_graph()
+                await user.has_walked_through()
                 await user.fixes_a_problem("early_exit.py")
+                await loses_its_extension_host(bench)
+                await user.goes_on_after_a_crash("net.py")
             except BaseException:
                 await user.picture("failed")
                 print(f"The extension's log:\n{bench.log()}", flush=True)
                 raise
+    print("passed interface: from the readme's three steps to the graph, a fix and a crash of the host", flush=True)
 
 
-class User:
-    """Somebody in front of the screen."""
+def _project(folder: Path, model: str) -> Path:
+    """The examples, what the readme lets one write, and an interpreter where the readme says."""
+    shutil.copytree(PROJECT / "examples", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "net.py").write_text(model, encoding="utf-8")
+    make_interpreter(folder / ".venv")
+    return folder
 
-    def __init__(self, bench: Workbench, pictures: Path) -> None:
-        self.bench = bench
-        self.tab: Tab = bench.tab
-        self.pictures = pictures
+
+class Reader(User):
+    """Who has read the readme, and tries what it tells of."""
 
     async def opens_the_folder_without_trust(self) -> None:
-        await self.tab.until("document.querySelector('.monaco-workbench')", PATIENCE)
-        await self.tab.evaluate(_HELPERS)
+        await self.waits_for_the_editor()
         await self.sees(".monaco-workbench", "Restricted Mode")
+
+    async def opens_the_walkthrough(self) -> None:
+        """As VS Code does by itself after an installation: what happens before that counts for none of its steps."""
+        await self.runs_command("Welcome: Open Walkthrough")
+        await self.click(".quick-input-list .monaco-list-row", "Get started with fxlsp")
+        for title in _STEPS:
+            await self.sees(".getting-started-step", title)
+        await self.tab.until(f"document.querySelectorAll('.getting-started-step').length === {len(_STEPS)}", PATIENCE)
 
     async def sees_that_nothing_is_traced(self, name: str) -> None:
         await self.opens(name)
         await self.sees(".codelens-decoration a", "not traced: trust this workspace first")
+        await self.reads_the_status("fxlsp: workspace not trusted", "Nothing is traced", "Trust")
         await self.picture("not-trusted")
 
-    async def trusts_by_the_lens(self) -> None:
+    async def trusts_by_the_lens(self, name: str) -> None:
         await self.click(".codelens-decoration a", "not traced: trust this workspace first")
         await self.click(".workspace-trust-editor .monaco-button", "Trust")
         await self.sees(".workspace-trust-editor", "You trust this folder")
-        await self.opens("resnet.py")
+        await self.opens(name)
         await self.sees(".codelens-decoration a", "· traceable")
 
-    async def reads_shapes(self) -> None:
+    async def reads_the_first_shapes(self, recipe: str) -> None:
+        """Those that were found by themselves, then those of the recipe that the readme lets one write."""
+        await self.sees(".view-line", "(2, 64, 31, 31)")
+        await self.reads_the_status("fxlsp: torch 2.", ".venv/bin/python (Python 3.")
+        await self.tab.click(*await self.place_of("class Net(nn.Module):", "class"))
+        await self.tab.press("Home")
+        await self.tab.type(recipe)
+        await self.sees(".view-line", "(1, 64, 15, 15)")
+        await self.sees(
+            ".codelens-decoration a", "recipe: Net(width=64, kinds=10)(torch.randn(1, 3, 32, 32)) · comment"
+        )
+        await self.picture("readme")
+        await self.tab.press("s", "Control")
+        await self.never_sees(".tab.dirty", "net.py")
+
+    async def reads_shapes(self, name: str) -> None:
+        await self.opens(name)
         await self.sees(".view-line", "(1, 32, 32, 32)")
         await self.tab.press("b", "Control")
         await self.picture("shapes")
@@ -141,7 +143,18 @@ class User:
         await self.comes_to_rest()
         await self.picture("recipes")
         await self.tab.press("Escape")
-        await self.tab.until("!seen('.quick-input-list .monaco-list-row', '(classes=10)')", PATIENCE)
+        await self.never_sees(".quick-input-list .monaco-list-row", "(classes=10)")
+
+    async def picks_an_instance(self) -> None:
+        await self.tab.press("Home", "Control")
+        await self.click(".codelens-decoration a", "layer1.0 (+")
+        await self.click(".quick-input-list .monaco-list-row", "layer2.0")
+        await self.sees(".codelens-decoration a", "layer2.0 (+")
+        await self.sees(".codelens-decoration a", "· chosen")
+        await self.picture("instance")
+        await self.click(".codelens-decoration a", "layer2.0 (+")
+        await self.click(".quick-input-list .monaco-list-row", "The first one")
+        await self.sees(".codelens-decoration a", "layer1.0 (+")
 
     async def uses_the_graph(self) -> None:
         await self.click(".codelens-decoration a", "graph")
@@ -156,6 +169,14 @@ class User:
         await self.changes("# fxlsp: ResNet", "64", "96")
         await self.tab.until("inGraph('.item', '(1, 3, 96, 64)')", PATIENCE)
         await self.picture("graph-after-edit")
+
+    async def has_walked_through(self) -> None:
+        """All steps of the walkthrough are done by now, and VS Code has noticed."""
+        await self.opens_the_walkthrough()
+        for title in _STEPS:
+            await self.sees(".getting-started-step:has([aria-checked=true])", title)
+        await self.comes_to_rest()
+        await self.picture("walkthrough")
 
     async def fixes_a_problem(self, name: str) -> None:
         await self.tab.press("b", "Control")
@@ -175,56 +196,9 @@ class User:
         await self.sees(".view-line", "# fxlsp: ignore[FX101]")
         await self.tab.until("!document.querySelector('.squiggly-warning')", PATIENCE)
 
-    async def changes(self, line: str, word: str, new: str) -> None:
-        """Types over the first occurrence of a word in a line."""
-        x, y = await self.place_of(line, word)
-        await self.tab.click(x, y)
-        for kind in ("mousePressed", "mouseReleased"):
-            await self.tab.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=2)
-        await self.tab.type(new)
-
-    async def opens(self, name: str) -> None:
-        await self.click(".explorer-folders-view .monaco-list-row", name)
-        await self.sees(".tab.active", name)
-
-    async def sees(self, selector: str, part: str) -> None:
-        await self.tab.until(f"seen({json.dumps(selector)}, {json.dumps(part)})", PATIENCE)
-
-    async def click(self, selector: str, part: str) -> None:
-        await self.sees(selector, part)
-        x, y = await self.tab.evaluate(f"middle(seen({json.dumps(selector)}, {json.dumps(part)}))")
-        await self.tab.point(x, y)
-        await self.tab.click(x, y)
-
-    async def rests_on(self, line: str, word: str, shown: str) -> None:
-        """Moves the mouse onto a word of a line, until a hover with a text appears."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            x, y = await self.place_of(line, word)
-            await self.tab.point(x, y)
-            await self.tab.point(x + 1, y)
-            try:
-                await self.tab.until(f"seen('.monaco-hover', {json.dumps(shown)})", 3)
-                return
-            except TimeoutError:
-                # The line may have moved meanwhile, as lenses and side bars come and go.
-                if time.monotonic() > deadline:
-                    raise
-
-    async def moves_away(self, part: str) -> None:
-        """Moves the mouse from what it rests on, until the hover is gone."""
-        await self.tab.point(5, 5)
-        await self.tab.until(f"!seen('.monaco-hover', {json.dumps(part)})", PATIENCE)
-
-    async def place_of(self, line: str, word: str) -> tuple[float, float]:
-        """The middle of the first occurrence of a word in a line of the source."""
-        await self.sees(".view-line", line)
-        x, y = await self.tab.evaluate(f"placeOf({json.dumps(line)}, {json.dumps(word)})")
-        return x, y
-
-    async def comes_to_rest(self) -> None:
-        """What appears has faded in."""
-        await self.tab.until("document.getAnimations().every((each) => each.playState !== 'running')", PATIENCE)
-
-    async def picture(self, name: str) -> None:
-        (self.pictures / f"{name}.png").write_bytes(await self.tab.picture())
+    async def goes_on_after_a_crash(self, name: str) -> None:
+        """VS Code starts another extension host by itself, and that another server."""
+        await self.tab.press("b", "Control")
+        await self.opens(name)
+        await self.reads_the_status("fxlsp: torch 2.")
+        await self.sees(".view-line", "(1, 64, 15, 15)")

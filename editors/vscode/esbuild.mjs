@@ -23,7 +23,11 @@ const { metafile } = await build({
 });
 writeFileSync("dist/THIRD-PARTY.txt", licences(Object.keys(metafile.inputs)));
 if (process.argv.includes("--tests")) {
-  await build({ ...common, entryPoints: ["test/run.ts"], outfile: "dist/tests.js" });
+  const suites = readdirSync("test").filter((name) => name.endsWith(".suite.ts"));
+  await build({ ...common, entryPoints: suites.map((name) => `test/${name}`), outdir: "dist/test" });
+  for (const beside of ["ms-python.python", "ms-python.vscode-python-envs"].map((name) => `test/beside/${name}`)) {
+    await build({ ...common, entryPoints: [`${beside}/extension.ts`], outfile: `${beside}/dist/extension.js` });
+  }
 }
 
 /** The licences of the packages that are in the bundle. */

@@ -1,7 +1,7 @@
 // What is shown in a file: everything that the server answers, as VS Code has it in the end.
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
-import { click, eventually, hints, lens, opened, rangeOf, replace, reverted, test } from "./framework";
+import { click, eventually, hints, hoversAt, lens, opened, rangeOf, replace, reverted, test } from "./framework";
 
 test("a traced model has lenses with its size and verdict", async () => {
   const document = await opened("resnet.py");
@@ -12,13 +12,9 @@ test("a hover shows nodes, module paths and shapes", async () => {
   const document = await opened("resnet.py");
   await lens(document, /traceable/);
   const position = rangeOf(document, "self.conv1(x)").start.translate(0, 6);
-  const command = "vscode.executeHoverProvider";
-  const text = await eventually(async () => {
-    const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(command, document.uri, position);
-    const parts = hovers.flatMap(({ contents }) => contents) as vscode.MarkdownString[];
-    const texts = parts.map(({ value }) => value);
-    return texts.find((each) => each.includes("conv1"));
-  });
+  const text = await eventually(async () =>
+    (await hoversAt(document, position)).find((each) => each.includes("conv1")),
+  );
   assert.match(text, /\(\d+, 64, \d+, \d+\)/);
 });
 
@@ -51,38 +47,6 @@ test("problems stand at their expressions, with a page for each code", async () 
   assert.ok(typeof problem.code === "object");
   assert.match(problem.code.target.toString(), /FX\d+/);
 });
-
-test("every quick fix that is offered can be applied and taken back", async () => {
-  const document = await opened("fixes.py");
-  await lens(document, /Gate|problem|traceable/);
-  const problems = await eventually(() => {
-    const found = vscode.languages.getDiagnostics(document.uri);
-    return found.length >= 2 ? found : undefined;
-  });
-  const applied: string[] = [];
-  for (const { range } of problems) {
-    for (const { title } of await fixes(document, range)) {
-      const before = document.getText();
-      const fix = (await fixes(document, range)).find((each) => each.title === title);
-      assert.ok(fix?.edit, title);
-      assert.ok(await vscode.workspace.applyEdit(fix.edit), title);
-      assert.notEqual(document.getText(), before, title);
-      applied.push(title);
-      await reverted(document);
-      await eventually(async () => document.getText() === before && (await fixes(document, range)).length > 0);
-    }
-  }
-  assert.ok(
-    applied.some((title) => title.includes("ModuleList")),
-    applied.join("\n"),
-  );
-});
-
-async function fixes(document: vscode.TextDocument, range: vscode.Range): Promise<vscode.CodeAction[]> {
-  const command = "vscode.executeCodeActionProvider";
-  const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(command, document.uri, range, "quickfix");
-  return found.filter(({ edit }) => edit !== undefined);
-}
 
 test("an untitled buffer is traced", async () => {
   const content = `import torch

@@ -3,9 +3,9 @@ import * as assert from "node:assert/strict";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-export const tests: { name: string; body: () => Promise<void> }[] = [];
+export const tests: { name: string; body: () => void | Promise<void> }[] = [];
 
-export function test(name: string, body: () => Promise<void>): void {
+export function test(name: string, body: () => void | Promise<void>): void {
   tests.push({ name, body });
 }
 
@@ -18,9 +18,9 @@ export async function eventually<T>(look: () => T | PromiseLike<T>): Promise<Non
   }
 }
 
-/** Opens a file of the workspace as it is on disk. */
-export async function opened(name: string): Promise<vscode.TextDocument> {
-  const folder = vscode.workspace.workspaceFolders?.[0];
+/** Opens a file of a folder of the workspace as it is on disk. */
+export async function opened(name: string, index = 0): Promise<vscode.TextDocument> {
+  const folder = vscode.workspace.workspaceFolders?.[index];
   assert.ok(folder);
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(path.join(folder.uri.fsPath, name)));
   await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
@@ -55,6 +55,28 @@ export async function hints(document: vscode.TextDocument): Promise<Map<string, 
       return [document.lineAt(position.line).text.trim(), text];
     }),
   );
+}
+
+/** The texts of the hovers at a place. */
+export async function hoversAt(document: vscode.TextDocument, position: vscode.Position): Promise<string[]> {
+  const command = "vscode.executeHoverProvider";
+  const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(command, document.uri, position);
+  return (hovers.flatMap(({ contents }) => contents) as vscode.MarkdownString[]).map(({ value }) => value);
+}
+
+/** What the server says of itself. */
+export interface Information {
+  atRest: boolean;
+  folders: { folder: string; interpreter: string | null; origin: string | null }[];
+}
+
+export async function information(): Promise<Information> {
+  return vscode.commands.executeCommand<Information>("fxlsp.information");
+}
+
+/** Whether the server has nothing to do: only then does what it says not depend on how fast the machine is. */
+export async function isAtRest(): Promise<boolean> {
+  return (await information()).atRest;
 }
 
 /** Where a text of the document is. */

@@ -1,8 +1,8 @@
 // The server's life as a user meets it: it crashes, is restarted, and there is one at a time.
 import * as assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
 import * as vscode from "vscode";
 import { click, eventually, lens, opened, test } from "./framework";
+import { servers } from "./processes";
 
 test("a server that was killed is started again, and answers", async () => {
   const document = await opened("twice.py");
@@ -36,21 +36,3 @@ test("debug information names the interpreter, torch and the settings", async ()
   assert.match(facts.status.interpreters[0]?.torch ?? "", /^2\./);
   await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
 });
-
-/** The servers of this run. */
-function servers(): number[] {
-  const mark = `FXLSP_EDITOR_RUN=${process.env.FXLSP_EDITOR_RUN ?? ""}`;
-  return readdirSync("/proc")
-    .map(Number)
-    .filter((pid) => pid > 0 && isServer(pid, mark));
-}
-
-function isServer(pid: number, mark: string): boolean {
-  try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, "utf-8");
-    return command.includes("fxlsp\0serve") && readFileSync(`/proc/${pid}/environ`, "utf-8").includes(mark);
-  } catch {
-    // It has ended meanwhile.
-    return false;
-  }
-}

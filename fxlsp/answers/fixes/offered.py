@@ -39,7 +39,7 @@ from fxlsp.source.python_tree import python_tree
 
 Fixer = Callable[[Complaint], Iterator[Fix]]
 
-_FIXERS: Mapping[str, tuple[Fixer, ...]] = {
+FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     CONTROL_FLOW: (assertions, choices, wrapped_helper),
     ITERATION: (factories, wrapped_helper),
     LENGTH: (wrapped_length, wrapped_helper),
@@ -94,7 +94,7 @@ def fixes(document: Document, code: str, span: Span) -> list[Fix]:
 
 def mends(document: Document, code: str, span: Span) -> list[Fix]:
     """The fixes that change what the model does, or how, so that the problem is gone; the best first."""
-    fixers = _FIXERS.get(code, ())
+    fixers = FIXERS.get(code, ())
     tree = python_tree(document) if fixers else None
     return [] if tree is None else [fix for fixer in fixers for fix in fixer(Complaint(tree, code, span))]
 

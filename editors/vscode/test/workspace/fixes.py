@@ -1,27 +1,60 @@
+"""Something for every quick fix of the server."""
+
 import torch
 from torch import nn
 
 
-class Stack(nn.Module):
+def normalise(x):
+    if x.sum() > 0:
+        return x / x.sum()
+    return x
+
+
+class Registered(nn.Module):
+    """What is kept where torch.nn does not see it."""
+
     def __init__(self):
         super().__init__()
         self.blocks = [nn.Linear(8, 8), nn.Linear(8, 8)]
+        self.heads = {"one": nn.Linear(8, 8), "two": nn.Linear(8, 8)}
+        self.weights = [nn.Parameter(torch.ones(8)), nn.Parameter(torch.ones(8))]
+        self.biases = {"low": nn.Parameter(torch.zeros(8)), "high": nn.Parameter(torch.zeros(8))}
+        self.scale = torch.ones(8)
 
     def forward(self, x):
         for block in self.blocks:
             x = block(x)
-        return x
+        x = self.heads["one"](x) + self.heads["two"](x)
+        x = x * self.weights[0] - self.weights[1]
+        x = x + self.biases["low"]
+        x = nn.ReLU()(x)
+        return x / self.scale
 
 
-class Gate(nn.Module):
+class Chosen(nn.Module):
+    """Values that decide what runs."""
+
     def __init__(self):
         super().__init__()
         self.linear = nn.Linear(8, 8)
 
     def forward(self, x):
         assert x.sum() > -1e9
+        assert x.min() > -1e9, f"at least {x.min()}"
+        x = x if x.mean() > 0 else -x
+        x = normalise(x)
         return self.linear.forward(x)
 
 
-Stack()(torch.randn(2, 8))
-Gate()(torch.randn(2, 8))
+class Sized(nn.Module):
+    """Sizes that the graph has to compute."""
+
+    def forward(self, x):
+        low = torch.zeros(x.shape[0], 8)
+        high = torch.ones(*x.shape)
+        return x * len(x) + low + high
+
+
+Registered()(torch.randn(2, 8))
+Chosen()(torch.randn(2, 8))
+Sized()(torch.randn(2, 8))

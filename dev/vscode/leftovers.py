@@ -1,0 +1,74 @@
+"""The processes of a run: each carries a mark in its environment, and none may outlive what it belongs to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "FXLSP_EDITOR_RUN"
+"""Stands in the environment of every process of a run."""
+GONE_WITHIN = 30.0
+"""Seconds that processes have to end, maybe on a busy machine."""
+
+
+class LeftoverError(Exception):
+    """Processes of a run outlived it."""
+
+
+@dataclass(frozen=True)
+class Process:
+    pid: int
+    command: str
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is the server, or one that traces: all of the editor's own run on Node."""
+        try:
+            return Path(os.readlink(f"/proc/{self.pid}/exe")).name.startswith("python")
+        except OSError:
+            return False
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def processes(mark: str) -> list[Process]:
+    """Those of a run that have not ended."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found.append(Process(int(entry.name), command))
+    # One that has ended and that nobody has asked for has no command line.
+    return [process for process in found if process.command]
+
+
+def ours(mark: str) -> list[Process]:
+    """The server of a run, and what it has started."""
+    return [process for process in processes(mark) if process.is_ours]
+
+
+async def all_gone(look: Callable[[], list[Process]], when: str) -> None:
+    """Waits for the end of processes, and kills them if it does not come.
+
+    Raises:
+        LeftoverError: it did not.
+    """
+    deadline = time.monotonic() + GONE_WITHIN
+    while left := look():
+        if time.monotonic() > deadline:
+            for process in left:
+                process.kill()
+            told: Mapping[int, str] = {process.pid: process.command for process in left}
+            raise LeftoverError(f"left {GONE_WITHIN:.0f} s after {when}: {told}")
+        await asyncio.sleep(0.1)

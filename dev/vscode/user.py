@@ -1,0 +1,146 @@
+"""Somebody in front of the screen, with mouse and keyboard. Each step waits for what they would see."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from dev.chromium import Tab
+from dev.vscode.workbench import Workbench
+
+PATIENCE = 120.0
+"""Seconds for anything to appear: torch is imported meanwhile, maybe on a busy machine."""
+
+# What is looked for in the page. VS Code shows spaces of the source as non-breaking ones.
+_HELPERS = """
+window.textOf = (element) => element.textContent.replaceAll("\\u00a0", " ");
+window.isShown = (element) => element.getClientRects().length > 0;
+window.seen = (selector, part) => [...document.querySelectorAll(selector)]
+    .find((each) => textOf(each).includes(part) && isShown(each));
+window.middle = (element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return [x + width / 2, y + height / 2];
+};
+window.placeOf = (line, word) => {
+    const walker = document.createTreeWalker(seen(".view-line", line), NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode()); ) {
+        const at = node.data.indexOf(word);
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + word.length);
+        return middle(range);
+    }
+};
+window.graphFrames = () => [...document.querySelectorAll("iframe.webview")]
+    .map((outer) => [outer, outer.contentDocument?.querySelector("iframe#active-frame")])
+    .find(([, inner]) => inner?.contentDocument?.querySelector("#canvas"));
+window.graphDocument = () => graphFrames()?.[1].contentDocument;
+window.inGraph = (selector, part) => [...(graphDocument()?.querySelectorAll(`#canvas ${selector}`) ?? [])]
+    .find((each) => textOf(each).includes(part) && isShown(each));
+window.middleInGraph = (element) => {
+    let [x, y] = middle(element);
+    for (const frame of graphFrames()) {
+        const { left, top } = frame.getBoundingClientRect();
+        [x, y] = [x + left, y + top];
+    }
+    return [x, y];
+};
+"""
+
+
+class User:
+    """What they do, and what they wait for."""
+
+    def __init__(self, bench: Workbench, pictures: Path) -> None:
+        self.bench = bench
+        self.tab: Tab = bench.tab
+        self.pictures = pictures
+
+    async def waits_for_the_editor(self) -> None:
+        await self.tab.until("document.querySelector('.monaco-workbench')", PATIENCE)
+        await self.tab.evaluate(_HELPERS)
+
+    async def runs_command(self, name: str) -> None:
+        """By the command palette."""
+        await self.tab.press("F1")
+        await self.sees(".quick-input-widget .quick-input-title, .quick-input-widget", "")
+        await self.tab.until("document.activeElement.closest('.quick-input-widget')", PATIENCE)
+        await self.tab.type(name)
+        await self.click(".quick-input-list .monaco-list-row", name)
+
+    async def reads_the_status(self, *parts: str) -> None:
+        """Rests on the language status, until it says all of that."""
+        deadline = time.monotonic() + PATIENCE
+        shown = " && ".join(f"seen('.hover-language-status', {json.dumps(part)})" for part in parts)
+        while True:
+            await self.points_at("[id='status.languageStatus']", "")
+            try:
+                await self.tab.until(shown, 3)
+                break
+            except TimeoutError:
+                if time.monotonic() > deadline:
+                    raise
+                await self.tab.point(5, 5)
+
+    async def changes(self, line: str, word: str, new: str) -> None:
+        """Types over the first occurrence of a word in a line."""
+        x, y = await self.place_of(line, word)
+        await self.tab.click(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.tab.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=2)
+        await self.tab.type(new)
+
+    async def opens(self, name: str) -> None:
+        await self.click(".explorer-folders-view .monaco-list-row", name)
+        await self.sees(".tab.active", name)
+
+    async def sees(self, selector: str, part: str) -> None:
+        await self.tab.until(f"seen({json.dumps(selector)}, {json.dumps(part)})", PATIENCE)
+
+    async def never_sees(self, selector: str, part: str) -> None:
+        """Not, or no more."""
+        await self.tab.until(f"!seen({json.dumps(selector)}, {json.dumps(part)})", PATIENCE)
+
+    async def points_at(self, selector: str, part: str) -> tuple[float, float]:
+        await self.sees(selector, part)
+        x, y = await self.tab.evaluate(f"middle(seen({json.dumps(selector)}, {json.dumps(part)}))")
+        await self.tab.point(x, y)
+        return x, y
+
+    async def click(self, selector: str, part: str) -> None:
+        await self.tab.click(*await self.points_at(selector, part))
+
+    async def rests_on(self, line: str, word: str, shown: str) -> None:
+        """Moves the mouse onto a word of a line, until a hover with a text appears."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            x, y = await self.place_of(line, word)
+            await self.tab.point(x, y)
+            await self.tab.point(x + 1, y)
+            try:
+                await self.tab.until(f"seen('.monaco-hover', {json.dumps(shown)})", 3)
+                return
+            except TimeoutError:
+                # The line may have moved meanwhile, as lenses and side bars come and go.
+                if time.monotonic() > deadline:
+                    raise
+
+    async def moves_away(self, part: str) -> None:
+        """Moves the mouse from what it rests on, until the hover is gone."""
+        await self.tab.point(5, 5)
+        await self.tab.until(f"!seen('.monaco-hover', {json.dumps(part)})", PATIENCE)
+
+    async def place_of(self, line: str, word: str) -> tuple[float, float]:
+        """The middle of the first occurrence of a word in a line of the source."""
+        await self.sees(".view-line", line)
+        x, y = await self.tab.evaluate(f"placeOf({json.dumps(line)}, {json.dumps(word)})")
+        return x, y
+
+    async def comes_to_rest(self) -> None:
+        """What appears has faded in."""
+        await self.tab.until("document.getAnimations().every((each) => each.playState !== 'running')", PATIENCE)
+
+    async def picture(self, name: str) -> None:
+        (self.pictures / f"{name}.png").write_bytes(await self.tab.picture())

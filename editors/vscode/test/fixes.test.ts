@@ -1,0 +1,87 @@
+// Each quick fix of the server, made in fixes.py: tests/test_vscode_package.py sees to it that none is missing there.
+import * as assert from "node:assert/strict";
+import * as vscode from "vscode";
+import { eventually, isAtRest, lens, opened, rangeOf, reverted, test } from "./framework";
+
+/** What is offered in that file, but for what ignores a problem. */
+const TITLES = [
+  "Call the module itself",
+  "Choose with torch.where, which computes both sides",
+  "Choose with torch.where, which computes both sides: they must have one shape and dtype",
+  "Make it once, in __init__, as self.relu",
+  "Make normalise one node of the graph with @torch.fx.wrap",
+  "Pass the size as a tuple",
+  "Pass the size whole",
+  'Record len with torch.fx.wrap("len")',
+  "Register scale as a buffer",
+  "Register scale as a buffer that the state_dict leaves out",
+  "Register the modules of blocks with nn.ModuleList",
+  "Register the modules of heads with nn.ModuleDict",
+  "Register the parameters of biases with nn.ParameterDict",
+  "Register the parameters of weights with nn.ParameterList",
+  "Use torch._assert, which torch.fx records",
+  "Use torch._assert, which torch.fx records with its message as it reads then",
+];
+
+const CODES = ["FX101", "FX102", "FX103", "FX106", "FX201", "FX202", "FX203", "FX308", "FX315"];
+const ALL = [...TITLES, ...CODES.map((code) => `Ignore ${code} here`)];
+
+test("all quick fixes that there are, and no others, are offered in one file", async () => {
+  const document = await opened("fixes.py");
+  await withProblems(document);
+  const found = await Promise.all(problemsOf(document).map(({ range }) => fixesAt(document, range)));
+  const titles = new Set(found.flat().map(({ title }) => title));
+  assert.deepEqual([...titles].sort(), ALL.sort());
+});
+
+for (const title of ALL) {
+  test(`the quick fix “${title}” ends its problem, and can be taken back`, async () => {
+    const document = await opened("fixes.py");
+    const before = document.getText();
+    const count = await withProblems(document);
+    const offered = await Promise.all(problemsOf(document).map(({ range }) => fixesAt(document, range)));
+    const fix = offered.flat().find((each) => each.title === title);
+    assert.ok(fix?.edit && (await vscode.workspace.applyEdit(fix.edit)));
+    assert.notEqual(document.getText(), before);
+    await eventually(async () => problemsOf(document).length < count && (await isAtRest()));
+    await reverted(document);
+    assert.equal(document.getText(), before);
+  });
+}
+
+/** Waits for all problems of a file; how many there are. */
+async function withProblems(document: vscode.TextDocument): Promise<number> {
+  await eventually(async () => problemsOf(document).length >= TITLES.length && (await isAtRest()));
+  return problemsOf(document).length;
+}
+
+test("the shapes of a statement are written above it as a comment", async () => {
+  const document = await opened("twice.py");
+  await lens(document, /traceable/);
+  const { start } = rangeOf(document, "self.first(x)");
+  const found = await eventually(async () => {
+    const offered = await actionsAt(document, new vscode.Range(start, start), "refactor.rewrite");
+    return offered.find(({ title }) => title === "Write the shapes as a comment");
+  });
+  assert.ok(found.edit && (await vscode.workspace.applyEdit(found.edit)));
+  assert.match(document.getText(), / {8}# \(2, 8\) → \(2, 8\) {2}first\n {8}x = self\.first\(x\)/);
+  await reverted(document);
+});
+
+function problemsOf(document: vscode.TextDocument): vscode.Diagnostic[] {
+  return vscode.languages.getDiagnostics(document.uri).filter(({ source }) => source === "fxlsp");
+}
+
+async function fixesAt(document: vscode.TextDocument, range: vscode.Range): Promise<vscode.CodeAction[]> {
+  return actionsAt(document, range, "quickfix");
+}
+
+async function actionsAt(
+  document: vscode.TextDocument,
+  range: vscode.Range,
+  kind: string,
+): Promise<vscode.CodeAction[]> {
+  const command = "vscode.executeCodeActionProvider";
+  const found = await vscode.commands.executeCommand<vscode.CodeAction[]>(command, document.uri, range, kind);
+  return found.filter(({ edit }) => edit !== undefined);
+}
