@@ -142,7 +142,7 @@ class Tab:
 
     async def type(self, text: str) -> None:
         for character in text:
-            await self.press(character)
+            await self.press("Enter" if character == "\n" else character)
 
     async def mouse(self, kind: str, x: float, y: float) -> None:
         """``mousePressed``, ``mouseReleased`` or ``mouseMoved``."""
