@@ -17,10 +17,10 @@ the next edit. Half of those that are found take a twentieth. Not of wall time: 
 else the machine does."""
 
 
-LARGE = 4
-"""Tries that a model may have whose first ones take all of the time: one run of a deep network takes a third of a
-second."""
-_LONGER = 4
+LARGE = 12
+"""Tries that a model may have whose first ones take all of the time: one run of a diffusion model's U-Net takes half a
+second, and it takes seven to learn what it wants."""
+_LONGER = 8
 """How many times as long it may take for them."""
 
 

@@ -52,6 +52,8 @@ class Use:
     """With how many arguments it was called at most, where a tensor was among them."""
     unpacked: int = 0
     """Into how many names what such a call returned was unpacked at once."""
+    maybe_makes: bool = False
+    """Whether code that takes a value or what makes one, and asks which it is, called it without arguments."""
     wraps: bool = False
     """Whether it was called with a module alone, as what changes one or puts it into another is."""
     lists_modules: bool = False
@@ -146,6 +148,9 @@ class Chameleon(int):
             count = _unpacked_next(frame.f_code, frame.f_lasti)
             self.fxlsp_use.unpacked = self.fxlsp_use.unpacked or count
             return (given[0],) * count if count else given[0]
+        if not args and not kwargs and "callable" in sys._getframe(1).f_code.co_names:
+            self.fxlsp_use.maybe_makes = True
+            return self
         self.fxlsp_use.calls.append((len(args), tuple(kwargs)))
         if any(key == RESULT for key, _ in self.fxlsp_use.open.known):
             if RESULT not in self.fxlsp_use.values:

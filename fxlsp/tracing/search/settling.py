@@ -50,6 +50,9 @@ class Settling:
     def _of(self, use: Use, path: Path) -> Guess:
         if use.lists_modules and not use.calls and use.ran < 2 and use.attributes.keys() <= _OF_MODULES:
             return Text("torch.nn.Sequential(torch.nn.Identity())")
+        if use.maybe_makes and use.ran:
+            # What ran was what such a call gave.
+            use = replace(use, calls=[(0, ()), *use.calls])
         if use.calls or use.ran:
             return self._callable(use, path)
         if use.attributes and not use.entries:

@@ -50,6 +50,18 @@ def body(text: str) -> str:
             id="a class that is called to make a layer",
         ),
         pytest.param(
+            "def __init__(self, width):\n"
+            "value = width() if callable(width) else width\n"
+            "self.a = nn.Linear(width * 2, value)",
+            "Net(width=64)",
+            id="a number where what makes one would do as well",
+        ),
+        pytest.param(
+            "def __init__(self, act):\nlayer = act() if callable(act) else act\nlayer(torch.zeros(2))\nself.a = layer",
+            "Net(act=torch.nn.ReLU)",
+            id="what makes a module where a module would do as well",
+        ),
+        pytest.param(
             "def __init__(self, act):\nself.all = nn.Sequential(act)",
             "Net(act=torch.nn.ReLU())",
             id="a module where one is wanted",
