@@ -30,6 +30,8 @@ _LISTING = frozenset({"children", "named_children", "modules", "named_modules", 
 """Methods that only modules have, and that list what is in one."""
 _MAPPING = frozenset({"get", "items", "keys", "values", "pop", "update", "setdefault"})
 
+_INDEXING = frozenset(opmap[name] for name in ("BINARY_SUBSCR", "STORE_SUBSCR") if name in opmap)
+
 PartMaker = Callable[[str, str], tuple[Guess, Any]]
 """From the key and the name of a part to what it is guessed to be, and the value for that."""
 
@@ -138,7 +140,10 @@ class Chameleon(int):
 
     def __len__(self) -> int:
         # ``tuple(x)`` asks for a length too.
-        return _repeated_by_torch(sys._getframe(1)) or self.fxlsp_use.known_length()
+        frame = sys._getframe(1)
+        if _is_index_of(frame):
+            raise TypeError(f"object of type {type(self).__name__!r} has no len()")
+        return _repeated_by_torch(frame) or self.fxlsp_use.known_length()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = list(_tensors_in((*args, *kwargs.values())))
@@ -244,6 +249,12 @@ def _unpacked_into(frame: FrameType) -> int | None:
     """How many names an unpacking assignment of ``frame`` has that is running; None if none is."""
     code, at = frame.f_code.co_code, frame.f_lasti
     return code[at + 1] if 0 <= at < len(code) and code[at] == opmap["UNPACK_SEQUENCE"] else None
+
+
+def _is_index_of(frame: FrameType) -> bool:
+    """Whether ``frame`` indexes something: a tensor asks each of its indices whether it is a sequence."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return 0 <= at < len(code) and code[at] in _INDEXING
 
 
 @lru_cache(maxsize=64)

@@ -62,6 +62,11 @@ def body(text: str) -> str:
             id="what makes a module where a module would do as well",
         ),
         pytest.param(
+            "def __init__(self, pad_idx):\nself.words = nn.Embedding(9, 4, padding_idx=pad_idx)",
+            "Net(pad_idx=2)",
+            id="an index of a tensor is a number",
+        ),
+        pytest.param(
             "def __init__(self, act):\nself.all = nn.Sequential(act)",
             "Net(act=torch.nn.ReLU())",
             id="a module where one is wanted",
