@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.corpora.classes import BareClass, unresolved
 from benchmarks.corpora.impossible import cannot_run
 
 HEAD = """
@@ -20,6 +21,8 @@ blocks = _module
 del sys
 words = ""
 settings = args = _mock_config()
+rates = {}
+others = {}
 
 def endless(x):
     x = endless(x)
@@ -30,6 +33,16 @@ def halves(x):
 
 def helper(x, scale):
     return x * scale
+
+def fill():
+    rates['dropout'] = 0.1
+
+class Old(torch.autograd.Function):
+    def __init__(self, scale):
+        self.scale = scale
+
+    def forward(self, x):
+        return x
 
 class Block(torch.nn.Module):
     def __init__(self, width):
@@ -72,6 +85,8 @@ def net(made: str, run: str) -> str:
         pytest.param(
             "pass", "return F.conv2d(x, x)", "conv2d", id="a name that torchvision's module of that name has not"
         ),
+        pytest.param("self.a = rates['dropout']", "return x", "dropout", id="a key of an empty dict"),
+        pytest.param("pass", "return Old(2)(x)", "Old", id="an instance of a function of autograd"),
         pytest.param("for _ in helper.all():\n    pass", "return x", "all", id="an attribute of a function"),
     ],
 )
@@ -118,12 +133,39 @@ def test_what_a_star_binds_is_not_known(tmp_path: Path) -> None:
         pytest.param("pass", "return x * args.get('width', 2)", id="a method of dicts"),
         pytest.param("args = flag", "return words.strip()", id="a method of strings"),
         pytest.param("pass", "return x if words is None else helper.__name__", id="what functions have"),
+        pytest.param("fill()\nself.a = rates['dropout']", "return x", id="a dict that it fills"),
+        pytest.param("others.update(flag)\nself.a = others['dropout']", "return x", id="a dict that it adds to"),
+        pytest.param("self.a = rates.get('dropout')", "return x", id="a key that may be absent"),
+        pytest.param("pass", "return Old.apply(x)", id="a function of autograd that is applied"),
     ],
 )
 def test_what_may_run_counts(made: str, run: str, tmp_path: Path) -> None:
     file = tmp_path / "nets.py"
     file.write_text(net(made, run))
     assert cannot_run(str(file), "Net") is None
+
+
+@pytest.mark.parametrize(
+    ("bases", "members", "can"),
+    [
+        pytest.param("Open", "", False, id="left open"),
+        pytest.param("Open", "    def size(self):\n        return 2\n", True, id="defined"),
+        pytest.param("Sized, Open", "", True, id="defined by another base"),
+        pytest.param("Loose", "", True, id="of a class that may be made all the same"),
+        pytest.param("Open, Unknown", "", True, id="with a base that is not known"),
+    ],
+)
+def test_what_is_abstract_cannot_be_made(bases: str, members: str, can: bool, tmp_path: Path) -> None:
+    file = tmp_path / "nets.py"
+    abstract = "    @abc.abstractmethod\n    def size(self):\n        pass\n"
+    file.write_text(
+        "import abc\nimport torch\nfrom elsewhere import Unknown\n"
+        f"class Open(torch.nn.Module, metaclass=abc.ABCMeta):\n{abstract}"
+        f"class Loose(torch.nn.Module):\n{abstract}"
+        "class Sized:\n    def size(self):\n        return 2\n"
+        f"class Net({bases}):\n{members}    def forward(self, x):\n        return x\n"
+    )
+    assert (cannot_run(str(file), "Net") is None) == can
 
 
 @pytest.mark.parametrize(("passed", "can"), [("3, 4", False), ("3", True), ("*sizes", True)])
@@ -173,3 +215,56 @@ def test_an_attribute_counts_that_something_sets_before_it_is_read(
     other = "class Other(torch.nn.Module):\n    def __init__(self):\n        self.of_others = 2\n"
     file.write_text(f"{net(made, run)}\n{members}\nNet.given = 2\n{other}")
     assert (cannot_run(str(file), "Net") is None) == can
+
+
+IMPORTS = """
+import sys
+import numpy as np
+import torch.nn as nn
+from torch import nn as layers
+from torch.nn import Nowhere
+import torch.nowhere
+try:
+    from torch.nn import Newer
+except ImportError:
+    Newer = None
+_module = sys.modules[__name__]
+blocks = _module
+del sys
+
+def lacking():
+    return missing
+
+def helper():
+    return lacking()
+
+def complete():
+    return 1
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "missing"),
+    [
+        pytest.param("missing", "missing", id="a name"),
+        pytest.param("helper()", "missing", id="a name of what a helper calls"),
+        pytest.param("np.cumproduct(x)", "np.cumproduct", id="what NumPy has dropped"),
+        pytest.param("nn.functional.nowhere(x)", "nn.functional.nowhere", id="what a module of a module has not"),
+        pytest.param("layers.Nowhere()", "layers.Nowhere", id="what a module has not that is imported from another"),
+        pytest.param("Nowhere()", "Nowhere", id="an import of a name that is not there"),
+        pytest.param("torch.nn", "torch.nn", id="an import of a module that is not there"),
+        pytest.param("blocks.Nowhere()", "Nowhere", id="a name of a module of the project"),
+        pytest.param("blocks.helper()", "missing", id="what a name of a module of the project needs"),
+        pytest.param("np.float(x)", None, id="what the benchmark gives back"),
+        pytest.param("np.random.rand(2) + nn.Linear(2, 2).weight", None, id="names that are there"),
+        pytest.param("blocks.complete() + blocks._module.complete()", None, id="names of the project that are there"),
+        pytest.param("blocks.__name__", None, id="what every module has"),
+        pytest.param("(lambda np: np.cumproduct)(x)", None, id="an attribute of something else of that name"),
+        pytest.param("Newer.thing", None, id="what is imported under a condition"),
+    ],
+)
+def test_names_that_are_not_there_are_told(expression: str, missing: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "nets.py"
+    file.write_text(f"{IMPORTS}class Net(nn.Module):\n    def forward(self, x):\n        return {expression}\n")
+    assert unresolved(BareClass(str(file), "Net", False)) == missing

@@ -25,13 +25,7 @@ def cannot_run(file: str, name: str) -> str | None:
     """Why a class cannot run whatever it is given; None if nothing says so."""
     source = _source(file)
     cls = source.definitions.get(name)
-    if not isinstance(cls, ast.ClassDef):
-        return None
-    for method in (source.method(cls, "__init__"), source.method(cls, "forward")):
-        why = None if method is None else source.fails(method, cls, _DEEPEST)
-        if why is not None:
-            return why
-    return source.lacks(cls)
+    return source.why_not(cls) if isinstance(cls, ast.ClassDef) else None
 
 
 @lru_cache(maxsize=4)
@@ -55,6 +49,8 @@ class _Source:
         """Names that are bound to torchvision's modules."""
         self._empty: set[str] = set()
         """Names of configurations of the corpus, which it left empty: they raise whatever is read of them."""
+        self._asked_for: ast.ClassDef | None = None
+        """The class that is judged."""
         for statement in tree.body:
             self._note(statement)
         for node in ast.walk(tree):
@@ -82,7 +78,10 @@ class _Source:
                 self._empty.discard(name)
                 self._constants.pop(name, None)
                 return
-            case ast.Assign(value=ast.Call(func=ast.Name(id="_mock_config"), args=[], keywords=[]), targets=targets):
+            case ast.Assign(
+                value=ast.Call(func=ast.Name(id="_mock_config"), args=[], keywords=[]) | ast.Dict(keys=[]),
+                targets=targets,
+            ):
                 self._empty.update(target.id for target in targets if isinstance(target, ast.Name))
                 return
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
@@ -104,6 +103,35 @@ class _Source:
                 self._imported[name] = path
             case ast.ImportFrom(module=str(package), names=[ast.alias(name=path, asname=str(name))], level=0):
                 self._imported[name] = f"{package}.{path}"
+
+    def why_not(self, cls: ast.ClassDef) -> str | None:
+        """Why a class cannot run."""
+        self._asked_for = cls
+        if self._is_abstract(cls):
+            return "it has an abstract method"
+        for method in (self.method(cls, "__init__"), self.method(cls, "forward")):
+            why = None if method is None else self.fails(method, cls, _DEEPEST)
+            if why is not None:
+                return why
+        return self.lacks(cls)
+
+    def _is_abstract(self, cls: ast.ClassDef) -> bool:
+        """Whether a class, with the bases that are in this file, leaves a method abstract, and may not be made then."""
+        chain, known = self._with_bases(cls)
+        roots = {ast.unparse(base) for each in chain for base in each.bases if _name(base) not in self.definitions}
+        metaclasses = {ast.unparse(each.value) for owner in chain for each in owner.keywords if each.arg == "metaclass"}
+        if not known or not (roots | metaclasses) & _ABSTRACT or not roots <= _ABSTRACT | _MODULES:
+            return False
+        bound = {name for owner in chain for each in owner.body if not _is_abstract(each) for name in _bound_in(each)}
+        return any(_is_abstract(each) and each.name not in bound for owner in chain for each in _methods(owner))
+
+    def _with_bases(self, cls: ast.ClassDef) -> tuple[list[ast.ClassDef], bool]:
+        """A class and all its bases of this file; whether none of them has a decorator."""
+        found = [cls]
+        for each in found:
+            bases = [self.definitions.get(_name(base)) for base in each.bases]
+            found += [base for base in bases if isinstance(base, ast.ClassDef) and base not in found]
+        return found, not any(each.decorator_list for each in found)
 
     def method(self, cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
         """A method of a class, or of its first base; None where that is not in this file."""
@@ -140,6 +168,12 @@ class _Source:
                 return f"{function.name} raises in any case: {ast.unparse(node)}"
             case ast.Attribute(value=ast.Name(id=bound), attr=name) if bound not in local:
                 return self._has_not(bound, name)
+            case ast.Subscript(value=ast.Name(id=bound), slice=ast.Constant(value=str(key))) if (
+                bound not in local and bound in self._empty and self._is_only_read(bound)
+            ):
+                return f"{bound} is empty, so {key} is not in it"
+            case ast.Call(func=ast.Call(func=ast.Name(id=name))) if name not in local and self._is_autograd(name):
+                return f"an instance of {name}, an autograd.Function, cannot be called"
             case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr="add_module"), args=[name, *_]):
                 if isinstance(name, ast.Constant) and "." in str(name.value):
                     return f"torch.nn takes no module of the name {name.value!r}"
@@ -148,6 +182,36 @@ class _Source:
             case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__")) if cls:
                 return self._base_fails(node, function, cls)
         return None
+
+    def _is_only_read(self, bound: str) -> bool:
+        """Whether nothing that the class may use, or that runs when the file is loaded, may add to a dict."""
+        loaded = [each for each in self._tree.body if not isinstance(each, (*_DEFINITIONS, ast.Import, ast.ImportFrom))]
+        for tree in (*self._reached(), *loaded):
+            read = {id(name) for node in ast.walk(tree) for name in _keys_read_of(node)}
+            named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == bound]
+            others = [node for node in named if id(node) not in read]
+            if tree in loaded:
+                # Where it is bound itself.
+                others = [node for node in others if not isinstance(node.ctx, ast.Store)]
+            if others:
+                return False
+        return True
+
+    def _reached(self) -> list[ast.AST]:
+        """What the class may use: itself, what is named in it, what is named there, and so on."""
+        found: list[ast.AST] = [self._asked_for] if self._asked_for is not None else []
+        names = {each.name for each in found if isinstance(each, ast.ClassDef)}
+        for definition in found:
+            inside = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(definition)}
+            found += [self.definitions[name] for name in inside - names if name in self.definitions]
+            names |= inside
+        return found
+
+    def _is_autograd(self, name: str) -> bool:
+        cls = self.definitions.get(name)
+        if not isinstance(cls, ast.ClassDef) or cls.decorator_list or _method_named(cls, "__call__"):
+            return False
+        return [ast.unparse(base) for base in cls.bases] in (["Function"], ["autograd.Function"], [_FUNCTION])
 
     def _has_not(self, bound: str, name: str) -> str | None:
         """Why what the file binds to ``bound`` has no attribute ``name``."""
@@ -316,6 +380,9 @@ class _Source:
         return self.fails(function, called if isinstance(called, ast.ClassDef) else None, depth - 1)
 
 
+_ABSTRACT = frozenset({"ABC", "abc.ABC", "ABCMeta", "abc.ABCMeta"})
+_MODULES = frozenset({"nn.Module", "torch.nn.Module", "Module", "object"})
+_FUNCTION = "torch.autograd.Function"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OF_ALL = frozenset(
     {"apply", "modules", "named_modules", "_apply", "__dict__", "register_forward_pre_hook", "_modules", "__class__"}
@@ -365,6 +432,26 @@ def _is_missing(module: str, name: str) -> bool:
 
 def _a_function() -> None:
     """Has what every function has."""
+
+
+def _keys_read_of(node: ast.AST) -> Iterator[ast.Name]:
+    """``settings`` of ``settings["key"]`` and ``settings.key`` that are read; not of a method that may add keys."""
+    match node:
+        case ast.Subscript(value=ast.Name() as name, ctx=ast.Load()):
+            yield name
+        case ast.Attribute(value=ast.Name() as name, attr=attribute, ctx=ast.Load()):
+            if attribute in ("get", "keys", "items", "values") or not hasattr(dict, attribute):
+                yield name
+
+
+def _methods(cls: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [each for each in cls.body if isinstance(each, ast.FunctionDef)]
+
+
+def _is_abstract(statement: ast.stmt) -> bool:
+    """Whether it is a method that subclasses have to define."""
+    decorators = statement.decorator_list if isinstance(statement, ast.FunctionDef) else []
+    return any(ast.unparse(each) in ("abstractmethod", "abc.abstractmethod") for each in decorators)
 
 
 def _name(expression: ast.expr) -> str:
