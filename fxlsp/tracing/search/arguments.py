@@ -76,8 +76,11 @@ class Lacking:
             return "NoneType" in text or isinstance(error, (AssertionError, ValueError))
         if any(is_nothing(parameter.default) for parameter in parameters):
             return isinstance(error, IndexError)
-        hidden = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        return any(parameter.kind in hidden for parameter in parameters) and _MISSING.search(text) is not None
+        kinds = {parameter.kind for parameter in parameters}
+        if isinstance(error, KeyError) and inspect.Parameter.VAR_KEYWORD in kinds:
+            return True
+        hides = not kinds.isdisjoint((inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD))
+        return hides and _MISSING.search(text) is not None
 
     def feed(self, built: Built) -> Target | None:
         """The target with what was found for feeding it; itself if nothing was.

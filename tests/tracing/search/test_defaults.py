@@ -39,6 +39,12 @@ def test_arguments_that_a_signature_hides_are_searched(worker: Any, write: Calla
     assert report.complete
 
 
+def test_what_is_read_of_further_arguments_is_searched(worker: Any, write: Callable[..., str]) -> None:
+    text = constructed("**kwargs", "self.a = nn.Linear(kwargs['dim_in'], kwargs['dim_out'])")
+    recipe = worker.report(write(text) + ":Net").recipe
+    assert (recipe.init, recipe.source) == ("Net(dim_in=32, dim_out=96)", "search")
+
+
 @pytest.mark.parametrize(
     ("signature", "body", "words"),
     [
