@@ -328,7 +328,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
         (
             r"invalid data type 'str'|valid indices \(got str"
             r"|'(?:Fake)?Tensor' object has no attribute|indices must be integers|[Ii]ndexing"
-            r"|argument after \*\*|not a mapping"
+            r"|argument after \*\*|not a mapping|__contains__ only supports Tensor"
         ),
         _objects,
     ),

@@ -16,7 +16,7 @@ from typing import Any
 from ...report.recipes import Recipe
 from ..failures import text_of
 from ..torch_private import WITHOUT_DATA
-from . import conditions, kinds, lengths, messages, operators, returned
+from . import conditions, keys, kinds, lengths, messages, operators, returned
 from .attempts import Attempts, Outcome, Under
 from .bodies import body_of
 from .budget import Budget, OutOfTimeError
@@ -245,6 +245,7 @@ class Search:
         if self._may_lack_options(error, text):
             named = {name: guess for name, guess in self._optional.items() if name in words}
             yield from kinds.with_options(trial, error, named, self._places)
+        yield from keys.read(trial, error, frames[0][0] if frames else None, words)
         yield from lengths.read(trial, outcome, words, "".join(failing_text(*each) for each in frames))
         if trial.fed is not None:
             told = (other for each in _with_causes(error) for other in messages.read(trial, text_of(each)))

@@ -391,6 +391,27 @@ def net(made: str, signature: str, run: str) -> str:
         ),
         pytest.param(
             "self.a = nn.Linear(8, 2)",
+            "batch",
+            "scale = 2 if 'twice' in batch else 1\nreturn self.a(batch['values']) * scale",
+            None,
+            id="a dict that is searched for a string",
+        ),
+        pytest.param(
+            "self.a, self.kinds = nn.Linear(8, 2), {'one': 1, 'two': 2}",
+            "x, kind",
+            "return self.a(x) * self.kinds[kind]",
+            "torch.randn(2, 16, 8), 'one'",
+            id="a key of a dict",
+        ),
+        pytest.param(
+            "self.a = nn.ModuleDict({'one': nn.Linear(8, 2)})",
+            "x, kind",
+            "return self.a[kind](x)",
+            "torch.randn(2, 16, 8), 'one'",
+            id="a key of a dict of modules",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 2)",
             "output, target",
             "return -output.log_prob(target).sum()",
             None,
