@@ -8,7 +8,7 @@ import linecache
 import re
 import textwrap
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
@@ -19,6 +19,7 @@ import torch
 from .chameleon import Chameleon
 from .guesses import Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves
 from .lengths import several
+from .makings import instance_of
 from .names import ARRAY, VOCABULARY, array_of, called_module, name_of, sizes_of
 from .operators import of_rank, reranked
 from .sizes import equalised, number_of
@@ -234,6 +235,8 @@ class _Wanted:
                     yield changed(self.trial, path, Text(called_module(name_of(path))))
                 elif make is not None:
                     yield changed(self.trial, path, make(size))
+                elif isinstance(each, type) and _is_named(each, self.frame.f_globals):
+                    yield changed(self.trial, path, instance_of(each))
 
     def _parts(self, subject: ast.expr, value: Any) -> list[tuple[Path, Guess]]:
         """The parts of the trial that ``subject`` may be: the chameleon that it is, or those of its name."""
@@ -279,6 +282,11 @@ _OF_KIND: dict[type, Callable[[int], Guess]] = {
     torch.nn.Conv2d: lambda size: Text("torch.nn.Conv2d(32, 32, 3, padding=1)"),
     torch.nn.Linear: lambda size: Text("torch.nn.Linear(32, 32)"),
 }
+
+
+def _is_named(cls: type, names: Mapping[str, Any]) -> bool:
+    """Whether a text can name a class by its own name."""
+    return names.get(cls.__name__) is cls
 
 
 def _lists(guess: Guess, path: Path) -> Iterator[tuple[Path, Guess]]:

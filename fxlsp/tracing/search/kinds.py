@@ -17,6 +17,7 @@ from .failing_lines import Line, failing_text, held_values, own_frames, words_at
 from .guesses import RESULT, Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves, part_at
 from .names import (
     IDENTITY,
+    LAYER_NAMES,
     RETURNS_FIRST,
     VOCABULARY,
     Names,
@@ -34,6 +35,7 @@ _MOST_KEYS = 12
 
 
 _OF_TENSORS = frozenset(dir(torch.Tensor))
+_LAYER_BY_NAME = re.compile(r"getattr\((torch\.)?nn\b")
 _BLOCK = "type('Block', (torch.nn.Identity,), {"
 _FIRST = "lambda self, first, *_, **__: first"
 _MODULES = Group("dict", tuple((f"'{key}'", Text(IDENTITY)) for key in ("first", "second")))
@@ -278,6 +280,8 @@ def _of_torch(use: Use, text: str) -> Iterator[Guess]:
 def _of_python(use: Use, text: str, frames: list[Line]) -> Iterator[Guess]:
     """Lists, strings and the like that the text asks for."""
     name, size = use.open.name, use.open.size
+    if "attribute name" in text and any(_LAYER_BY_NAME.search(failing_text(*line)) for line in frames[:1]):
+        yield from map(Text, LAYER_NAMES)
     if "list" in text:
         yield sizes_of(3, size)
         yield Group("list", ())

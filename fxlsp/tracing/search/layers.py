@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import torch
 
 from .guesses import Tensor
-from .names import IMAGE, SEQUENCE
+from .names import IMAGE, SEQUENCE, VOLUME
 
 BATCH = 2
 """Batch normalisation in train mode needs two values a channel."""
-VOLUME = 32
-"""Edge of a volume: as an image's would be sixteen times as much to compute."""
 
 _Conv = torch.nn.modules.conv._ConvNd
 _Transposed = torch.nn.modules.conv._ConvTransposeNd

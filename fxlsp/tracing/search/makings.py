@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Sequence
@@ -29,6 +30,15 @@ def first_making(target: Any, name: str, names: Names, module: ModuleType, depth
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     return Group("call", tuple(items), name)
+
+
+def instance_of(cls: type) -> Group:
+    """The likeliest call that makes an instance of a class that its module calls by its own name."""
+    try:
+        return first_making(cls, cls.__name__, Names(), sys.modules.get(cls.__module__, types.ModuleType("")))
+    except (TypeError, ValueError):
+        # What has no signature is asked for by the error that it raises.
+        return Group("call", (), cls.__name__)
 
 
 def is_nothing(default: object) -> bool:

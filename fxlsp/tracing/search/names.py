@@ -12,6 +12,8 @@ POOL = (32, 96, 160, 224, 288, 352, 416, 480)
 and multiples of 32, since heads, groups and reductions must divide them."""
 CLASSES = 10
 IMAGE = 64
+VOLUME = 32
+"""Edge of a volume: as an image's would be sixteen times as much to compute."""
 SEQUENCE = 16
 VOCABULARY = 100
 COLOURS = 3
@@ -88,6 +90,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
         |im_?size|H|W|input_(h|w)|isize|.*_resolution|image_dim""",
         IMAGE,
     ),
+    (r"sample_(size|duration)", VOLUME),
     (r"patch_?(size|dim)?|.*_patch_size", 8),
     (r"n_?fft|fft_?(size|len\w*)|win(dow)?_?len(gth)?|filter_length", 64),
     (r"hop_?(len(gth)?|size)|tubelet_size|temporal_patch_size|(t|frame)_patch_size", 2),
@@ -207,6 +210,10 @@ def called_module(name: str) -> str:
     if _DROP.match(name):
         return "torch.nn.Dropout(0.1)"
     return IDENTITY
+
+
+LAYER_NAMES = ("'LSTM'", "'ReLU'", "'BatchNorm2d'", "'Conv2d'")
+"""Of different kinds, for what is looked up in torch.nn."""
 
 
 def likely_words(name: str) -> tuple[str, ...]:

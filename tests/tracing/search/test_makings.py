@@ -45,6 +45,18 @@ def body(text: str) -> str:
             id="no flag for what only begins like one",
         ),
         pytest.param(
+            "def __init__(self, kind):\nself.a = getattr(nn, kind.upper())(32, 32)",
+            "Net(kind='LSTM')",
+            id="a layer of torch's by its name",
+        ),
+        pytest.param(
+            "def __init__(self, sample_size, sample_duration):\n"
+            "self.a = nn.Sequential(nn.Conv3d(3, 4, 3, padding=1), nn.AvgPool3d(sample_size))\n"
+            "self.b = nn.Linear(sample_duration, 4)",
+            "Net(sample_size=32, sample_duration=32)",
+            id="the edges of a volume",
+        ),
+        pytest.param(
             "def __init__(self, dim, norm_layer):\nself.norm = norm_layer(dim)",
             "Net(dim=32, norm_layer=torch.nn.BatchNorm2d)",
             id="a class that is called to make a layer",
@@ -680,3 +692,30 @@ class Net(nn.Module):
         return self.a(x)
 """
     assert worker.report(write(text) + ":Net").recipe.init == "Net(block=NetBlock)"
+
+
+@pytest.mark.parametrize(
+    ("signature", "made"),
+    [("hidden_size=4", "Config()"), ("hidden_size", "Config(hidden_size=32)")],
+)
+def test_an_instance_of_a_class_of_the_file_is_made_where_one_is_asked_for(
+    signature: str, made: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = f"""{HEAD}
+class Config:
+    def __init__(self, {signature}):
+        self.hidden_size = hidden_size
+
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        if not isinstance(config, Config):
+            raise ValueError("an instance of Config is wanted")
+        self.a = nn.Linear(config.hidden_size, 4)
+
+    def forward(self, x):
+        return self.a(x)
+"""
+    recipe = worker.report(write(text) + ":Net").recipe
+    assert (recipe.init, recipe.source) == (f"Net(config={made})", "search")
+    assert recipe.inputs is not None
