@@ -12,6 +12,7 @@ from dataclasses import replace
 import torch
 
 from ..entry import entry_of
+from .axes import UNKNOWN
 from .bodies import looped_over
 from .first_uses import first_uses
 from .guesses import Group, Guess, Open, Size, Tensor, Text, Trial, changed
@@ -90,20 +91,36 @@ def likely_input(
     if isinstance(used, Group):
         first = next((guess for guess in before.values() if isinstance(guess, Tensor)), main) or spatial(FEATURES, 2)
         return replace(used, items=tuple((key, first if part == Tensor(()) else part) for key, part in used.items))
-    if used is not None and 0 not in used.shape:
+    if used is not None and UNKNOWN not in used.shape:
         return used
     named = of_name(parameter.name, main, before)
-    if used is not None and not (isinstance(named, Tensor) and len(named.shape) == len(used.shape)):
+    if used is not None and not (isinstance(named, Tensor) and _are_alike(named, used)):
         channels = _channels(main, before)
-        return replace(used, shape=tuple(channels if size == 0 else size for size in used.shape))
+        return replace(used, shape=tuple(channels if size == UNKNOWN else size for size in used.shape))
     return named
+
+
+def _are_alike(named: Tensor, used: Tensor) -> bool:
+    """Whether two tensors have the same rank, and channels and batch at the same place."""
+    if len(named.shape) != len(used.shape):
+        return False
+    is_batch_second = used.shape[1:2] == (BATCH,)
+    return _place(named) == _place(used) and (not is_batch_second or named.shape[1:2] == (BATCH,))
 
 
 def _channels(main: Tensor | None, before: dict[str, Guess]) -> int:
     for known in (main, *(guess for guess in before.values())):
         if isinstance(known, Tensor) and known.dtype == "float" and len(known.shape) > 1:
-            return known.shape[1] if len(known.shape) >= 4 else known.shape[-1]
+            return known.shape[_place(known)]
     return FEATURES
+
+
+def _place(tensor: Tensor) -> int:
+    """Where the channels are: where they are unknown, behind the batch of a map or a signal, else last."""
+    if UNKNOWN in tensor.shape:
+        return tensor.shape.index(UNKNOWN)
+    rank = len(tensor.shape)
+    return 1 if rank >= 4 or (rank == 3 and tensor.shape[-1] == IMAGE) else rank - 1
 
 
 def of_annotation(annotation: object, main: Tensor | None) -> Guess | None:

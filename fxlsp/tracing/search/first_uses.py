@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
+import sys
 from collections.abc import Iterator
+from types import FrameType
+from typing import Any
 
 import torch
 import torch.fx
@@ -12,6 +16,7 @@ import torch.fx
 from ..building import seed
 from ..entry import entry_of
 from ..fakes import OnCpu
+from .axes import UNKNOWN, shape_of, unpacked_into
 from .budget import OutOfTimeError
 from .guesses import Group, Tensor
 from .layers import BATCH, input_of, rank_of, spatial
@@ -29,12 +34,36 @@ _SAME = re.compile(
 )
 
 
+_FX = os.path.dirname(torch.fx.__file__)
+_NAMES = "fxlsp_names"
+"""Key of what is noted of a node."""
+
 Modules = dict[str, torch.nn.Module]
+
+
+class _Tracer(torch.fx.Tracer):
+    """Notes into which names a shape is unpacked."""
+
+    def create_node(self, *args: Any, **kwargs: Any) -> torch.fx.Node:
+        node = super().create_node(*args, **kwargs)
+        if _name(node) == "getitem" and isinstance(node.args[0], torch.fx.Node):
+            names = unpacked_into(_frame_outside_fx())
+            if names:
+                node.args[0].meta[_NAMES] = names
+        return node
+
+
+def _frame_outside_fx() -> FrameType:
+    """The frame of the model's code that runs."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_FX):
+        frame = frame.f_back
+    return frame
 
 
 def first_uses(model: torch.nn.Module) -> dict[str, Tensor | Group]:
     """A tensor, or a tuple of them, for each input whose first uses tell its shape, by the name of the input."""
-    tracer = torch.fx.Tracer()
+    tracer = _Tracer()
     seed()
     try:
         with OnCpu():
@@ -111,7 +140,8 @@ def _needed_by(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth
     if user.op == "call_module":
         return _needed_by_module(user, node, modules, depth)
     if (name == "getattr" and user.args[1:] == ("shape",)) or (name == "size" and len(user.args) == 1):
-        return _of_rank(_unpacked(user))
+        shape = shape_of(user.meta.get(_NAMES, ()))
+        return _of_rank(_unpacked(user)) if shape is None else Tensor(shape)
     if name == "getitem":
         return _of_layers(user, modules, depth)
     if name in ("size", "flatten"):
@@ -170,12 +200,12 @@ def _unpacked(shape: torch.fx.Node) -> int:
 
 
 def _of_rank(rank: int) -> Tensor | None:
-    """A tensor of which the rank alone is known: a size of 0 stands for an unknown one."""
+    """A tensor of which the rank alone is known."""
     if rank < 2:
         return None
     if rank >= 4:
-        return spatial(0, rank - 2)
-    return Tensor((BATCH, SEQUENCE, 0) if rank == 3 else (BATCH, 0))
+        return spatial(UNKNOWN, rank - 2)
+    return Tensor((BATCH, SEQUENCE, UNKNOWN) if rank == 3 else (BATCH, UNKNOWN))
 
 
 def _before_moving(user: torch.fx.Node, name: str, modules: Modules, depth: int) -> Tensor | None:
