@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -22,6 +23,10 @@ from ..values import batches_of_one
 from .budget import OutOfTimeError
 from .chameleon import Chameleon, Use, chameleon
 from .guesses import RESULT, Group, Guess, Open, Path, Tensor, Trial
+from .joins import JOINING, Join
+
+_MOST_JOINS = 8
+"""Those that are remembered: what does not fit was joined a few calls ago."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Call:
     name: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    joins: tuple[Join, ...] = ()
+    """The last ones before it."""
 
 
 @dataclass
@@ -204,6 +211,7 @@ class _Watch(TorchFunctionMode):
         super().__init__()
         self.count = 0
         self.failing: Call | None = None
+        self._joins: deque[Join] = deque(maxlen=_MOST_JOINS)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -212,9 +220,12 @@ class _Watch(TorchFunctionMode):
         try:
             result = run(*args, **(kwargs or {}))
         except BaseException:
-            self.failing = Call(getattr(func, "__name__", ""), args, kwargs or {})
+            self.failing = Call(getattr(func, "__name__", ""), args, kwargs or {}, tuple(self._joins))
             raise
         self.count += 1
+        if getattr(func, "__name__", "") in JOINING:
+            given = args[0] if args else (kwargs or {}).get("tensors", ())
+            self._joins.append(Join(tuple(tuple(part.shape) for part in given), tuple(result.shape)))
         return result
 
 

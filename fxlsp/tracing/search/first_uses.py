@@ -19,6 +19,7 @@ from ..fakes import OnCpu
 from .axes import UNKNOWN, shape_of, unpacked_into
 from .budget import OutOfTimeError
 from .guesses import Group, Tensor
+from .joins import JOINING
 from .layers import BATCH, input_of, rank_of, spatial
 from .names import SEQUENCE, image_sizes
 
@@ -146,11 +147,28 @@ def _needed_by(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth
         return _of_layers(user, modules, depth)
     if name in ("size", "flatten"):
         return None
+    if name in JOINING:
+        return _before_joining(user, modules, depth)
     if name in ("permute", "transpose", "unsqueeze"):
         return _before_moving(user, name, modules, depth)
     if _SAME.fullmatch(name.strip("_")):
         return _needed_by_users(user, modules, depth - 1)
     return None
+
+
+def _before_joining(user: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
+    """What is joined with others along one dimension: of that one nothing is known."""
+    after = _needed_by_users(user, modules, depth - 1)
+    dim = user.args[1] if len(user.args) > 1 else user.kwargs.get("dim", 0)
+    if after is None or not isinstance(dim, int) or after.dtype != "float":
+        return None
+    layers = [modules.get(str(each.target)) for each in user.users if each.op == "call_module"]
+    if dim == 1 and any(isinstance(layer, torch.nn.Linear) for layer in layers):
+        # Features behind the batch, not steps of a sequence.
+        return Tensor((BATCH, UNKNOWN))
+    if not 0 < dim % len(after.shape) == (len(after.shape) - 1 if len(after.shape) < 4 else 1):
+        return None
+    return Tensor(tuple(UNKNOWN if index == dim % len(after.shape) else size for index, size in enumerate(after.shape)))
 
 
 def _of_layers(user: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:

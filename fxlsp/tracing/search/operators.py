@@ -12,6 +12,7 @@ import torch
 
 from .attempts import Call
 from .guesses import Open, Tensor, Trial, changed
+from .joins import refitted
 from .layers import BATCH, spatial
 from .lengths import of_share, pyramids
 from .names import SEQUENCE, name_of
@@ -34,17 +35,17 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
         yield from _convolution(trial, name, call, operands)
     elif name == "linear" and len(operands) > 1:
         yield from _floats(trial, operands[0])
-        yield from _features(trial, operands[0], operands[1].shape[-1])
+        yield from _features(trial, call, operands[0], operands[1].shape[-1])
     elif name.endswith("_cell") and len(call.args) > 2:
-        yield from _features(trial, operands[0], call.args[2].shape[-1])
+        yield from _features(trial, call, operands[0], call.args[2].shape[-1])
     elif name in ("batch_norm", "instance_norm", "group_norm") and len(operands) > 1:
         yield from _floats(trial, operands[0])
-        yield from _channels(trial, operands[0], operands[-1].shape[0])
+        yield from _channels(trial, call, operands[0], operands[-1].shape[0])
     elif name == "layer_norm":
         yield from _floats(trial, operands[0])
         size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
         if size:
-            yield from _features(trial, operands[0], size[-1])
+            yield from _features(trial, call, operands[0], size[-1])
     elif name in ("gather", "scatter", "scatter_add") and len(operands) > 1:
         yield from _indexed(trial, call, operands[0], operands[1])
     elif name in ("embedding", "embedding_bag", "one_hot", "index_select"):
@@ -53,7 +54,7 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
     elif name in ("matmul", "mm", "bmm", "rmatmul", "baddbmm", "addmm", "matmul_", "sparse_mm", "spmm"):
         ranks = {"bmm": 3, "baddbmm": 3, "mm": 2, "addmm": 2, "sparse_mm": 2, "spmm": 2}
         yield from _of_ranks(trial, operands[-2:], ranks.get(name))
-        yield from _product(trial, operands[-2:])
+        yield from _product(trial, call, operands[-2:])
     else:
         yield from _without_weights(trial, name, call, operands)
 
@@ -64,7 +65,7 @@ def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.T
     elif name in ("cross_entropy", "nll_loss") and len(operands) > 1 and operands[0].dim():
         if len(operands) > 2 and operands[0].dim() > 1:
             # A weight for each class.
-            yield from _channels(trial, operands[0], operands[2].shape[0])
+            yield from _channels(trial, call, operands[0], operands[2].shape[0])
         yield from _classes(trial, operands[0], operands[1])
     elif name == "getitem" and operands and isinstance(call.args[1], str):
         # The message varies with the length of the key: torch takes a string for a sequence of indices.
@@ -131,6 +132,7 @@ def _convolution(trial: Trial, name: str, call: Call, operands: list[torch.Tenso
         yield from reranked(trial, operand.dim(), dimensions + 2)
         return
     if operand.shape[1] != channels:
+        yield from refitted(trial, call.joins, operand.shape[1], channels)
         yield from of_share(trial, operand.shape[1], channels)
         yield from split(trial, operand.shape[1], channels)
         yield from equalised(trial, operand.shape[1], channels)
@@ -188,7 +190,7 @@ def _moved(trial: Trial, operand: torch.Tensor) -> Iterator[Trial]:
         yield changed(trial, path, replace(tensor, shape=(tensor.shape[0], tensor.shape[-1], *tensor.shape[1:-1])))
 
 
-def _features(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]:
+def _features(trial: Trial, call: Call, operand: torch.Tensor, want: int) -> Iterator[Trial]:
     if operand.dim() == 0:
         yield from reranked(trial, 0, 2)
         return
@@ -197,6 +199,7 @@ def _features(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]
         return
     for path, tensor in _same(trial, operand):
         yield changed(trial, path, replace(tensor, shape=(*tensor.shape[:-1], want)))
+    yield from refitted(trial, call.joins, got, want)
     yield from of_share(trial, got, want)
     yield from split(trial, got, want)
     if operand.dim() == 2:
@@ -210,10 +213,11 @@ def _features(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]
             yield changed(trial, path, replace(tensor, shape=(BATCH, want)))
 
 
-def _channels(trial: Trial, operand: torch.Tensor, want: int) -> Iterator[Trial]:
+def _channels(trial: Trial, call: Call, operand: torch.Tensor, want: int) -> Iterator[Trial]:
     if operand.dim() > 1 and operand.shape[1] != want:
         for path, tensor in _same(trial, operand):
             yield changed(trial, path, replace(tensor, shape=(tensor.shape[0], want, *tensor.shape[2:])))
+        yield from refitted(trial, call.joins, operand.shape[1], want)
         if operand.dim() == 2:
             # Most likely an image was flattened.
             yield from islice(resized(trial, want / max(operand.shape[1], 1)), 2)
@@ -226,7 +230,7 @@ def _of_ranks(trial: Trial, operands: list[torch.Tensor], rank: int | None) -> I
             yield from reranked(trial, operand.dim(), rank)
 
 
-def _product(trial: Trial, operands: list[torch.Tensor]) -> Iterator[Trial]:
+def _product(trial: Trial, call: Call, operands: list[torch.Tensor]) -> Iterator[Trial]:
     if len(operands) < 2:
         return
     one, other = operands
@@ -237,6 +241,7 @@ def _product(trial: Trial, operands: list[torch.Tensor]) -> Iterator[Trial]:
         yield from reranked(trial, 0, 2)
         return
     got, want = one.shape[-1], other.shape[-2 if other.dim() > 1 else -1]
+    yield from refitted(trial, call.joins, got, want)
     yield from split(trial, got, want)
     yield from equalised(trial, got, want)
     yield from resized(trial, want / max(got, 1))
