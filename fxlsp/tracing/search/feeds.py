@@ -29,7 +29,7 @@ _IDS = re.compile(
     r".*(_ids?|tokens?|token_ids|idx|indices|words|captions?|sentences?|text|sents?|sequences?_id|ids|users?|items?|nodes|_index)$|ids|index"
 )
 _MASK = re.compile(r".*mask.*|.*padding.*")
-_LENGTHS = re.compile(r".*(length|len)s?$|seqlens?|lens?")
+_LENGTHS = re.compile(r".*(length|len)s?$|seqlens?|lens?(_[a-z])?")
 _TIMES = re.compile(r"t|ts|time_?steps?|timesteps?|times?|noise_level|sigmas?")
 _IMAGES = re.compile(r".*(img|image|pixel_values|frame|rgb|photo|picture)s?\d*$")
 _POINTS = re.compile(r".*(xyz\d*|points?|point_cloud|pc|coords?|pcd|new_xyz|pos)$")
@@ -40,7 +40,7 @@ _FLAG = re.compile(
     r"""(return|use|is|with|output|do|need|get|if)_(?!(size|shape|dim|len)s?$)\w+|train(ing)?|mode|verbose|eval|test|debug|inference|sample""",
     re.VERBOSE,
 )
-_EDGE = re.compile(r"[HWhw]|height|width|.*_(height|width)")
+_EDGE = re.compile(r"[HWhw]|height|width|.*_(height|width)|\w+_size[12]")
 _NUMBER = re.compile(
     r"""(num|n)_\w+|[TkKN]|.*_(size|num|len|idx|factor|level)|size|step|epoch|iteration|out_size|scale|layer|index
     |stage|level""",

@@ -36,6 +36,8 @@ _MOST_KEYS = 12
 
 _OF_TENSORS = frozenset(dir(torch.Tensor))
 _LAYER_BY_NAME = re.compile(r"getattr\((torch\.)?nn\b")
+_MODULE = re.compile(r"module|layer|block|net|model|conv|norm|act|encoder|decoder|sample")
+"""In names of what is called with tensors."""
 _BLOCK = "type('Block', (torch.nn.Identity,), {"
 _FIRST = "lambda self, first, *_, **__: first"
 _MODULES = Group("dict", tuple((f"'{key}'", Text(IDENTITY)) for key in ("first", "second")))
@@ -56,8 +58,6 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         return
     text = text_of(error)
     yield from _missing(trial, error, text, names, outcome.uses)
-    if "Identity.forward()" in text:
-        yield _with_any_arguments(trial)
     if "Identity" in text:
         yield from _with_results(trial, outcome.uses, names)
     match = re.search(r"'(float|bool)' object (?:is not callable|has no attribute '(\w+)')", text)
@@ -90,6 +90,10 @@ def with_options(trial: Trial, error: BaseException, optional: Mapping[str, Gues
         return
     words = words_at(own_frames(error.__traceback__, places)[:2])
     passed = dict(trial.made.items)
+    if "not callable" in text_of(error):
+        modules = (name for name in optional.keys() - passed.keys() if isinstance(optional[name], Open))
+        for name in sorted(modules, key=lambda name: (not _MODULE.search(name), list(optional).index(name))):
+            yield changed(trial, ("made", name), Text(called_module(name)))
     for name in sorted(
         optional.keys() - passed.keys(), key=lambda name: (name not in words, list(optional).index(name))
     ):
@@ -165,7 +169,7 @@ def _of_rank(trial: Trial, rank: int) -> Iterator[Trial]:
             yield changed(trial, path, replace(part, shape=(part.shape[:1] or (VOCABULARY,)) * rank))
 
 
-def _with_any_arguments(trial: Trial) -> Trial:
+def with_any_arguments(trial: Trial) -> Trial:
     """Modules that are called with more than one argument return the first."""
     for path, part in leaves(trial):
         if part == Text(IDENTITY):

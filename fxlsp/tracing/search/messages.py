@@ -313,7 +313,8 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
             r"|Boolean value of Tensor|must be (?:an? )?(?:int|integer|float|number|Number|SymInt"
             r"|tuple of ints|bool|real number)\b[^\n]*not (?:\w*Tensor|Parameter)"
             r"|unhashable type: '(?:Fake)?Tensor'|'(?:Fake)?Tensor' object (?:is not callable|cannot be)"
-            r"|failed to unpack|arange\(\) received an invalid combination of arguments - got \([^)]*Tensor"
+            r"|failed to unpack|expected size to be one of int"
+            r"|(?:arange|linspace)\(\) received an invalid combination of arguments - got \([^)]*Tensor"
         ),
         _scalars,
     ),

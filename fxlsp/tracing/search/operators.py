@@ -27,6 +27,9 @@ _BROADCASTING = re.compile(
 )
 
 
+_OF_ONE_NUMBER = frozenset({"int", "float", "index", "item"})
+
+
 def read(trial: Trial, call: Call) -> Iterator[Trial]:
     """Trials that the operands of ``call`` suggest."""
     operands = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, torch.Tensor)]
@@ -67,6 +70,8 @@ def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.T
             # A weight for each class.
             yield from _channels(trial, call, operands[0], operands[2].shape[0])
         yield from _classes(trial, operands[0], operands[1])
+    elif name in _OF_ONE_NUMBER and operands and operands[0].numel() > 1:
+        yield from _numbers_of(trial, tuple(operands[0].shape))
     elif name == "getitem" and operands and isinstance(call.args[1], str):
         # The message varies with the length of the key: torch takes a string for a sequence of indices.
         for path, tensor in tensors(trial):
@@ -284,6 +289,29 @@ def _with_edges(trial: Trial, old: tuple[int, ...], new: tuple[int, ...]) -> Ite
             yield changed(trial, path, replace(tensor, shape=tensor.shape[: -len(old)] + new))
 
 
+def _with_all_edges(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator[Trial]:
+    """Trials in which all edges of a map that differ change at once: one alone would still not fit."""
+    differing = 0
+    for left, right in zip(reversed(one.shape[2:]), reversed(other.shape[2:]), strict=False):
+        if left == right or 1 in (left, right):
+            break
+        differing += 1
+    if differing > 1:
+        old, new = tuple(one.shape[-differing:]), tuple(other.shape[-differing:])
+        yield from _with_edges(trial, old, new)
+        yield from _with_edges(trial, new, old)
+
+
+def _numbers_of(trial: Trial, shape: tuple[int, ...]) -> Iterator[Trial]:
+    """Trials in which what was read as one number is one: an input, or each of its rows."""
+    for path, tensor in tensors(trial):
+        if path[0] == "fed" and tensor.shape == shape:
+            yield changed(trial, path, replace(tensor, shape=(1,)))
+        elif path[0] == "fed" and tensor.shape[1:] == shape:
+            yield changed(trial, path, Tensor(tensor.shape[:1], "long"))
+            yield changed(trial, path, replace(tensor, shape=tensor.shape[:1]))
+
+
 def _broadcast(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator[Trial]:
     mismatched = False
     if one.dim() == other.dim() >= 4 and one.shape[:2] == other.shape[:2]:
@@ -292,6 +320,7 @@ def _broadcast(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator
         if left != right and 1 not in (left, right):
             mismatched = True
             yield from equalised(trial, right, left)
+    yield from _with_all_edges(trial, one, other)
     for operand in (other, one):
         if mismatched:
             for path, tensor in _same(trial, operand):

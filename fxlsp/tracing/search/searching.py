@@ -44,6 +44,8 @@ _LEFT_OUT = re.compile(r"\b(None|specif\w+|requires?d?|provided?|passed?|given|m
 """What is said where an argument was left out."""
 _OF_OTHER_BRANCH = re.compile(r"module '[\w.]+' has no attribute")
 """What no argument mends, but which is not asked for where another branch is taken."""
+_NOT_CALLABLE = "'NoneType' object is not callable"
+"""What is said where a layer was left out, or a flag says that there is none."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -231,6 +233,8 @@ class Search:
             return
         yield from self._with_own_classes(trial, outcome)
         trial = self._with_parts(trial, outcome)
+        if "Identity.forward()" in text_of(error):
+            yield kinds.with_any_arguments(trial)
         yield from conditions.read(trial, error)
         yield from other_blocks(trial, self._module)
         text = text_of(error)
@@ -253,6 +257,8 @@ class Search:
             # What the failing line names is more likely to be what is wrong.
             yield from sorted(told, key=lambda other: not inputs_that_differ(trial, other) & words)
             yield from self._with_options(trial, outcome, words)
+            if _NOT_CALLABLE in text:
+                yield from self._with_other_defaults(trial)
             yield from other_masks(trial, set())
             if outcome.model is not None:
                 yield from (replace(trial, fed=fed) for fed in further_inputs(outcome.model, trial.fed))
