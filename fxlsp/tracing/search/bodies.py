@@ -9,6 +9,8 @@ import textwrap
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 
@@ -66,8 +68,15 @@ def _is_torchs(cls: type) -> bool:
 def _tree(function: Any) -> ast.AST:
     """The syntax of one function: files of this size take a second to parse."""
     code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
-    if code is None:
-        return ast.Module([], [])
+    return ast.Module([], []) if code is None else tree_of(code)
+
+
+@lru_cache(maxsize=32)
+def tree_of(code: CodeType) -> ast.Module:
+    """The syntax of the function of which this is the code; nothing if its text does not parse.
+
+    Remembered, since many tries end in the same function.
+    """
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     try:
         return ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import linecache
 import re
-import textwrap
-import tokenize
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,6 +12,7 @@ from typing import Any
 
 import torch
 
+from .bodies import tree_of
 from .chameleon import Chameleon
 from .guesses import Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves
 from .lengths import several
@@ -68,14 +65,8 @@ def _conditions(code: CodeType, line: int, unbound: str | None) -> tuple[tuple[a
 
 
 def _found_conditions(code: CodeType, line: int, unbound: str | None) -> Iterator[tuple[ast.expr, bool]]:
-    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-    # Of the function alone: files of this size take a second to parse.
-    try:
-        function = ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
-    except (SyntaxError, tokenize.TokenError):
-        return
     at = line - code.co_firstlineno + 1
-    for node in ast.walk(function):
+    for node in ast.walk(tree_of(code)):
         if isinstance(node, ast.Assert) and _covers(node, at):
             yield node.test, True
         if isinstance(node, ast.If) and unbound is not None:

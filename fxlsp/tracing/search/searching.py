@@ -16,8 +16,8 @@ from typing import Any
 from ...report.recipes import Recipe
 from ..failures import text_of
 from ..torch_private import WITHOUT_DATA
-from . import conditions, keys, kinds, lengths, messages, operators, returned
-from .attempts import Attempts, Outcome, Under
+from . import conditions, keys, kinds, lengths, messages, operators, returned, states, unpackings
+from .attempts import Attempts, Call, Outcome, Under
 from .bodies import body_of
 from .budget import Budget, OutOfTimeError
 from .failing_lines import failing_text, own_frames, words_at
@@ -240,12 +240,10 @@ class Search:
         text = text_of(error)
         frames = own_frames(error.__traceback__, self._places)[:1]
         words = words_at(frames)
+        yield from unpackings.read(trial, error, frames)
+        yield from states.read(trial, error)
         if outcome.failing is not None and trial.fed is not None:
-            if operators.takes_mask(outcome.failing):
-                yield from other_masks(trial, words)
-            if operators.edges_differ(outcome.failing):
-                yield from self._with_other_defaults(trial)
-            yield from operators.read(trial, outcome.failing)
+            yield from self._of_call(trial, outcome.failing, words)
         if self._may_lack_options(error, text):
             named = {name: guess for name, guess in self._optional.items() if name in words}
             yield from kinds.with_options(trial, error, named, self._places)
@@ -268,6 +266,14 @@ class Search:
         if self._may_lack_options(error, text):
             yield from kinds.with_options(trial, error, self._optional, self._places)
         yield from kinds.read(trial, outcome, self._names, self._places)
+
+    def _of_call(self, trial: Trial, failing: Call, words: set[str]) -> Iterator[Trial]:
+        """What the call of torch's that raised suggests; ``words`` are of the failing line."""
+        if operators.takes_mask(failing):
+            yield from other_masks(trial, words)
+        if operators.edges_differ(failing):
+            yield from self._with_other_defaults(trial)
+        yield from operators.read(trial, failing)
 
     def _may_lack_options(self, error: BaseException, text: str) -> bool:
         """Whether an argument of the constructor that defaults to None may have to be passed."""

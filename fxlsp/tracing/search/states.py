@@ -1,0 +1,149 @@
+"""What a recurrent layer of torch's needs where it raises: the shape of its states, and one step of a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from .guesses import Group, Guess, Tensor, Trial, changed, part_at
+from .layers import BATCH
+from .sizes import tensors
+
+_RNNBase = torch.nn.RNNBase
+_RNNCellBase = torch.nn.RNNCellBase
+_Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call of a recurrent layer that raised."""
+
+    layer: torch.nn.Module
+    given: torch.Tensor
+    states: Any
+
+    @property
+    def wanted(self) -> tuple[_Shape, ...]:
+        """The shapes of its states: of an LSTM two."""
+        layer: Any = self.layer
+        batch, width = self._batch, layer.hidden_size
+        if isinstance(layer, _RNNCellBase):
+            return ((*batch, width),) * (1 + isinstance(layer, torch.nn.LSTMCell))
+        count = layer.num_layers * (1 + layer.bidirectional)
+        shown = (count, *batch, getattr(layer, "proj_size", 0) or width)
+        return (shown, (count, *batch, width)) if isinstance(layer, torch.nn.LSTM) else (shown,)
+
+    @property
+    def _batch(self) -> _Shape:
+        if isinstance(self.layer, _RNNCellBase):
+            return tuple(self.given.shape[:-1])
+        place = 0 if getattr(self.layer, "batch_first", False) else 1
+        return (self.given.shape[place],) if self.given.dim() > 2 else ()
+
+
+def read(trial: Trial, error: BaseException) -> Iterator[Trial]:
+    """Trials in which a recurrent layer that raised ``error`` gets what it needs."""
+    call = _raising(error.__traceback__)
+    if call is None:
+        return
+    width: Any = call.layer.input_size
+    if call.given.shape[-1] != width:
+        yield from fewer_steps(trial, call.given.shape[-1], width)
+        return
+    if isinstance(call.states, torch.Tensor):
+        if len(call.wanted) == 1:
+            yield from _reshaped(trial, tuple(call.states.shape), call.wanted[0])
+        else:
+            yield from _in_pairs(trial, tuple(call.states.shape), call.wanted)
+    elif isinstance(call.states, (tuple, list)) and len(call.states) == len(call.wanted) == 2:
+        together = trial
+        for state, wanted in zip(call.states, call.wanted, strict=True):
+            if isinstance(state, torch.Tensor):
+                together = next(_reshaped(together, tuple(state.shape), wanted), together)
+        if together != trial:
+            yield together
+
+
+def _raising(traceback: TracebackType | None) -> _Call | None:
+    found = None
+    while traceback is not None:
+        held = traceback.tb_frame.f_locals
+        layer, given = held.get("self"), held.get("orig_input", held.get("input"))
+        if (
+            isinstance(layer, (_RNNBase, _RNNCellBase))
+            and isinstance(given, torch.Tensor)
+            and given.dim()
+            and "hx" in held
+        ):
+            found = _Call(layer, given, held["hx"])
+        traceback = traceback.tb_next
+    return found
+
+
+def _reshaped(trial: Trial, got: _Shape, wanted: _Shape) -> Iterator[Trial]:
+    """Trials in which the input that became a state of one shape becomes one of another: as it is, or a part of it."""
+    if got == wanted:
+        return
+    for path, tensor in tensors(trial):
+        shape = _before(tensor.shape, got, wanted)
+        if path[0] == "fed" and shape is not None:
+            yield changed(trial, path, Tensor(shape))
+
+
+def _before(shape: _Shape, got: _Shape, wanted: _Shape) -> _Shape | None:
+    """What a shape that became ``got`` has to be to become ``wanted``; None if it cannot be what became that."""
+    if shape == got:
+        return wanted
+    if shape[1:] == got:
+        return (shape[0], *wanted)
+    if (1, *shape) == got and wanted[0] == 1:
+        return wanted[1:]
+    if len(shape) == len(wanted) == 3 and (shape[1], shape[0], shape[2]) == got:
+        return (wanted[1], wanted[0], wanted[2])
+    return None
+
+
+def _in_pairs(trial: Trial, got: _Shape, wanted: tuple[_Shape, ...]) -> Iterator[Trial]:
+    """Trials in which an LSTM gets two states for what was one tensor, and so for each beside it."""
+    pair: Guess = Group("tuple", tuple((f"[{index}]", Tensor(shape)) for index, shape in enumerate(wanted)))
+    for path, tensor in tensors(trial):
+        if path[0] != "fed":
+            continue
+        if tensor.shape == got:
+            beside = part_at(trial, path[:-1]) if len(path) > 2 else None
+            if isinstance(beside, Group) and all(part == tensor for _, part in beside.items):
+                yield changed(trial, path[:-1], replace(beside, items=tuple((key, pair) for key, _ in beside.items)))
+            yield changed(trial, path, pair)
+        elif tensor.shape[1:] == got:
+            several = tuple((f"[{index}]", pair) for index in range(tensor.shape[0]))
+            yield changed(trial, path, Group("list", several))
+
+
+def fewer_steps(trial: Trial, got: int, want: int) -> Iterator[Trial]:
+    """Trials with one step of a sequence, or one sequence, where several became features of one."""
+    if want <= 0 or got <= want or got % want:
+        return
+    for path, tensor in tensors(trial):
+        behind = () if tensor.dtype == "long" else tensor.shape[-1:]
+        before = tensor.shape[: len(tensor.shape) - len(behind)]
+        if path[0] == "fed" and prod(before) % (got // want) == 0:
+            yield from (
+                changed(trial, path, replace(tensor, shape=(*each, *behind))) for each in _shares(before, got // want)
+            )
+
+
+def _shares(shape: _Shape, times: int) -> Iterator[_Shape]:
+    """Shapes of so many times fewer elements."""
+    if prod(shape) == times:
+        yield (1,) * max(len(shape) - 1, 1)
+        yield (1,) * len(shape)
+    for index, size in enumerate(shape):
+        if size == times:
+            if index or size != BATCH:
+                yield (*shape[:index], *shape[index + 1 :])
+            yield (*shape[:index], 1, *shape[index + 1 :])
