@@ -26,6 +26,10 @@ from fxlsp.source.documents import path_of_uri
 def register(server: Server) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
+        if server.has_begun:
+            # JupyterLab has one server for all its pages, and each of them begins: the session goes on.
+            log.info("another page of the editor has begun")
+            return
         options = configuration.options_of(params)
         settings = Configuration(server, options)
         trusted = configuration.is_trusted(options)

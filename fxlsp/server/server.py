@@ -66,6 +66,11 @@ class Server(LanguageServer):
             raise NotInitializedError("the first message must be 'initialize'")
         return self._engine
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether an editor has introduced itself."""
+        return self._engine is not None
+
     def begin(self, params: types.InitializeParams, engine: Workspace) -> None:
         """Starts the session that ``initialize`` asks for."""
         self._engine = engine

@@ -19,6 +19,9 @@ def register(server: Server) -> None:
         # Of a cell its notebook tells.
         if item.language_id != "python" or server.path_of(item.uri) != path_of_uri(item.uri):
             return
+        if _open_file(server, item.uri) is not None:
+            # By another page of the editor, which knows nothing of what the first was told.
+            server.engine.close(path_of_uri(item.uri))
         server.engine.open(Document(item.uri, path_of_uri(item.uri), item.version, item.text))
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)

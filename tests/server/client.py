@@ -138,14 +138,18 @@ class Client:
         command = ["env", *(f"{name}={value}" for name, value in environment.items())]
         command += [sys.executable, "-m", "fxlsp", "serve", "--stdio"]
         self.connection = await Connection.start(command, self._hear)
-        params = {
+        self._introduction = {
             "processId": process_id,
             "rootUri": folders[0].as_uri() if folders else None,
             "workspaceFolders": [_folder(each) for each in folders],
             "capabilities": self.abilities.to_json(),
             "initializationOptions": options,
         }
-        self.greeting = await self.connection.request("initialize", params)
+        await self.begin()
+
+    async def begin(self) -> None:
+        """Introduces itself, as each page of an editor does that has one server for all of them."""
+        self.greeting = await self.connection.request("initialize", self._introduction)
         self.connection.notify("initialized", {})
 
     async def move(self, folder: Path, settings: Mapping[str, Json]) -> None:

@@ -56,6 +56,24 @@ async def test_problems_are_pulled_by_editors_that_can(start: Start) -> None:
     assert capabilities["diagnosticProvider"]["interFileDependencies"] is True
 
 
+async def test_each_page_of_an_editor_that_has_one_server_for_all_begins_with_its_own_greeting(
+    start: Start, tmp_path: Path
+) -> None:
+    client = await start()
+    text = NET.replace("nn.Linear(3, 4)", "nn.Linear(5, 4)")
+    before = client.open(tmp_path / "net.py", text)
+    await client.until(lambda: client.problems(before), bool)
+    greeting = client.greeting
+
+    await client.begin()
+    assert client.greeting == greeting
+    after = client.open(tmp_path / "net.py", text)
+    assert await client.until(lambda: client.problems(after), bool) == before.problems
+    client.replace(after, "5, 4", "3, 4")
+    await client.until(lambda: client.hints(after), lambda hints: "return self.fc(x)" in hints)
+    assert await client.stop() == 0
+
+
 async def test_the_end_of_its_input_ends_it_and_its_processes(start: Start, tmp_path: Path, mark: str) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET)
