@@ -49,8 +49,12 @@ class Abilities:
     call_hierarchy: bool = True
     notebooks: bool = False
     status: bool = False
+    anything: bool = True
+    """Else it says nothing at all, and everything else here counts for nothing."""
 
     def to_json(self) -> Json:
+        if not self.anything:
+            return {}
         formats = ["markdown", "plaintext"] if self.markdown else ["plaintext"]
         text_document: dict[str, Json] = {
             "hover": {"contentFormat": formats},
