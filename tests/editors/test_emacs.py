@@ -11,9 +11,7 @@ from dev.classic_editors import find_emacs
 from dev.environment import PROJECT
 from tests.editors.models import LIST, SECONDS
 from tests.editors.user import code_after, environment_of, install, need
-from tests.server.conftest import MARK, await_gone, mark
-
-__all__ = ["mark"]
+from tests.server.conftest import MARK
 
 HERE = Path(__file__).parent
 
@@ -44,4 +42,3 @@ def test_emacs_shows_hover_and_problems_once_the_project_is_trusted(
         check=False,
     )
     assert "passed" in ran.stderr.splitlines(), ran.stderr
-    await_gone(mark)

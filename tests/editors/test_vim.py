@@ -9,9 +9,7 @@ from dev.classic_editors import ALE, find_vim
 from dev.environment import PROJECT
 from tests.editors.models import LIST, SECONDS
 from tests.editors.user import code_after, environment_of, install, need
-from tests.server.conftest import MARK, await_gone, mark
-
-__all__ = ["mark"]
+from tests.server.conftest import MARK
 
 SCRIPT = Path(__file__).with_name("ale.vim")
 
@@ -37,4 +35,3 @@ def test_ale_shows_hover_and_problems(tmp_path: Path, mark: str) -> None:
         check=False,
     )
     assert outcome.read_text(encoding="utf-8").strip() == "passed"
-    await_gone(mark)

@@ -36,7 +36,16 @@ def environment_of(home: Path) -> dict[str, str]:
 
 def code_after(page: Path, heading: str) -> str:
     """The first block of code of a page after a heading that is not for the shell."""
+    return _block(page, heading, "(?!sh$)[a-z]+")
+
+
+def shell_after(page: Path, heading: str) -> str:
+    """The first block for the shell of a page after a heading."""
+    return _block(page, heading, "sh")
+
+
+def _block(page: Path, heading: str, language: str) -> str:
     text = page.read_text(encoding="utf-8").partition(f"\n{heading}\n")[2]
-    found = re.search(r"^```(?!sh$)[a-z]+$\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^```{language}$\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert found is not None, heading
     return found[1]

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 import pytest
 
+from dev.environment import PROJECT
+from fxlsp import __version__
+from tests.editors.fixes import FIXED
 from tests.editors.models import LIST, NET, TWICE
-from tests.editors.neovim.conftest import Play, block_after
+from tests.editors.neovim.conftest import PAGE, Begin, Play, block_after, commands_after
+from tests.editors.user import environment_of
+from tests.server.conftest import GONE_WITHIN, await_gone, processes
 
 
 @pytest.fixture
@@ -26,6 +36,31 @@ def project(tmp_path: Path) -> Path:
 def write(folder: Path, name: str, text: str) -> None:
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(text, encoding="utf-8")
+
+
+def make_environment(folder: Path) -> None:
+    """A virtual environment that has the torch of the tests."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    lines = {each for each in sys.path if Path(each).name == "site-packages"} | {sysconfig.get_path("purelib")}
+    (packages / "torch.pth").write_text("\n".join(lines), encoding="utf-8")
+
+
+def test_three_steps_lead_from_the_readme_to_the_first_shapes(play: Play, project: Path, home: Path) -> None:
+    assert "[editors/neovim.md](editors/neovim.md), three steps" in (PROJECT / "README.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^## (\d)\. ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert steps == ["1", "2", "3"]
+    # The second one is taken by the fixture, the third by the script, which answers the question.
+    shutil.rmtree(home / "bin")
+    subprocess.run([sys.executable, "-m", "venv", str(home / "tools")], check=True)
+    (home / "bin").symlink_to(home / "tools" / "bin")
+    commands = commands_after("## 1. Install")
+    installed = subprocess.run(
+        ["sh", "-e", "-c", commands], env=environment_of(home), capture_output=True, text=True, check=False
+    )
+    assert f"fxlsp {__version__}" in installed.stdout, installed.stderr
+    make_environment(project / ".venv")
+    play("trust_by_answer", trusted=False)
 
 
 @pytest.mark.usefixtures("project")
@@ -53,6 +88,15 @@ def test_a_problem_is_shown_and_goes_when_its_quick_fix_is_applied(play: Play, p
     play("problems", "list.py")
 
 
+def test_each_quick_fix_does_what_it_says(play: Play, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for fixed in FIXED:
+        write(project, f"{fixed.name}.py", fixed.before)
+    examples = project / "fixes.json"
+    examples.write_text(json.dumps([fixed.to_json() for fixed in FIXED]), encoding="utf-8")
+    monkeypatch.setenv("FIXES_TO_APPLY", str(examples))
+    play("fixes")
+
+
 def test_an_instance_is_picked_from_the_list_of_the_editor(play: Play, project: Path) -> None:
     write(project, "twice.py", TWICE)
     play("instance", "twice.py")
@@ -77,11 +121,7 @@ def test_two_folders_are_traced_each_with_its_own_interpreter(play: Play, projec
     for name in ("one", "other"):
         write(project / name, "net.py", NET)
         (project / name / "pyproject.toml").touch()
-        environment = project / name / ".venv"
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
-        (packages,) = environment.glob("lib/python*/site-packages")
-        lines = {each for each in sys.path if Path(each).name == "site-packages"} | {sysconfig.get_path("purelib")}
-        (packages / "torch.pth").write_text("\n".join(lines), encoding="utf-8")
+        make_environment(project / name / ".venv")
     play("two_folders")
 
 
@@ -111,6 +151,37 @@ def test_the_server_is_restarted(play: Play) -> None:
 @pytest.mark.usefixtures("project")
 def test_a_server_that_was_killed_is_started_by_its_user(play: Play) -> None:
     play("killed", "net.py")
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM], ids=lambda how: how.name)
+def test_nothing_is_left_of_a_neovim_that_is_ended_from_outside(begin: Begin, mark: str, how: signal.Signals) -> None:
+    session = begin("hints", "net.py", stays=True)
+    session.check()
+    assert len(processes(mark)) > 2
+    session.process.send_signal(how)
+    session.wait()
+    await_gone(mark)
+
+
+@pytest.mark.usefixtures("project")
+def test_nothing_is_left_of_a_neovim_that_is_left_while_it_traces(play: Play) -> None:
+    play("left_at_once", "net.py")
+
+
+@pytest.mark.usefixtures("project")
+def test_nothing_is_left_of_a_server_that_was_killed(begin: Begin, mark: str) -> None:
+    session = begin("server_killed", "net.py", stays=True)
+    session.check()
+
+    def is_there(command: str) -> bool:
+        return any(command in each for each in processes(mark).values())
+
+    deadline = time.monotonic() + GONE_WITHIN
+    while is_there("fxlsp"):
+        assert time.monotonic() < deadline, processes(mark)
+        time.sleep(0.02)
+    assert session.process.poll() is None
 
 
 @pytest.mark.usefixtures("project")

@@ -153,22 +153,28 @@ end
 
 ---@param script string
 ---@param outcome string
-local function run(script, outcome)
+---@param stays boolean
+local function run(script, outcome, stays)
   local ok, err = xpcall(dofile, debug.traceback, script)
   local words = ok and 'passed'
     or table.concat({ err, 'said: ' .. text(M.said), 'asked: ' .. text(M.asked) }, '\n')
-  vim.fn.writefile(vim.split(words, '\n'), outcome)
-  vim.cmd('qall!')
+  -- Who waits for the file finds it whole.
+  vim.fn.writefile(vim.split(words, '\n'), outcome .. '.new')
+  assert(vim.uv.fs_rename(outcome .. '.new', outcome))
+  if not (ok and stays) then
+    vim.cmd('qall!')
+  end
 end
 
 --- Runs a script once Neovim has started, notes how it went, and leaves as a user does.
 ---@param script string
 ---@param outcome string the file that takes the word `passed`, or what went wrong
-function M.play(script, outcome)
+---@param stays boolean whether Neovim is left to whoever ends it, if the script passed
+function M.play(script, outcome, stays)
   vim.api.nvim_create_autocmd('VimEnter', {
     -- Not within the event: what a script does may lead to events of its own.
     callback = vim.schedule_wrap(function()
-      run(script, outcome)
+      run(script, outcome, stays)
     end),
   })
 end

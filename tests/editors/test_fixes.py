@@ -1,0 +1,46 @@
+"""What the editors' tests apply is every quick fix that there is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from fxlsp.answers.fixes.fix import Complaint, Fix
+from fxlsp.answers.fixes.ignoring import ignoring
+from fxlsp.answers.fixes.offered import FIXERS, Fixer
+from fxlsp.source.positions import Span
+from fxlsp.source.python_tree import PythonTree
+from tests.answers.builder import document
+from tests.answers.fixing import applied
+from tests.editors.fixes import FIXED, Fixed
+
+
+def offers(example: Fixed) -> Iterator[tuple[Fixer | None, Fix]]:
+    """What each fixer offers wherever the problem may stand; None is to ignore it."""
+    made = document(example.before)
+    tree = PythonTree(made)
+    for span in spans(tree):
+        for fixer in FIXERS.get(example.code, ()):
+            yield from ((fixer, fix) for fix in fixer(Complaint(tree, example.code, span)))
+        ignored = ignoring(made, example.code, span)
+        if ignored is not None:
+            yield None, ignored
+
+
+def spans(tree: PythonTree) -> Iterator[Span]:
+    for node in ast.walk(tree.module):
+        if isinstance(node, ast.stmt | ast.expr):
+            yield tree.lines.span(tree.start(node), tree.end(node))
+
+
+@pytest.mark.parametrize("example", FIXED, ids=lambda example: example.name)
+def test_each_example_is_what_its_fix_makes_of_it(example: Fixed) -> None:
+    found = {applied(document(example.before), fix) for _, fix in offers(example) if fix.title == example.title}
+    assert example.after in found
+
+
+def test_no_fix_is_missing_from_the_examples() -> None:
+    used = {fixer for example in FIXED for fixer, fix in offers(example) if fix.title == example.title}
+    assert used == {None, *(fixer for fixers in FIXERS.values() for fixer in fixers)}
