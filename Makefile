@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 
-.PHONY: demo test test-matrix test-editors test-neovim vsix bench browser environment
+.PHONY: demo test test-matrix test-editors test-other-editors vsix bench browser environment
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
@@ -17,11 +17,12 @@ test: environment  ## Formatter, linter, type checker and all tests, on $(PYTHON
 test-matrix:  ## The worker's tests on the oldest and the newest Python and torch that pyproject.toml claims.
 	$(PYTHON) -m dev.matrix
 
-test-editors: environment test-neovim  ## Everything in the real editors: VS Code, installed below .cache/, and those of test-neovim.
+test-editors: environment test-other-editors  ## Everything in the real editors: VS Code, installed below .cache/, and the others.
 	$(VENV)/bin/python -m dev.vscode
 
-test-neovim: environment  ## The plugin in the real Neovim, which is installed below .cache/, and Debian's Emacs and Vim.
+test-other-editors: environment browser  ## Neovim and JupyterLab, installed below .cache/, and Debian's Emacs and Vim.
 	$(VENV)/bin/python -m dev.neovim
+	$(VENV)/bin/python -m dev.jupyterlab
 	$(VENV)/bin/python -m dev.classic_editors
 	$(VENV)/bin/python -m pytest tests/editors
 

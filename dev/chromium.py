@@ -182,7 +182,9 @@ async def browser_tab(program: str, width: int = 1280, height: int = 800) -> Asy
         )
         try:
             address = await asyncio.wait_for(_address(process), _START_SECONDS)
-            tab = Tab(await connect(await _first_page(address), max_size=None, open_timeout=_START_SECONDS))
+            # A browser that is busy for half a minute is no reason to let go of it.
+            options: dict[str, Any] = {"max_size": None, "open_timeout": _START_SECONDS, "ping_interval": None}
+            tab = Tab(await connect(await _first_page(address), **options))
             for domain in ("Page", "Runtime", "Network"):
                 await tab.call(f"{domain}.enable")
             await tab.size(width, height)
