@@ -25,12 +25,24 @@ function! s:HasHover() abort
     return 0
 endfunction
 
+function! s:HasDetail() abort
+    for l:window in range(1, winnr('$'))
+        if join(getbufline(winbufnr(l:window), 1, '$'), ' ') =~# 'not registered'
+            return 1
+        endif
+    endfor
+    return 0
+endfunction
+
 function! s:Play() abort
     try
         call s:Until('a problem', function('s:HasProblem'))
         let g:ale_hover_to_preview = 1
         call search('self.head(x)', 'w')
         call s:Until('a hover', function('s:HasHover'))
+        call search('layer(x)', 'w')
+        silent ALEDetail
+        call s:Until('the problem in full', function('s:HasDetail'))
         let l:outcome = 'passed'
     catch
         let l:outcome = v:exception . ' ' . string(ale#engine#GetLoclist(bufnr('')))
