@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType, FrameType
 
-from .layers import BATCH, VOLUME
-from .names import IMAGE, SEQUENCE
+from .layers import BATCH
+from .names import IMAGE, SEQUENCE, VOLUME
 
 UNKNOWN = 0
 """The size of the dimension of which nothing is known: that of channels."""
