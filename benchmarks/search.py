@@ -45,6 +45,7 @@ from benchmarks.corpora.classes import BareClass, bare_classes, unresolved
 from benchmarks.corpora.files import model_files
 from benchmarks.corpora.impossible import cannot_run
 from benchmarks.corpora.workspace import Workspace
+from fxlsp.tracing.preparation import prepare_torch
 
 SECONDS = 20
 Answer = dict[str, Any]
@@ -52,6 +53,7 @@ Answer = dict[str, Any]
 
 def main() -> int:
     options = _options()
+    prepare_torch()
     with tempfile.TemporaryDirectory(prefix="fxlsp-search-") as folder:
         workspace = Workspace(Path(folder), SECONDS)
         classes = _chosen(options)
@@ -168,42 +170,64 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
     from fxlsp.tracing.frames import Places
     from fxlsp.tracing.guard import refuse_side_effects
     from fxlsp.tracing.loading import Loader
-    from fxlsp.tracing.recipes import find_target
-    from fxlsp.tracing.search.arguments import Lacking
     from fxlsp.tracing.search.attempts import Under
     from fxlsp.tracing.sources import Sources
-    from fxlsp.tracing.torch_private import compile_without_processes, never_start_accelerators
+    from fxlsp.tracing.torch_private import compile_without_processes
 
     torch.set_num_threads(1)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     gc.disable()
-    never_start_accelerators()
     compile_without_processes()
     scratch = tempfile.mkdtemp(prefix="fxlsp-search-")
     refuse_side_effects(scratch)
     sources = Sources({})
     expressions = Expressions(sources)
-    places, mode = Places(sources, expressions), new_fake_mode()
+    places = Places(sources, expressions)
     target = Target(each.file, None, each.name, None, None, None)
-    builder = Builder(target, Loader(sources, expressions, [root]), places, mode, really=False)
-    start = time.perf_counter()
+    loader = Loader(sources, expressions, [root])
+
+    def attempted(really: bool) -> Answer:
+        mode = new_fake_mode()
+        builder = Builder(target, loader, places, mode, really)
+        try:
+            return _found(each, builder, target, Under(mode, places, really))
+        except NoModelError as error:
+            return {"status": "not loaded", "reason": str(error)[:300]}
+
     try:
-        loaded = builder.load()
-        module = loaded.module
-    except (NoModelError, FakesFailedError) as error:
-        return {"status": "not loaded", "reason": str(error)[:300]}
+        return attempted(really=False)
+    except FakesFailedError:
+        # As a trace does.
+        loader.forget()
+        return attempted(really=True)
+
+
+def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
+    """What a search finds for a class that is made with or without data.
+
+    Raises:
+        NoModelError: its file cannot be loaded.
+        FakesFailedError: without data, it cannot be made.
+    """
+    import torch
+
+    from fxlsp.tracing.building import NoModelError
+    from fxlsp.tracing.recipes import find_target
+    from fxlsp.tracing.search.arguments import Lacking
+
+    start = time.perf_counter()
+    loaded = builder.load()
+    module = loaded.module
     load_ms = (time.perf_counter() - start) * 1000
     cls = find_target(module, each.name)
     if not (isinstance(cls, type) and issubclass(cls, torch.nn.Module)):
         return {"status": "no module"}
-    lacking = Lacking(target, loaded, Under(mode, places))
+    lacking = Lacking(target, loaded, under)
     if _is_made_by_default(cls, each.name):
         try:
             builder.build(loaded)
-        except FakesFailedError as error:
-            return {"status": "not made", "reason": str(error)[:300]}
         except NoModelError as error:
             if error.__cause__ is None or not lacking.lacks(error.__cause__):
                 # A trace searches no other arguments for it then: what is wrong with its own is to be told.
