@@ -22,6 +22,11 @@ window.middle = (element) => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x + width / 2, y + height / 2];
 };
+window.restingAt = async (selector, part) => {
+    for (let frames = 2; frames > 0; frames--) await new Promise(requestAnimationFrame);
+    const found = seen(selector, part);
+    return found ? middle(found) : null;
+};
 window.placeOf = (line, word) => {
     const walker = document.createTreeWalker(seen(".view-line", line), NodeFilter.SHOW_TEXT);
     for (let node; (node = walker.nextNode()); ) {
@@ -104,8 +109,12 @@ class User:
         await self.tab.until(f"!seen({json.dumps(selector)}, {json.dumps(part)})", PATIENCE)
 
     async def points_at(self, selector: str, part: str) -> tuple[float, float]:
-        await self.sees(selector, part)
-        x, y = await self.tab.evaluate(f"middle(seen({json.dumps(selector)}, {json.dumps(part)}))")
+        place, before = None, None
+        while place is None or place != before:
+            # Messages and lists glide to their places, and are drawn anew.
+            await self.sees(selector, part)
+            before, place = place, await self.tab.evaluate(f"restingAt({json.dumps(selector)}, {json.dumps(part)})")
+        x, y = place
         await self.tab.point(x, y)
         return x, y
 

@@ -43,8 +43,9 @@ export async function privateEnvironment(
 
 async function agreed(folder: string): Promise<void> {
   const make = "Make It";
-  const picked = await vscode.window.showInformationMessage(
-    `The server of fxlsp needs a few small Python packages (no torch), in an environment of its own at ${folder}. Your project's environment stays as it is. They are downloaded with pip.`,
+  // An error: other messages hide themselves after some seconds, answered or not, and nothing would ever start.
+  const picked = await vscode.window.showErrorMessage(
+    `The server of fxlsp cannot start yet: it needs a few small Python packages (no torch), in an environment of its own at ${folder}. Your project's environment stays as it is. They are downloaded with pip.`,
     make,
     "Not Now",
   );
