@@ -46,5 +46,7 @@ def files_below(
         for name in sorted(names):
             if is_stopped():
                 raise StoppedError
-            if name.endswith(suffixes) and not is_excluded(os.path.join(real, name)):
-                yield os.path.join(parent, name)
+            path = os.path.join(parent, name)
+            # What only has the name of a file, such as a pipe, may never be read to its end.
+            if name.endswith(suffixes) and not is_excluded(os.path.join(real, name)) and os.path.isfile(path):
+                yield path

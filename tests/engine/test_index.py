@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from textwrap import dedent
 
@@ -313,3 +314,10 @@ def test_excluded_files_offer_nothing(tmp_path: Path) -> None:
         (tmp_path / name).write_text("from torch import nn\n\n\nclass Net(nn.Module):\n    pass\n")
     index = read_index([str(tmp_path)], is_excluded=lambda path: path.endswith("left.py"))
     assert [Path(path).name for path in index.files] == ["kept.py"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on Windows")
+def test_a_pipe_that_has_the_name_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(NET)
+    os.mkfifo(tmp_path / "pipe.py")
+    assert list(read_index([str(tmp_path)]).files) == [str(tmp_path / "net.py")]
