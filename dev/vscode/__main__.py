@@ -20,18 +20,20 @@ from dev.vscode.private_environment import run_private_environment
 from dev.vscode.readme import steps
 from dev.vscode.suites import SUITES
 from dev.vscode.tools import CACHE, MissingError, tools
-from dev.vsix import HERE, UNIVERSAL, pack, packed
+from dev.vsix import HERE, UNIVERSAL, pack
 
-CHECK, INTERFACE, PRIVATE, PACKAGES = "check", "interface", "private", "packages"
-PARTS = [CHECK, *(suite.name for suite in SUITES), INTERFACE, PRIVATE, PACKAGES]
+CHECK, INTERFACE, PRIVATE, BUNDLED, PACKAGES = "check", "interface", "private", "bundled", "packages"
+USUAL = [CHECK, *(suite.name for suite in SUITES), INTERFACE, PRIVATE, BUNDLED]
+PARTS = [*USUAL, PACKAGES]
+"""The last one downloads the wheels of every platform: minutes, for what no change of ours alters."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m dev.vscode", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help=f"{', '.join(PARTS)}; left out: all")
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help=f"{', '.join(PARTS)}; left out: all but the last")
     parser.add_argument("-k", dest="names", default="", metavar="WORDS", help="only tests whose names hold these words")
     arguments = parser.parse_args()
-    parts = arguments.part or PARTS
+    parts = arguments.part or USUAL
     began = time.monotonic()
     # As by Ctrl-C: what was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
@@ -54,9 +56,10 @@ def main() -> int:
     if PRIVATE in parts:
         package = pack(found.node, UNIVERSAL)
         asyncio.run(run_private_environment(found, package, steps().model, pictures))
+    if BUNDLED in parts:
+        asyncio.run(check_bundled_server(pack(found.node, HERE), steps().model))
     if PACKAGES in parts:
         check_packages(found.node)
-        asyncio.run(check_bundled_server(packed(HERE), steps().model))
     print(f"VS Code: {failed or 'none'} failed, {time.monotonic() - began:.0f} s", flush=True)
     return 1 if failed else 0
 
