@@ -19,16 +19,18 @@ window.isShown = (element) => element.getClientRects().length > 0;
 window.seen = (selector, part) => [...document.querySelectorAll(selector)]
     .find((each) => textOf(each).includes(part) && isShown(each));
 window.middle = (element) => {
+    if (!element) return undefined;
     const { x, y, width, height } = element.getBoundingClientRect();
     return [x + width / 2, y + height / 2];
 };
-window.restingAt = async (selector, part) => {
-    for (let frames = 2; frames > 0; frames--) await new Promise(requestAnimationFrame);
-    const found = seen(selector, part);
-    return found ? middle(found) : null;
+window.afterFrames = async (find) => {
+    for (let frames = 5; frames > 0; frames--) await new Promise(requestAnimationFrame);
+    return find() ?? null;
 };
 window.placeOf = (line, word) => {
-    const walker = document.createTreeWalker(seen(".view-line", line), NodeFilter.SHOW_TEXT);
+    const found = seen(".view-line", line);
+    if (!found) return undefined;
+    const walker = document.createTreeWalker(found, NodeFilter.SHOW_TEXT);
     for (let node; (node = walker.nextNode()); ) {
         const at = node.data.indexOf(word);
         if (at < 0) continue;
@@ -109,12 +111,7 @@ class User:
         await self.tab.until(f"!seen({json.dumps(selector)}, {json.dumps(part)})", PATIENCE)
 
     async def points_at(self, selector: str, part: str) -> tuple[float, float]:
-        place, before = None, None
-        while place is None or place != before:
-            # Messages and lists glide to their places, and are drawn anew.
-            await self.sees(selector, part)
-            before, place = place, await self.tab.evaluate(f"restingAt({json.dumps(selector)}, {json.dumps(part)})")
-        x, y = place
+        x, y = await self._resting(selector, part, f"middle(seen({json.dumps(selector)}, {json.dumps(part)}))")
         await self.tab.point(x, y)
         return x, y
 
@@ -143,8 +140,15 @@ class User:
 
     async def place_of(self, line: str, word: str) -> tuple[float, float]:
         """The middle of the first occurrence of a word in a line of the source."""
-        await self.sees(".view-line", line)
-        x, y = await self.tab.evaluate(f"placeOf({json.dumps(line)}, {json.dumps(word)})")
+        return await self._resting(".view-line", line, f"placeOf({json.dumps(line)}, {json.dumps(word)})")
+
+    async def _resting(self, selector: str, part: str, place: str) -> tuple[float, float]:
+        """What an expression says of something, once it stays where it is: all glides, scrolls and is drawn anew."""
+        found, before = None, None
+        while found is None or found != before:
+            await self.sees(selector, part)
+            before, found = found, await self.tab.evaluate(f"afterFrames(() => {place})")
+        x, y = found
         return x, y
 
     async def comes_to_rest(self) -> None:
