@@ -5,7 +5,7 @@ import { test } from "./framework";
 
 const INTERPRETER: Interpreter = {
   folder: "/work",
-  path: "/work/.venv/bin/python",
+  path: "/project/.venv/bin/python",
   origin: "the .venv of the folder",
   python: "3.12.1",
   torch: "2.8.0",
@@ -17,7 +17,7 @@ const RESTING: Status = { trusted: true, interpreters: [INTERPRETER], tracing: [
 test("the status names torch, and in its detail the interpreter and its Python", () => {
   assert.deepEqual(wordsOf(RESTING), {
     text: "fxlsp: torch 2.8.0",
-    detail: "/work/.venv/bin/python (Python 3.12.1)",
+    detail: "/project/.venv/bin/python (Python 3.12.1)",
   });
 });
 
@@ -36,7 +36,7 @@ test("the status names what is traced, and is busy", () => {
 test("the status says that torch is being imported, and is busy", () => {
   const starting = { ...INTERPRETER, python: null, torch: null, starting: true };
   const { text, detail, isBusy } = wordsOf({ ...RESTING, interpreters: [starting] });
-  assert.deepEqual([text, detail, isBusy], ["fxlsp: importing torch", "/work/.venv/bin/python", true]);
+  assert.deepEqual([text, detail, isBusy], ["fxlsp: importing torch", "/project/.venv/bin/python", true]);
 });
 
 test("the status warns of what is stale", () => {
