@@ -37,7 +37,8 @@ def _dicts(frame: FrameType, words: set[str]) -> Iterator[Mapping[Any, Any] | to
     owner = frame.f_locals.get("self")
     held = {**vars(owner), **owner._modules} if isinstance(owner, torch.nn.Module) else {}
     for named in (held, frame.f_locals):
-        yield from (named[word] for word in sorted(words & named.keys()) if isinstance(named[word], _DICTS))
+        # The keys of a frame's variables are no set on Python 3.13.
+        yield from (named[word] for word in sorted(words.intersection(named)) if isinstance(named[word], _DICTS))
 
 
 _DICTS = (Mapping, torch.nn.ModuleDict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,11 +23,6 @@ def net(made: str, signature: str, run: str) -> str:
         f"{HEAD}class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n{lines}"
         f"\n    def forward(self, {signature}):\n{forward}"
     )
-
-
-OTHER_RANK_ON_313 = pytest.mark.skipif(
-    sys.version_info >= (3, 13), reason="the key is found there too, beside an input of another rank"
-)
 
 
 @pytest.mark.parametrize(
@@ -436,7 +430,6 @@ OTHER_RANK_ON_313 = pytest.mark.skipif(
             "return self.a(x) * self.kinds[kind]",
             "torch.randn(2, 16, 8), 'one'",
             id="a key of a dict",
-            marks=OTHER_RANK_ON_313,
         ),
         pytest.param(
             "self.a = nn.ModuleDict({'one': nn.Linear(8, 2)})",
@@ -444,7 +437,6 @@ OTHER_RANK_ON_313 = pytest.mark.skipif(
             "return self.a[kind](x)",
             "torch.randn(2, 16, 8), 'one'",
             id="a key of a dict of modules",
-            marks=OTHER_RANK_ON_313,
         ),
         pytest.param(
             "self.a = nn.Linear(8, 2)",
