@@ -1,6 +1,8 @@
 # Each target does its own set-up on a machine that has only Python and make.
 
 PYTHON ?= python3
+# Folders of tests that `make test` leaves out, beside those that need an editor.
+WITHOUT ?=
 VENV := .venv
 
 .PHONY: demo test test-matrix test-editors test-other-editors vsix bench browser environment
@@ -12,7 +14,7 @@ test: environment  ## Formatter, linter, type checker and all tests, on $(PYTHON
 	$(VENV)/bin/python -m ruff format --check .
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m mypy
-	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/editors
+	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(addprefix --ignore ,tests/editors $(WITHOUT))
 
 test-matrix:  ## The worker's tests on the oldest and the newest Python and torch that pyproject.toml claims.
 	$(PYTHON) -m dev.matrix
