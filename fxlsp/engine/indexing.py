@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fxlsp.engine.index import Index
 from fxlsp.engine.index_cache import IndexCache, content_digest
 from fxlsp.engine.python_files import IsExcluded, IsStopped, files_below, keep, never
+from fxlsp.engine.unrelated_files import State, UnrelatedFiles
 from fxlsp.source.documents import Document
 from fxlsp.source.fenced import SUFFIX, block_name, code_blocks
 from fxlsp.source.notebook_files import is_notebook
@@ -78,11 +79,11 @@ def folder_offers(
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
-    cache = IndexCache(folder)
+    cache, unrelated = IndexCache(folder), UnrelatedFiles(folder)
     known = cache.read()
     digests: dict[str, str] = {}
     new = False
-    for path, data in _wanted_files(folder, is_stopped, is_excluded):
+    for path, data in _wanted_files(_files(folder, is_stopped, is_excluded), unrelated):
         digest = content_digest(data)
         for name, key, text in _programs(path, digest, data):
             if key not in known:
@@ -96,6 +97,7 @@ def folder_offers(
                 yield name, offers
     if new or len(known) > 2 * len(digests):
         cache.write(known, digests.values())
+    unrelated.write()
 
 
 def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, str | None]]:
@@ -107,29 +109,37 @@ def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, s
         yield block_name(path, line), f"{digest}#{line}", text
 
 
-def _wanted_files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Iterator[tuple[str, bytes]]:
+def _wanted_files(paths: Iterable[str], unrelated: UnrelatedFiles) -> Iterator[tuple[str, bytes]]:
     """The files that may matter, with their contents: by what they name, or since they import one of those."""
     wanted: set[str] = set()
     imports: dict[str, frozenset[str]] = {}
-    for path in _files(folder, is_stopped, is_excluded):
-        data = _content(path)
-        if data is not None and _is_wanted(path, data):
-            wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
-            yield path, data
-        elif data is not None and path.endswith(".py"):
-            imports[path] = imported_modules(data)
+    for path in paths:
+        names = unrelated.imports_of(path)
+        if names is None:
+            found = _content(path)
+            if found is None:
+                continue
+            data, state = found
+            if _is_wanted(path, data):
+                wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
+                yield path, data
+                continue
+            names = imported_modules(data) if path.endswith(".py") else frozenset()
+            unrelated.add(path, state, names)
+        imports[path] = names
     for path, names in imports.items():
-        data = None if names.isdisjoint(wanted) else _content(path)
-        if data is not None:
-            yield path, data
+        found = None if names.isdisjoint(wanted) else _content(path)
+        if found is not None:
+            yield path, found[0]
 
 
 def file_offers(path: str) -> dict[str, Offers | None]:
     """What one file offers as it stands on disk, by the names of the programs in it; None for what is nothing."""
-    data = _content(path)
-    if data is None or is_notebook(path):
+    found = _content(path)
+    if found is None or is_notebook(path):
         # What a notebook offers counts while it is open: then there is a text of it that can be traced.
         return {path: None}
+    data, _ = found
     if path.endswith(SUFFIX):
         return {name: offers_of(Document("", path, None, text or "")) for name, _, text in _programs(path, "", data)}
     return {path: _offers(path, data)}
@@ -142,13 +152,15 @@ def _files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Itera
         yield os.path.realpath(path)
 
 
-def _content(path: str) -> bytes | None:
+def _content(path: str) -> tuple[bytes, State] | None:
+    """What a file holds, and the state on disk in which it was before it was read."""
     try:
         with open(path, "rb") as file:
+            state = State.of(os.fstat(file.fileno()))
             data = file.read(_MOST_BYTES + 1)
     except OSError:
         return None
-    return data if len(data) <= _MOST_BYTES else None
+    return (data, state) if len(data) <= _MOST_BYTES else None
 
 
 def _is_wanted(path: str, data: bytes) -> bool:

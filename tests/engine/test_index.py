@@ -34,7 +34,8 @@ class Net(nn.Module):
 @pytest.fixture(autouse=True)
 def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setattr("fxlsp.engine.index_cache.cache_folder", lambda: folder)
+    for module in ("index_cache", "unrelated_files"):
+        monkeypatch.setattr(f"fxlsp.engine.{module}.cache_folder", lambda: folder)
     return folder
 
 
