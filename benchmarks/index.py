@@ -5,7 +5,8 @@
 The workspace is made of copies of files that are installed: 2,000, of 100 MB in all, of which 15 % pass the byte
 filter, by number and by size; with ``--large`` those that pass are the largest there are, and what is parsed is three
 times as much. First it is read in one process, for the processor time; then by servers, from their start, each of which
-is asked for a hover on a model over and over meanwhile, and when nothing is read. Exits with 1 if a target is missed.
+is asked for a hover on a model over and over meanwhile, and when nothing is read. The first hover of a session is told
+apart: whatever the folder, the document is opened for it. Exits with 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ TARGETS = {"cold": 10.0, "warm": 1.0, "edit": 0.02}
 HOVER_MS = 10.0
 """The target of the 95th percentile of hovers while a workspace is read."""
 COLD_READINGS = 2
-WARM_READINGS = 6
+WARM_READINGS = 12
 HOVERS_AT_REST = 50
 PAUSE_SECONDS = 0.02
 """Between hovers."""
@@ -68,6 +69,7 @@ class Hovers:
 
     reading_seconds: list[float] = field(default_factory=list)
     """By the clock, of each reading."""
+    first_ms: list[float] = field(default_factory=list)
     during_ms: list[float] = field(default_factory=list)
     after_ms: list[float] = field(default_factory=list)
 
@@ -112,7 +114,8 @@ def _told(name: str, hovers: Hovers) -> bool:
     slowest = max(hovers.reading_seconds)
     each = ", ".join(f"{seconds:.2f}" for seconds in hovers.reading_seconds)
     print(f"{name}: read by a server in {each} s by the clock, target {TARGETS[name]} s")
-    print(f"{name}: hover meanwhile {_figures(hovers.during_ms)}, target {HOVER_MS:.0f} ms at 95 %")
+    first = f"the first {median(hovers.first_ms):.1f} ms"
+    print(f"{name}: hover meanwhile {_figures(hovers.during_ms)}, target {HOVER_MS:.0f} ms at 95 %; {first}")
     return slowest <= TARGETS[name] and percentile_95(hovers.during_ms) <= HOVER_MS
 
 
@@ -178,6 +181,7 @@ async def _read_by_server(folder: Path, hovers: Hovers) -> None:
         began = time.perf_counter()
         uri = client.open(folder / "net.py", NET)
         line = NET[: NET.index("x.relu")].count("\n")
+        hovers.first_ms.append(await _hover(client, uri, line))
         while not any(text.startswith(f"read {folder}") for text in client.log):
             hovers.during_ms.append(await _hover(client, uri, line))
             await asyncio.sleep(PAUSE_SECONDS)
