@@ -20,7 +20,7 @@ from fxlsp.source.imports import ImportedNames, imported_names
 from fxlsp.source.syntax import assignment_in, field, text_of
 
 FORMAT = 1
-"""Grows when what is written to disk means something else."""
+"""Grows when what is written to disk means something else, and when :func:`may_offer` says something else."""
 
 _HINTS = (b"torch", b"forward", b"fxlsp:", b"lightning", b"transformers", b"timm")
 """What a file names that defines a model, makes one or feeds one."""
