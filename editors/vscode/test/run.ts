@@ -30,4 +30,6 @@ export async function run(): Promise<void> {
     }
   }
   report({ done: true });
+  // VS Code would end this process now. How it ends is the next thing to be tested (dev/vscode/endings).
+  await new Promise(() => undefined);
 }

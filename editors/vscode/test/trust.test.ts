@@ -49,6 +49,7 @@ test("where both Python extensions are, Python Environments is the one that is a
   const python = process.env.FXLSP_TEST_PYTHON ?? "";
   (await standIn(ENVIRONMENTS)).choose(folder.uri, python);
   await eventually(async () => (await information()).folders[0]?.interpreter === python);
+  await eventually(isAtRest);
   await lens(document, /traceable/);
   assert.equal((await standIn("ms-python.python")).timesAsked(), 0);
 });
