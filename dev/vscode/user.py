@@ -118,6 +118,18 @@ class User:
     async def click(self, selector: str, part: str) -> None:
         await self.tab.click(*await self.points_at(selector, part))
 
+    async def asks_for_fixes(self, expected: str) -> None:
+        """Presses Ctrl+. until the list is there: it closes again when something else, such as a hint, moves."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            await self.tab.press(".", "Control")
+            try:
+                await self.tab.until(f"seen('.action-widget .monaco-list-row', {json.dumps(expected)})", 5)
+                return
+            except TimeoutError:
+                if time.monotonic() > deadline:
+                    raise
+
     async def rests_on(self, line: str, word: str, shown: str) -> None:
         """Moves the mouse onto a word of a line, until a hover with a text appears."""
         deadline = time.monotonic() + PATIENCE
