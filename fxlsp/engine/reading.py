@@ -115,10 +115,7 @@ class Reading:
                 if message["type"] == "parsing":
                     parsing = message["path"]
                 elif message["type"] == "offers":
-                    began = time.monotonic()
                     files.update(await self._on_thread(_offers_in, message))
-                    # As long a time is left to answers, which wait for the GIL meanwhile.
-                    await asyncio.sleep(time.monotonic() - began)
         except WireError as error:
             raise ReaderDiedError(f"the process that reads the workspace does not answer: {error}", parsing) from error
         raise ReaderDiedError(await _words_of_death(process, parsing), parsing)
