@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
-import fxlsp
-from fxlsp.engine.user_folders import cache_folder, folder_digest, write_whole
-from fxlsp.source.offers import FORMAT, Offers
-
-_VERSION = f"{fxlsp.__version__}-{FORMAT}"
+from fxlsp.engine.index_files import IndexFile
+from fxlsp.source.offers import Offers
 
 
 def content_digest(data: bytes) -> str:
@@ -21,26 +17,21 @@ def content_digest(data: bytes) -> str:
 
 
 class IndexCache:
-    """One file a workspace folder. Without a folder to write to, or with one that holds nonsense, it holds nothing."""
+    """Of one workspace folder."""
 
     def __init__(self, root: str, folder: Path | None = None) -> None:
-        self._path = (folder or cache_folder()) / f"index-{folder_digest(root)}.json"
+        self._file = IndexFile("index", root, folder)
 
     def read(self) -> dict[str, Offers | None]:
         """What each content offers, by its digest; None for what does not parse."""
-        try:
-            with open(self._path, encoding="utf-8") as file:
-                data = json.load(file)
-            if data["version"] != _VERSION:
-                return {}
-            return {
-                digest: None if offers is None else Offers.from_json(offers) for digest, offers in data["files"].items()
-            }
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return {}
+        return self._file.read(_offers)
 
     def write(self, offers: Mapping[str, Offers | None], keep: Iterable[str]) -> None:
         """Replaces what is kept by those of ``offers`` whose digests are in ``keep``."""
-        files = {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(keep)}
-        with contextlib.suppress(OSError):
-            write_whole(self._path, json.dumps({"version": _VERSION, "files": files}, separators=(",", ":")))
+        self._file.write(
+            {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(keep)}
+        )
+
+
+def _offers(data: Any) -> Offers | None:
+    return None if data is None else Offers.from_json(data)

@@ -7,24 +7,23 @@ Those that matter are read each time, and known by their content.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import fxlsp
-from fxlsp.engine.user_folders import cache_folder, folder_digest, write_whole
-from fxlsp.source.offers import FORMAT
+from fxlsp.engine.index_files import IndexFile
 
-_VERSION = f"{fxlsp.__version__}-{FORMAT}"
 _SETTLED_NS = 2_000_000_000
 """A file that was changed a shorter time ago may be changed again without another time of change: clocks of file
 systems tick as slowly as this."""
 
 
 class State(NamedTuple):
-    """What the system tells of a file without reading it; new content changes it, whoever sets a time back."""
+    """What the system tells of a file without reading it.
+
+    New content changes it, even of the same size and with the time set back; on Windows not in that case.
+    """
 
     size: int
     changed_ns: int
@@ -38,11 +37,11 @@ class State(NamedTuple):
 
 
 class UnrelatedFiles:
-    """Of one workspace folder. Without a folder to write to, or with one that holds nonsense, none is known."""
+    """Of one workspace folder."""
 
     def __init__(self, root: str, folder: Path | None = None) -> None:
-        self._path = (folder or cache_folder()) / f"unrelated-{folder_digest(root)}.json"
-        self._known = self._read()
+        self._file = IndexFile("unrelated", root, folder)
+        self._known = self._file.read(_entry)
         self._seen: dict[str, tuple[State, frozenset[str]]] = {}
 
     def imports_of(self, path: str) -> frozenset[str] | None:
@@ -61,21 +60,10 @@ class UnrelatedFiles:
 
     def write(self) -> None:
         """Keeps what this reading has seen, for the next one."""
-        if self._seen == self._known:
-            return
-        files = {path: [*state, sorted(imports)] for path, (state, imports) in self._seen.items()}
-        with contextlib.suppress(OSError, UnicodeEncodeError):
-            write_whole(self._path, json.dumps({"version": _VERSION, "files": files}, separators=(",", ":")))
+        if self._seen != self._known:
+            self._file.write({path: [*state, sorted(imports)] for path, (state, imports) in self._seen.items()})
 
-    def _read(self) -> dict[str, tuple[State, frozenset[str]]]:
-        try:
-            with open(self._path, encoding="utf-8") as file:
-                data = json.load(file)
-            if data["version"] != _VERSION:
-                return {}
-            return {
-                path: (State(int(size), int(changed), int(touched)), frozenset(imports))
-                for path, (size, changed, touched, imports) in data["files"].items()
-            }
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return {}
+
+def _entry(data: Any) -> tuple[State, frozenset[str]]:
+    size, changed, touched, imports = data
+    return State(int(size), int(changed), int(touched)), frozenset(imports)

@@ -34,8 +34,7 @@ class Net(nn.Module):
 @pytest.fixture(autouse=True)
 def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path_factory.mktemp("cache")
-    for module in ("index_cache", "unrelated_files"):
-        monkeypatch.setattr(f"fxlsp.engine.{module}.cache_folder", lambda: folder)
+    monkeypatch.setattr("fxlsp.engine.index_files.cache_folder", lambda: folder)
     return folder
 
 
