@@ -127,8 +127,9 @@ def _make(folder: Path, large: bool) -> tuple[int, int, int]:
     """Copies files into the folder; the bytes of all, and of those that pass the filter, and how many these are."""
     sizes = {path: path.stat().st_size for path in _installed()}
     largest = sorted(sizes, key=lambda path: sizes[path], reverse=True)
-    passing = [path for path in largest if may_offer(path.read_bytes())]
-    others = [path for path in largest if path not in set(passing)]
+    passes = {path: may_offer(path.read_bytes()) for path in largest}
+    passing = [path for path in largest if passes[path]]
+    others = [path for path in largest if not passes[path]]
     count = round(PASSING * FILES)
     chosen = passing[:count] if large else _of_size(passing, count, PASSING * BYTES, sizes)
     parsed = sum(sizes[path] for path in chosen)
