@@ -5,7 +5,6 @@ How one comes to be and what it compares is told in :mod:`.holding`.
 
 from __future__ import annotations
 
-import math
 import os
 import socket
 import time
@@ -35,11 +34,12 @@ class _GoneError(Exception):
 class _Holder:
     """One holder, and the child that stands ready in it."""
 
-    def __init__(self, file: str, pid: int, connection: socket.socket, folder: str) -> None:
+    def __init__(self, file: str, megabytes: float, pid: int, connection: socket.socket, folder: str) -> None:
         self.file = file
         self.pid = pid
         self.used = time.monotonic()
-        self.megabytes = math.inf
+        self.megabytes = megabytes
+        """What the last request for its file allows."""
         self.connection = connection
         self.ready: Forked | None = None
         self.taken: set[Forked] = set()
@@ -133,7 +133,8 @@ class Holders:
         """Take over the holder that a child has forked, if it has."""
         taken = child.take_holder()
         if taken is not None and child.assignment is not None:
-            self._add(_Holder(child.assignment[0]["target"]["file"], *taken, self._folder))
+            request, _ = child.assignment
+            self._add(_Holder(request["target"]["file"], request["limits"]["megabytes"], *taken, self._folder))
 
     def forget(self, child: Offspring) -> None:
         """A child has been buried: if the holder that it came from proved to be of no use, end that."""
@@ -153,7 +154,7 @@ class Holders:
             self._end(min(self._all, key=lambda each: each.used))
 
     def enforce_limits(self) -> None:
-        """End those that are over the memory that the last request for their file allows."""
+        """End those that are over their memory."""
         for holder in list(self._all):
             if resident_megabytes(holder.pid) > holder.megabytes:
                 self._end(holder)

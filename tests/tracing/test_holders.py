@@ -29,6 +29,8 @@ def compute():
 table = compute()
 """
 """Takes long to import, and holds the number of the process that imported it."""
+LARGE_TABLE = TABLE.replace("[os.getpid()]", "[os.getpid(), bytearray(b'1') * 2**29]")
+"""Half a gigabyte."""
 MODEL = """
 import torch
 from torch import nn
@@ -70,6 +72,11 @@ class Project:
     def importer(self, **options: Any) -> int:
         """The process that ran the imports that a trace uses."""
         return importer(self.trace(**options))
+
+    def ask_hanging(self, megabytes: int) -> int:
+        """Ask for a trace that goes on until it is ended at one of its limits."""
+        text = MODEL.replace("return self.a", "while True: pass\n        return self.a")
+        return self.worker.ask(f"{self.path}:Net", *RECIPE, overlays={self.path: text}, megabytes=megabytes)
 
     def is_held(self) -> bool:
         """Whether the next traces use the same imports."""
@@ -356,16 +363,31 @@ def test_a_held_trace_may_write_to_its_temporary_folder_alone(project: Project) 
 
 def test_a_holder_over_the_memory_limit_is_ended(project: Project) -> None:
     others = set(holders_of(project.worker))
-    project.write(TABLE.replace("[os.getpid()]", "[os.getpid(), bytearray(b'1') * 2**29]"), "slow.py")
+    project.write(LARGE_TABLE, "slow.py")
     first = project.importer()
     # With the holder there may be a child that it forks, which has no pipe yet.
     assert set(holders_of(project.worker)) - others
-    # It must not be done before its memory is looked at.
-    hanging = MODEL.replace("return self.a", "while True: pass\n        return self.a")
-    message = project.worker.answer(f"{project.path}:Net", *RECIPE, megabytes=700, overlays={project.path: hanging})
-    assert (message["type"], message["limit"]) == ("failed", "memory")
+    request = project.ask_hanging(megabytes=700)
+    message = project.worker.next()
+    assert (message["id"], message["type"], message["limit"]) == (request, "failed", "memory")
     eventually(lambda: set(holders_of(project.worker)) <= others)
     assert project.importer() != first
+
+
+def test_so_is_one_that_comes_from_a_trace_over_it(project: Project) -> None:
+    # Ends those of other tests.
+    project.worker.send({"type": "preload", "names": ["json"]})
+    eventually(lambda: not holders_of(project.worker))
+    project.write(LARGE_TABLE, "slow.py")
+    request = project.ask_hanging(megabytes=700)
+    project.worker.next_stage("load")
+    # The template must not look at its memory before it has a holder.
+    os.kill(project.worker.process.pid, signal.SIGSTOP)
+    eventually(lambda: bool(holders_of(project.worker)), seconds=10)
+    os.kill(project.worker.process.pid, signal.SIGCONT)
+    message = project.worker.next()
+    assert (message["id"], message["type"], message["limit"]) == (request, "failed", "memory")
+    eventually(lambda: not holders_of(project.worker))
 
 
 def test_few_files_are_held_at_once(holding_worker: Worker, write: Callable[..., str]) -> None:
