@@ -9,14 +9,16 @@ import logging
 import os
 import queue
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from io import FileIO
 from typing import Any, BinaryIO
 
-from pygls.io_ import StdinAsyncReader, run_async, run_websocket
+from pygls.io_ import run_async, run_websocket
 
 from fxlsp.server.server import Server
 
 _FLUSH_SECONDS = 1.0
+_AT_ONCE = 2**16
+"""Bytes: what a pipe holds on Linux."""
 
 _log = logging.getLogger("fxlsp.server")
 
@@ -25,13 +27,7 @@ async def over_stdio(server: Server) -> None:
     """Serves until the editor says ``exit`` or closes our input."""
     incoming, outgoing = _private_streams()
     writer = QueueWriter(outgoing)
-    server.protocol.set_writer(writer)
-    reader = StdinAsyncReader(incoming, ThreadPoolExecutor(1, "fxlsp-stdin"))
-    try:
-        await run_async(server.finished, reader, server.protocol, _log, server.report_server_error)
-    finally:
-        await server.close()
-        writer.close()
+    await _serve(server, _read_by_thread(incoming), writer)
 
 
 async def over_tcp(server: Server, host: str, port: int) -> None:
@@ -41,14 +37,7 @@ async def over_tcp(server: Server, host: str, port: int) -> None:
     _log.warning("waiting for a client on %s", listener.sockets[0].getsockname())
     reader, writer = await connected.get()
     listener.close()
-    server.protocol.set_writer(writer)
-    try:
-        await run_async(server.finished, reader, server.protocol, _log, server.report_server_error)
-    except asyncio.IncompleteReadError:
-        _log.warning("the client left in the middle of a message")
-    finally:
-        await server.close()
-        writer.close()
+    await _serve(server, reader, writer)
 
 
 async def over_websocket(server: Server, host: str, port: int) -> None:
@@ -70,6 +59,37 @@ async def over_websocket(server: Server, host: str, port: int) -> None:
     async with websockets.serve(talk, host, port) as listener:
         _log.warning("waiting for a client on %s", next(iter(listener.sockets)).getsockname())
         await done.wait()
+
+
+async def _serve(server: Server, reader: asyncio.StreamReader, writer: QueueWriter | asyncio.StreamWriter) -> None:
+    server.protocol.set_writer(writer)
+    try:
+        await run_async(server.finished, reader, server.protocol, _log, server.report_server_error)
+    except asyncio.IncompleteReadError:
+        _log.warning("the editor left in the middle of a message")
+    finally:
+        await server.close()
+        writer.close()
+
+
+def _read_by_thread(stream: FileIO) -> asyncio.StreamReader:
+    """What arrives on ``stream``.
+
+    The loop cannot wait for all that standard input may be, such as files, and most pipes of Windows. pygls's own reader
+    changes threads for each line of a header, and waits each time that another thread computes.
+    """
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+
+    def read() -> None:
+        # The loop may have ended before the input does.
+        with contextlib.suppress(OSError, RuntimeError):
+            while data := stream.read(_AT_ONCE):
+                loop.call_soon_threadsafe(reader.feed_data, data)
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(reader.feed_eof)
+
+    threading.Thread(target=read, name="fxlsp-stdin", daemon=True).start()
+    return reader
 
 
 class QueueWriter:
@@ -97,9 +117,9 @@ class QueueWriter:
                 self._stream.flush()
 
 
-def _private_streams() -> tuple[BinaryIO, BinaryIO]:
+def _private_streams() -> tuple[FileIO, BinaryIO]:
     """Our input and output under descriptors that nothing else uses: a stray ``print`` must not reach the editor."""
-    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    incoming, outgoing = os.fdopen(os.dup(0), "rb", buffering=0), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)

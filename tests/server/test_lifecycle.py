@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from dev.rpc import RpcError
+from dev.rpc import Json, RpcError
 from tests.server.client import Abilities
 from tests.server.conftest import Start, await_gone, processes
 
@@ -84,6 +86,44 @@ async def test_the_end_of_its_input_ends_it_and_its_processes(start: Start, tmp_
     assert await client.ended() == 1
     await_gone(mark)
     assert time.monotonic() - began < 4
+
+
+async def test_input_that_ends_within_a_message_ends_it_with_a_sentence(tmp_path: Path) -> None:
+    server = await served(tmp_path, framed({"id": 1, "method": "shutdown", "params": None})[:-1])
+    assert (server.code, server.said) == (1, "WARNING fxlsp.server: the editor left in the middle of a message\n")
+
+
+async def test_its_input_may_be_a_file(tmp_path: Path) -> None:
+    params: Json = {"processId": None, "rootUri": None, "capabilities": {}}
+    calls = [("initialize", params), ("shutdown", None)]
+    requests = [{"id": number, "method": method, "params": params} for number, (method, params) in enumerate(calls)]
+    server = await served(tmp_path, b"".join(map(framed, [*requests, {"method": "exit", "params": None}])))
+    assert (server.code, server.said) == (0, "")
+    assert b'"serverInfo"' in server.answers
+
+
+class Served(NamedTuple):
+    """What became of a server."""
+
+    code: int | None
+    answers: bytes
+    said: str
+
+
+def framed(message: Json) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+async def served(tmp_path: Path, data: bytes) -> Served:
+    """A server with a file for its input."""
+    (tmp_path / "input").write_bytes(data)
+    pipe = asyncio.subprocess.PIPE
+    with (tmp_path / "input").open("rb") as file:
+        command = [sys.executable, "-m", "fxlsp", "serve"]
+        process = await asyncio.create_subprocess_exec(*command, stdin=file, stdout=pipe, stderr=pipe)
+        answers, said = await asyncio.wait_for(process.communicate(), 20)
+    return Served(process.returncode, answers, said.decode())
 
 
 async def test_a_killed_server_leaves_no_process(start: Start, tmp_path: Path, mark: str) -> None:
