@@ -65,6 +65,10 @@ ADVICE: Mapping[str, str] = {
     codes.PROXY_KEPT: (
         "Return it as one more output, or look at the value with a hook on the module when the graph runs"
     ),
+    codes.TENSOR_ATTRIBUTE: (
+        "Say it by an operation: `scale = self.scale.clamp(0, 1)` and go on with that, `x.requires_grad_()`, or "
+        "`self.scale.data.clamp_(0, 1)` in place"
+    ),
     codes.CONSTANT: "Register the tensor with `register_buffer`, with `persistent=False` if it is not to be saved",
     codes.RANDOM: (
         "Use a function that takes the traced tensor or its size: `torch.randn_like(x)`, `torch.rand((x.shape[0], 1))`"

@@ -85,6 +85,8 @@ HIDDEN_MODEL = "FX317"
 """A wrapper is one node, and the model behind it is hidden."""
 VARIADIC_INPUT = "FX318"
 """``*args`` or ``**kwargs`` of the root are one input of the graph."""
+TENSOR_ATTRIBUTE = "FX319"
+"""An attribute of a traced tensor, such as ``data``, is assigned: only its proxy has it."""
 GRAPH_DIFFERS = "FX399"
 """The graph does something else than the model when it runs, for any other reason."""
 

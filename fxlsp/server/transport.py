@@ -75,8 +75,8 @@ async def _serve(server: Server, reader: asyncio.StreamReader, writer: QueueWrit
 def _read_by_thread(stream: FileIO) -> asyncio.StreamReader:
     """What arrives on ``stream``.
 
-    The loop cannot wait for all that standard input may be, such as files, and most pipes of Windows. pygls's own reader
-    changes threads for each line of a header, and waits each time that another thread computes.
+    The loop cannot wait for all that standard input may be, such as files, and most pipes of Windows. pygls's own
+    reader changes threads for each line of a header, and waits each time that another thread computes.
     """
     loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
 

@@ -10,9 +10,11 @@ from .hooks import RootHooks
 from .inputs import OptionalInputs, VariadicInputs
 from .leaves import BypassedLeaves, TracedThrough
 from .state import KeptState
+from .tensor_attributes import TensorAttributes
 
 SILENT: tuple[type[Check], ...] = (
     KeptState,
+    TensorAttributes,
     Constants,
     UnrecordedCalls,
     DroppedContexts,

@@ -22,6 +22,7 @@ from ...report.codes import (
     RANDOM,
     STATE_BAKED,
     SWALLOWED,
+    TENSOR_ATTRIBUTE,
     TEXT_OF_PROXY,
     TYPE_TEST,
     UNTRACEABLE,
@@ -39,7 +40,12 @@ from .passing import Recovered
 
 _OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, OPERATION_FAILS})
 """Findings that concern a graph that was made as well."""
-_EXPLAINS = frozenset({*_OF_A_GRAPH, OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, HOOK_DROPPED, CUSTOM_BACKWARD})
+_EXPLAINS = frozenset(
+    {
+        *(*_OF_A_GRAPH, OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, HOOK_DROPPED, CUSTOM_BACKWARD),
+        TENSOR_ATTRIBUTE,
+    }
+)
 """Codes that say why a graph does something else than the model."""
 _PARTINGS = frozenset({OPTIONAL_INPUT, TYPE_TEST, TEXT_OF_PROXY, SWALLOWED})
 """Codes of places where torch.fx goes another way than the model, or on with another value."""

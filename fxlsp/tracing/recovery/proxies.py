@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import torch.fx
 from torch.fx.proxy import Attribute
 
+from ..checks.tensor_attributes import ASSIGNABLE
+
 if TYPE_CHECKING:
     from .questions import Questions
 
@@ -44,6 +46,11 @@ class _Valued:
     @classmethod
     def __torch_function__(cls, orig_method: Any, types: Any, args: Any = None, kwargs: Any = None) -> Any:
         return torch.fx.Proxy.__torch_function__(getattr(orig_method, REPLACED, orig_method), types, args, kwargs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in ASSIGNABLE:
+            _questions(self).assign_attribute(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         return _questions(self).attribute(self, name, sys._getframe(1))

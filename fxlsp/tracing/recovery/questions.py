@@ -198,6 +198,14 @@ class Questions:
         self._tracer.note(ITEM_ASSIGNMENT, error)
         self._tracer.create_proxy("call_function", operator.setitem, (proxy, key, value), {})
 
+    def assign_attribute(self, proxy: Any, name: str, value: Any) -> None:
+        """``proxy.name = value``, which the proxy keeps: its tensor is given it too, as the model does."""
+        tensor, given = self._tracer.value_of(proxy), self._tracer.values_in(value)
+        # A tensor with data that is given some without is no use to anybody any more.
+        if isinstance(tensor, torch.Tensor) and (isinstance(tensor, FakeTensor) or not isinstance(given, FakeTensor)):
+            with self._tracer.evaluation():
+                setattr(tensor, name, given)
+
     def delete_item(self, proxy: Any, key: Any) -> None:
         """``del proxy[key]``."""
         error = plain_error(lambda plain: operator.delitem(plain, 0))

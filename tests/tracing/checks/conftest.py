@@ -17,6 +17,7 @@ SILENT = {
     *(codes.OPTIONAL_INPUT, codes.MODE_BAKED, codes.STATE_BAKED, codes.BUFFER_UPDATE, codes.PROXY_KEPT),
     *(codes.CONSTANT, codes.RANDOM, codes.CONTEXT_DROPPED, codes.CUSTOM_BACKWARD, codes.CHECKPOINT),
     *(codes.HOOK_DROPPED, codes.LEAF_BYPASSED, codes.LEAF_EXPECTED, codes.HIDDEN_MODEL, codes.VARIADIC_INPUT),
+    codes.TENSOR_ATTRIBUTE,
 }
 """What the checks for silent differences tell; other rooms tell of the same models what is theirs."""
 
