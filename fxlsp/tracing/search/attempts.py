@@ -18,7 +18,7 @@ from ..devices import DevicesAreCpu
 from ..fakes import as_fake
 from ..frames import Places
 from ..recipes import evaluate
-from ..torch_private import WITHOUT_DATA, FakeTensorMode, tree_map
+from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tree_map
 from ..values import batches_of_one
 from .budget import OutOfTimeError
 from .chameleon import Chameleon, Use, chameleon
@@ -216,6 +216,8 @@ class _Watch(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        if func == torch.Tensor.data.__set__ and _takes_data_away(*args):
+            return None
         run = _normalised if func is torch.nn.functional.batch_norm else func
         try:
             result = run(*args, **(kwargs or {}))
@@ -227,6 +229,11 @@ class _Watch(TorchFunctionMode):
             given = args[0] if args else (kwargs or {}).get("tensors", ())
             self._joins.append(Join(tuple(tuple(part.shape) for part in given), tuple(result.shape)))
         return result
+
+
+def _takes_data_away(tensor: torch.Tensor, given: object) -> bool:
+    """Whether a parameter with data would be given some without: every later try of its model would fail for that."""
+    return isinstance(given, FakeTensor) and not isinstance(tensor, FakeTensor)
 
 
 def _normalised(given: torch.Tensor, running_mean: torch.Tensor | None, *rest: Any, **options: Any) -> torch.Tensor:

@@ -87,6 +87,15 @@ def test_the_trace_knows_nothing_of_the_tries(worker: Any, write: Callable[..., 
     assert "1" in str(product.inputs[1])
 
 
+def test_a_try_leaves_parameters_their_data_whatever_the_model_sets(worker: Any, write: Callable[..., str]) -> None:
+    text = MODEL.replace(
+        "return self.a(x)", "self.a.bias.data = self.a.bias.data.clamp(0, 1)\n        return self.a(x)"
+    )
+    report = worker.report(write(text) + ":Net")
+    assert report.recipe.inputs is not None
+    assert report.complete
+
+
 def test_what_was_found_can_be_evaluated_by_whoever_reads_it(worker: Any, write: Callable[..., str]) -> None:
     path = write(MODEL)
     found = worker.report(f"{path}:Net").recipe
