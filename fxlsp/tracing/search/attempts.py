@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from .joins import JOINING, Join
 
 _MOST_JOINS = 8
 """Those that are remembered: what does not fit was joined a few calls ago."""
+_SET_DATA = inspect.getattr_static(torch.Tensor, "data").__set__
+"""What torch calls for ``tensor.data = ...``, as it tells of it."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,7 @@ class _Watch(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        if func == torch.Tensor.data.__set__ and _takes_data_away(*args):
+        if func == _SET_DATA and _takes_data_away(*args):
             return None
         run = _normalised if func is torch.nn.functional.batch_norm else func
         try:
