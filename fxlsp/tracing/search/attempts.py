@@ -25,6 +25,7 @@ from .budget import OutOfTimeError
 from .chameleon import Chameleon, Use, chameleon
 from .guesses import RESULT, Group, Guess, Open, Path, Tensor, Trial
 from .joins import JOINING, Join
+from .modes import in_mode_of
 
 _MOST_JOINS = 8
 """Those that are remembered: what does not fit was joined a few calls ago."""
@@ -136,7 +137,7 @@ class Attempts:
             make = lambda: realised.value(fed, ("fed",))  # noqa: E731 - one expression, named for the reader
             arguments = construct(make, Constructions(self._places), self._mode, really=False)
             args, kwargs = self._fake(arguments)
-            with DevicesAreCpu(), watch, self._mode, batches_of_one():
+            with in_mode_of(trial, outcome.model), DevicesAreCpu(), watch, self._mode, batches_of_one():
                 outcome.output = outcome.model(*args, **kwargs)
         except BaseException as error:
             outcome.error = _checked(error)

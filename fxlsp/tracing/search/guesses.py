@@ -186,6 +186,13 @@ class Trial:
     """The arguments of the model's call by their names; None until there is a model to ask for them."""
     uniform: int = 0
     """The size that everything has, where that is tried; 0 for distinct ones."""
+    evaluated: bool = False
+    """Whether the model runs in eval mode."""
+
+    @property
+    def init(self) -> str:
+        """The text that makes the model that runs."""
+        return f"{self.made.text}.eval()" if self.evaluated else self.made.text
 
     @property
     def is_concrete(self) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from ...report.recipes import Recipe
 from ..failures import text_of
 from ..torch_private import WITHOUT_DATA
-from . import conditions, keys, kinds, lengths, messages, operators, returned, states, unpackings
+from . import conditions, keys, kinds, lengths, messages, modes, operators, returned, states, unpackings
 from .attempts import Attempts, Call, Outcome, Under
 from .bodies import body_of
 from .budget import Budget, OutOfTimeError
@@ -151,7 +151,7 @@ class Search:
         with suppress(OutOfTimeError):
             trial = with_wanted_sizes(trial, self._sizes, self._runs)
         assert trial.fed is not None
-        self._made = trial.made.text
+        self._made = trial.init
         return trial.fed.text
 
     def _runs(self, trial: Trial) -> bool:
@@ -255,6 +255,7 @@ class Search:
             # What the failing line names is more likely to be what is wrong.
             yield from sorted(told, key=lambda other: not inputs_that_differ(trial, other) & words)
             yield from self._with_options(trial, outcome, words)
+            yield from modes.read(trial, own_frames(error.__traceback__, self._places))
             if _NOT_CALLABLE in text:
                 yield from self._with_other_defaults(trial)
             yield from other_masks(trial, set())
