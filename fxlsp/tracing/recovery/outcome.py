@@ -40,11 +40,8 @@ from .passing import Recovered
 
 _OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, OPERATION_FAILS})
 """Findings that concern a graph that was made as well."""
-_EXPLAINS = frozenset(
-    {
-        *(*_OF_A_GRAPH, OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, HOOK_DROPPED, CUSTOM_BACKWARD),
-        TENSOR_ATTRIBUTE,
-    }
+_EXPLAINS = _OF_A_GRAPH.union(
+    (OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, TENSOR_ATTRIBUTE, HOOK_DROPPED, CUSTOM_BACKWARD)
 )
 """Codes that say why a graph does something else than the model."""
 _PARTINGS = frozenset({OPTIONAL_INPUT, TYPE_TEST, TEXT_OF_PROXY, SWALLOWED})
