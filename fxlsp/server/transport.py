@@ -64,12 +64,29 @@ async def over_websocket(server: Server, host: str, port: int) -> None:
 async def _serve(server: Server, reader: asyncio.StreamReader, writer: QueueWriter | asyncio.StreamWriter) -> None:
     server.protocol.set_writer(writer)
     try:
-        await run_async(server.finished, reader, server.protocol, _log, server.report_server_error)
+        await run_async(server.finished, _InTurn(reader), server.protocol, _log, server.report_server_error)
     except asyncio.IncompleteReadError:
         _log.warning("the editor left in the middle of a message")
     finally:
         await server.close()
         writer.close()
+
+
+class _InTurn:
+    """Lets what a message began have its turn before the next one is read, which may have arrived with it.
+
+    An edit must find the settings that were changed before it, and a question everything that was said before it.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+
+    async def readline(self) -> bytes:
+        await asyncio.sleep(0)
+        return await self._reader.readline()
+
+    async def readexactly(self, n: int) -> bytes:
+        return await self._reader.readexactly(n)
 
 
 def _read_by_thread(stream: FileIO) -> asyncio.StreamReader:

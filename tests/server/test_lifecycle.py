@@ -102,6 +102,25 @@ async def test_its_input_may_be_a_file(tmp_path: Path) -> None:
     assert b'"serverInfo"' in server.answers
 
 
+async def test_what_a_message_begins_comes_before_the_answer_to_the_next_though_both_arrive_at_once(
+    tmp_path: Path,
+) -> None:
+    abilities = {"workspace": {"configuration": True}}
+    calls: list[Json] = [
+        {"id": 0, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": abilities}},
+        {"method": "initialized", "params": {}},
+        {"method": "workspace/didChangeConfiguration", "params": {"settings": None}},
+        {"id": 1, "method": "workspace/executeCommand", "params": {"command": "fxlsp.information"}},
+        {"id": 2, "method": "shutdown", "params": None},
+        {"method": "exit", "params": None},
+    ]
+    server = await served(tmp_path, b"".join(map(framed, calls)))
+    before, answer, _ = server.answers.partition(b'"atRest"')
+    assert answer
+    # Once at the beginning, and once since they have changed.
+    assert before.count(b'"workspace/configuration"') == 2
+
+
 class Served(NamedTuple):
     """What became of a server."""
 
