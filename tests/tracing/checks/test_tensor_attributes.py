@@ -22,16 +22,14 @@ LOST = {
                 ⟦self.scale.data⟧ = self.scale.data.clamp(0, 1)
                 return x * self.scale
         """,
-    "that of a layer's, over several lines": """
+    "that of a layer's, with a value over several lines": """
         class Net(nn.Module):
             def __init__(self):
                 super().__init__()
                 self.lin = nn.Linear(4, 4)
 
             def forward(self, x):
-                (⟦self.lin
-                    .weight
-                    .data⟧) = torch.clamp(
+                ⟦self.lin.weight.data⟧ = torch.clamp(
                     self.lin.weight, 0
                 )
                 return self.lin(x)
