@@ -39,7 +39,7 @@ class TensorAttributes(Check):
                 self._notes.append(_Assignment(name, tracer.chain(), tracer.current_path))
             object.__setattr__(self_, name, value)
 
-        # Proxies are made with none of their own, and keep whatever they are given.
+        # torch.fx's class has none of its own: a proxy keeps whatever it is given.
         torch.fx.Proxy.__setattr__ = assign  # type: ignore[assignment, method-assign]
         try:
             yield
