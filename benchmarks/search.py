@@ -121,13 +121,6 @@ def _facts(each: BareClass) -> Answer:
 
 def _answers(classes: Sequence[BareClass], places: Mapping[str, str], root: str) -> Iterator[Answer]:
     """One process for each class, forked from one that has done a small trace, as the tracing process does."""
-    from fxlsp.tracing.fakes import let_init_be_skipped
-    from fxlsp.tracing.warmup import warm_up
-    from fxlsp.tracing.weights import leave_weights_unread
-
-    leave_weights_unread()
-    let_init_be_skipped()
-    warm_up()
     gc.collect()
     gc.freeze()
     for each in classes:
