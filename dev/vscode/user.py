@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from dev.chromium import Tab
@@ -79,17 +80,13 @@ class User:
 
     async def reads_the_status(self, *parts: str) -> None:
         """Rests on the language status, until it says all of that."""
-        deadline = time.monotonic() + PATIENCE
-        shown = " && ".join(f"seen('.hover-language-status', {json.dumps(part)})" for part in parts)
-        while True:
+
+        async def rest() -> None:
+            await self.tab.point(5, 5)
             await self.points_at("[id='status.languageStatus']", "")
-            try:
-                await self.tab.until(shown, 3)
-                break
-            except TimeoutError:
-                if time.monotonic() > deadline:
-                    raise
-                await self.tab.point(5, 5)
+
+        shown = " && ".join(f"seen('.hover-language-status', {json.dumps(part)})" for part in parts)
+        await self._again_until(shown, 3, rest)
 
     async def changes(self, line: str, word: str, new: str) -> None:
         """Types over the first occurrence of a word in a line."""
@@ -120,30 +117,19 @@ class User:
 
     async def asks_for_fixes(self, expected: str) -> None:
         """Presses Ctrl+. until the list is there: it closes again when something else, such as a hint, moves."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            await self.tab.press(".", "Control")
-            try:
-                await self.tab.until(f"seen('.action-widget .monaco-list-row', {json.dumps(expected)})", 5)
-                return
-            except TimeoutError:
-                if time.monotonic() > deadline:
-                    raise
+        shown = f"seen('.action-widget .monaco-list-row', {json.dumps(expected)})"
+        await self._again_until(shown, 5, lambda: self.tab.press(".", "Control"))
 
     async def rests_on(self, line: str, word: str, shown: str) -> None:
         """Moves the mouse onto a word of a line, until a hover with a text appears."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
+
+        async def move() -> None:
             x, y = await self.place_of(line, word)
             await self.tab.point(x, y)
             await self.tab.point(x + 1, y)
-            try:
-                await self.tab.until(f"seen('.monaco-hover', {json.dumps(shown)})", 3)
-                return
-            except TimeoutError:
-                # The line may have moved meanwhile, as lenses and side bars come and go.
-                if time.monotonic() > deadline:
-                    raise
+
+        # The line may move meanwhile, as lenses and side bars come and go.
+        await self._again_until(f"seen('.monaco-hover', {json.dumps(shown)})", 3, move)
 
     async def moves_away(self, part: str) -> None:
         """Moves the mouse from what it rests on, until the hover is gone."""
@@ -153,6 +139,18 @@ class User:
     async def place_of(self, line: str, word: str) -> tuple[float, float]:
         """The middle of the first occurrence of a word in a line of the source."""
         return await self._resting(".view-line", line, f"placeOf({json.dumps(line)}, {json.dumps(word)})")
+
+    async def _again_until(self, shown: str, seconds: float, act: Callable[[], Awaitable[None]]) -> None:
+        """Does something again and again, until an expression is true within so many seconds of it."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            await act()
+            try:
+                await self.tab.until(shown, seconds)
+                return
+            except TimeoutError:
+                if time.monotonic() > deadline:
+                    raise
 
     async def _resting(self, selector: str, part: str, place: str) -> tuple[float, float]:
         """What an expression says of something, once it stays where it is: all glides, scrolls and is drawn anew."""
