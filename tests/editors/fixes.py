@@ -156,6 +156,13 @@ FIXED = (
         ("self.fc.forward(x)", "self.fc(x)"),
     ),
     _fixed(
+        "requires_grad",
+        "FX319",
+        "Set it by requires_grad_(), which torch.fx records",
+        _forward("x.requires_grad = True", "return x * x"),
+        ("x.requires_grad = True", "x.requires_grad_(True)"),
+    ),
+    _fixed(
         "ignored",
         "FX107",
         "Ignore FX107 here",

@@ -14,6 +14,7 @@ from fxlsp.answers.fixes.factories import factories
 from fxlsp.answers.fixes.fix import Complaint, Fix
 from fxlsp.answers.fixes.ignoring import ignoring
 from fxlsp.answers.fixes.made_in_forward import made_in_forward
+from fxlsp.answers.fixes.tensor_attributes import in_place_methods
 from fxlsp.answers.fixes.wraps import wrapped_helper, wrapped_length
 from fxlsp.answers.problems import FileProblem, problems
 from fxlsp.engine.store import Snapshot
@@ -30,6 +31,7 @@ from fxlsp.report.codes import (
     LEAF_BYPASSED,
     LENGTH,
     MADE_IN_FORWARD,
+    TENSOR_ATTRIBUTE,
     UNREGISTERED_MODULE,
     UNREGISTERED_PARAMETER,
 )
@@ -54,6 +56,7 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     MADE_IN_FORWARD: (made_in_forward,),
     CONSTANT: (buffers, parameter_containers),
     LEAF_BYPASSED: (bypasses,),
+    TENSOR_ATTRIBUTE: (in_place_methods,),
 }
 
 _NOT_TRACED = "FX9"
