@@ -50,8 +50,9 @@ async def over_websocket(server: Server, host: str, port: int) -> None:
     done = asyncio.Event()
 
     async def talk(connection: Any) -> None:
+        messages: Any = _MessagesInTurn(connection)
         try:
-            await run_websocket(connection, server.finished, server.protocol, _log, server.report_server_error)
+            await run_websocket(messages, server.finished, server.protocol, _log, server.report_server_error)
         finally:
             await server.close()
             done.set()
@@ -87,6 +88,23 @@ class _InTurn:
 
     async def readexactly(self, n: int) -> bytes:
         return await self._reader.readexactly(n)
+
+
+class _MessagesInTurn:
+    """The same for a web socket, which hands on whole messages."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def recv(self, decode: bool) -> Any:
+        await asyncio.sleep(0)
+        return await self._connection.recv(decode=decode)
+
+    async def send(self, data: bytes) -> None:
+        await self._connection.send(data)
+
+    async def close(self) -> None:
+        await self._connection.close()
 
 
 def _read_by_thread(stream: FileIO) -> asyncio.StreamReader:
