@@ -50,7 +50,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
     (r"kernel(_?size)?|k_?size|kernels?|ks|.*_ker(nel)?_size|filter_size|conv_kernel(_size)?|k", 3),
     (
         r"""strides?|s|dilations?|padding|pad|groups?|rate|.*_(stride|dilation|padding|groups)|p|d|n_?context
-        |order""",
+        |order|(num_?|n_?)gpus?|num_devices|world_size""",
         1,
     ),
     (r"(num|n|nb)?_?(attention_|attn_|q_|kv_|key_value_)?heads?(_num|_count)?|.*_heads?|nhead|num_head\w*", 4),
@@ -114,7 +114,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
     ),
     (r"batch(_size)?|bs|bsz|.*batch_size|B", 2),
     (
-        r"""num_(stages|scales|inputs|views|modalities)|top_?k|.*_k|n_?(way|shot)|world_size|memory_size|len_.*
+        r"""num_(stages|scales|inputs|views|modalities)|top_?k|.*_k|n_?(way|shot)|memory_size|len_.*
         |count|idx|index|.*_(id|idx|index)|level|i|j""",
         2,
     ),

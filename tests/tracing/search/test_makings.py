@@ -41,6 +41,13 @@ def body(text: str) -> str:
             id="rates and flags by name",
         ),
         pytest.param(
+            "def __init__(self, width, ngpu, world_size, num_gpus):\n"
+            "self.a = nn.Linear(width, width)\n"
+            "self.b, self.c = nn.ReLU() if ngpu > 1 else None, [world_size, num_gpus]",
+            "Net(width=64, ngpu=1, world_size=1, num_gpus=1)",
+            id="one device, and one process",
+        ),
+        pytest.param(
             "def __init__(self, output_dim):\nself.a = nn.Linear(4, output_dim)",
             "Net(output_dim=32)",
             id="no flag for what only begins like one",
