@@ -40,7 +40,8 @@ def read(trial: Trial, outcome: Outcome, words: set[str], line: str) -> Iterator
     least_length = int(match.group(1)) + 1 if match is not None else None
     found = sorted([*lists(trial), *_open_lists(outcome)], key=lambda item: name_of(item[0]) not in words)
     if least_length is not None and least_length <= _LONGEST:
-        # These are the words of torch's containers, which are as long as something says.
+        # These are the words of torch's containers, which are as long as something says that the model is made of.
+        found = [(path, group) for path, group in found if path[0] == "made"]
         yield from _counted(trial, found, least_length)
     written = {name: int(index) + 1 for name, index in _WRITTEN_INDEX.findall(line)}
     for path, group in found:

@@ -235,11 +235,12 @@ class Search:
         trial = self._with_parts(trial, outcome)
         if "Identity.forward()" in text_of(error):
             yield kinds.with_any_arguments(trial)
+        frames = own_frames(error.__traceback__, self._places)[:1]
+        words = words_at(frames)
+        yield from lengths.read(trial, outcome, words, "".join(failing_text(*each) for each in frames))
         yield from conditions.read(trial, error)
         yield from other_blocks(trial, self._module)
         text = text_of(error)
-        frames = own_frames(error.__traceback__, self._places)[:1]
-        words = words_at(frames)
         yield from unpackings.read(trial, error, frames)
         yield from states.read(trial, error)
         if outcome.failing is not None and trial.fed is not None:
@@ -248,7 +249,6 @@ class Search:
             named = {name: guess for name, guess in self._optional.items() if name in words}
             yield from kinds.with_options(trial, error, named, self._places)
         yield from keys.read(trial, error, frames[0][0] if frames else None, words)
-        yield from lengths.read(trial, outcome, words, "".join(failing_text(*each) for each in frames))
         if trial.fed is not None:
             told = (other for each in _with_causes(error) for other in messages.read(trial, text_of(each)))
             yield from returned.read(trial, outcome, words)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from fxlsp.tracing.search.attempts import Outcome
 from fxlsp.tracing.search.guesses import Group, Size, Tensor, Trial
-from fxlsp.tracing.search.lengths import of_length, pyramids, several
+from fxlsp.tracing.search.lengths import of_length, pyramids, read, several
 from tests.tracing.search.frames import net
 
 LEVELS = "self.levels = nn.ModuleList([nn.Conv2d({}, 8, 1) for {}])"
@@ -62,6 +63,15 @@ def test_lists_are_as_long_and_maps_as_large_as_they_must_be(
     assert recipe.inputs is not None
     if inputs is not None:
         assert recipe.inputs == inputs
+
+
+def test_modules_that_are_too_few_tell_of_what_the_model_is_made_and_not_of_what_it_is_fed() -> None:
+    made = Group("call", (("channels", Group("list", (("[0]", Size(8)), ("[1]", Size(8))))),), "Net")
+    trial = Trial(made, Group("fed", (("x", several(Tensor((2, 8, 16, 16)), 3)),)))
+    # As torch's containers of modules say it.
+    told = [*read(trial, Outcome(error=IndexError("index 2 is out of range")), {"x"}, "self.levels[2](x[2])")]
+    assert "Net(channels=[8, 8, 8])" in {each.made.text for each in told}
+    assert {each.fed for each in told} == {trial.fed}
 
 
 def test_a_longer_list_repeats_its_last_item_and_a_shorter_one_has_the_first() -> None:
