@@ -129,6 +129,14 @@ def _shape(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
                     yield changed(trial, path, replace(tensor, shape=shape))
 
 
+def _split(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    """A dimension that is the sum of its parts."""
+    whole, parts = int(match.group(1)), [int(number) for number in match.group(2).split(",")]
+    yield from equalised(trial, whole, sum(parts))
+    for part in parts:
+        yield from equalised(trial, part, whole - sum(parts) + part)
+
+
 def _output_size(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     """The size that a layer was asked for, within the bounds that it tells."""
     asked, least = (tuple(int(number) for number in re.findall(r"\d+", group)) for group in match.groups())
@@ -283,6 +291,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
         r"requested an output size of (?:torch.Size\()?\[?\(?([\d, ]+).*?valid sizes range from \[([\d, ]+)\]",
         _output_size,
     ),
+    (r"sum exactly to (\d+) .*?split_sizes=\[(\d+(?:, \d+)*)\]", _split),
     (r"can't divide axis of length (\d+) in chunks of (\d+)", _divisible),
     (r"\(?(\d+)\)? (?:must|should|has to|needs to) be (?:divisible by|a multiple of)[^\d]*(\d+)", _divisible),
     (

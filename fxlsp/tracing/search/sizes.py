@@ -9,7 +9,7 @@ from itertools import combinations, product
 from .guesses import Guess, Open, Path, Size, Tensor, Trial, changed, leaves
 from .layers import BATCH
 
-_LARGEST = 4096
+_LARGEST = 16384
 """No guessed size is larger."""
 _EDGES = (8, 16, 24, 28, 32, 48, 56, 64, 84, 96, 112, 128, 160, 192, 224, 227, 256, 299, 320, 384, 512)
 """Usual sizes of images."""

@@ -65,6 +65,14 @@ def net(made: str, signature: str, run: str) -> str:
             id="attention",
         ),
         pytest.param(
+            "self.a, self.b, self.c = nn.Linear(8, 8), nn.Conv2d(8, 4, 3), nn.Linear(8, 4)",
+            "x, height, width",
+            "first, rest = self.a(x).split([1, height * width], 1)\n"
+            "return self.c(first), self.b(rest.mT.unflatten(2, (height, width)))",
+            "torch.randn(2, 4097, 8), 64, 64",
+            id="a token ahead of those of an image",
+        ),
+        pytest.param(
             "self.a = nn.Conv2d(3, 4, 3)\nself.b = nn.Linear(4 * 30 * 30, 2)",
             "x",
             "return self.b(self.a(x).flatten(1))",
