@@ -30,7 +30,7 @@ def body_of(target: Any) -> Body:
     """What the methods of a class, and of those that it is made from, say; of a factory, what it says itself."""
     found = Body()
     classes = inspect.getmro(target) if isinstance(target, type) else ()
-    members = [member for cls in classes if not _is_torchs(cls) for member in vars(cls).values()]
+    members = [member for cls in classes if not is_torchs(cls) for member in vars(cls).values()]
     for function in members if classes else [target]:
         tree = _tree(function)
         for node in ast.walk(tree):
@@ -61,7 +61,8 @@ def _looped(iterated: ast.expr) -> Iterator[str]:
                 yield from _looped(arg)
 
 
-def _is_torchs(cls: type) -> bool:
+def is_torchs(cls: type) -> bool:
+    """Whether a class is none of the user's: torch's, or Python's own."""
     return cls.__module__.partition(".")[0] in ("torch", "builtins", "typing", "abc")
 
 

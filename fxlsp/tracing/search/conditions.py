@@ -44,8 +44,9 @@ def read(trial: Trial, error: BaseException) -> Iterator[Trial]:
     if last is None:
         return
     unbound = _UNBOUND.search(str(error)) if isinstance(error, UnboundLocalError) else None
-    for test, wanted in _conditions(last.tb_frame.f_code, last.tb_lineno, unbound.group(1) if unbound else None):
-        yield from _Wanted(trial, last.tb_frame).that(test, wanted)
+    scope = Scope.of(last.tb_frame)
+    for test, wanted in _conditions(scope.code, last.tb_lineno, unbound.group(1) if unbound else None):
+        yield from Wanted(trial, scope).that(test, wanted)
 
 
 def _last(traceback: TracebackType | None) -> TracebackType | None:
@@ -97,11 +98,24 @@ def _raises(body: list[ast.stmt], line: int) -> bool:
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """Trials in which an expression of a frame has another value."""
+class Scope:
+    """Where an expression stands: a function, and the names that are known there."""
+
+    code: CodeType
+    globals: dict[str, Any]
+    locals: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, frame: FrameType) -> Scope:
+        return cls(frame.f_code, frame.f_globals, frame.f_locals)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Trials in which an expression has another value."""
 
     trial: Trial
-    frame: FrameType
+    scope: Scope
 
     def that(self, test: ast.expr, wanted: bool) -> Iterator[Trial]:
         now = self._value(test)
@@ -135,14 +149,14 @@ class _Wanted:
         wanted = next((each for each in reversed(values) if isinstance(each, int)), 0)
         trial = self.trial
         for call in calls:
-            trial = next(_Wanted(trial, self.frame)._of_length(call.args[0], int(wanted)), trial)
+            trial = next(Wanted(trial, self.scope)._of_length(call.args[0], int(wanted)), trial)
         if trial != self.trial:
             yield trial
 
     def _value(self, expression: ast.expr) -> Any:
         code = compile(ast.Expression(expression), "<condition>", "eval")
         try:
-            return eval(code, self.frame.f_globals, self.frame.f_locals)
+            return eval(code, self.scope.globals, self.scope.locals)
         except Exception:
             # As it may have been what failed in the first place.
             return None
@@ -226,7 +240,7 @@ class _Wanted:
                     yield changed(self.trial, path, Text(called_module(name_of(path))))
                 elif make is not None:
                     yield changed(self.trial, path, make(size))
-                elif isinstance(each, type) and _is_named(each, self.frame.f_globals):
+                elif isinstance(each, type) and _is_named(each, self.scope.globals):
                     yield changed(self.trial, path, instance_of(each))
 
     def _parts(self, subject: ast.expr, value: Any) -> list[tuple[Path, Guess]]:
@@ -245,9 +259,9 @@ class _Wanted:
 
     def _is_own_argument(self, name: str) -> bool:
         """Whether it is an argument of the constructor that the trial calls, which it leaves to its default."""
-        code, made = self.frame.f_code, self.trial.made
+        code, made = self.scope.code, self.trial.made
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        owner = self.frame.f_locals.get(names[0]) if names else None
+        owner = self.scope.locals.get(names[0]) if names else None
         return (
             code.co_name == "__init__"
             and isinstance(made, Group)

@@ -16,7 +16,7 @@ from typing import Any
 from ...report.recipes import Recipe
 from ..failures import text_of
 from ..torch_private import WITHOUT_DATA
-from . import conditions, keys, kinds, lengths, messages, modes, operators, returned, states, unpackings
+from . import conditions, keys, kinds, lengths, messages, modes, operators, returned, states, unpackings, unset
 from .attempts import Attempts, Call, Outcome, Under
 from .bodies import body_of
 from .budget import Budget, OutOfTimeError
@@ -239,6 +239,7 @@ class Search:
         words = words_at(frames)
         yield from lengths.read(trial, outcome, words, "".join(failing_text(*each) for each in frames))
         yield from conditions.read(trial, error)
+        yield from unset.read(trial, error)
         yield from other_blocks(trial, self._module)
         text = text_of(error)
         yield from unpackings.read(trial, error, frames)
