@@ -187,6 +187,10 @@ class Wanted:
         match subject:
             case ast.BinOp(left=left, op=ast.Mod(), right=right) if other == 0:
                 yield from self._divisible(self._value(left), self._value(right))
+            case ast.BinOp(left=left, op=ast.Mult(), right=right) if isinstance(other, int):
+                # What was divided by one of them, and rounded: nothing, where it was smaller.
+                yield from self._divisible(other, self._value(right))
+                yield from self._divisible(other, self._value(left))
             case _ if isinstance(other, int) and isinstance(one, int) and (tensor := _ranked(subject)) is not None:
                 yield from self._of_rank(tensor, one, other)
             case ast.Call(func=ast.Name(id="len"), args=[sequence]) if isinstance(other, int):

@@ -29,6 +29,12 @@ from tests.tracing.search.frames import constructed, fed
             "Net(depth=7)",
             id="the end of a chain",
         ),
+        pytest.param(
+            "c, num_heads",
+            "self.n = c // num_heads\nassert self.n * num_heads == c",
+            "Net(c=4, num_heads=4)",
+            id="a product of what was divided",
+        ),
         pytest.param("ratio", "assert 0 < ratio < 1", "Net(ratio=0.5)", id="a range"),
         pytest.param(
             "sizes, width",
