@@ -19,7 +19,7 @@ from .lengths import several
 from .makings import instance_of
 from .names import ARRAY, VOCABULARY, array_of, called_module, name_of, sizes_of
 from .operators import of_rank, reranked
-from .sizes import equalised, number_of
+from .sizes import equalised, number_of, with_dimension
 
 _LARGEST_CHOICE = 12
 """Values of a collection that are tried."""
@@ -193,6 +193,8 @@ class Wanted:
                 yield from self._divisible(other, self._value(left))
             case _ if isinstance(other, int) and isinstance(one, int) and (tensor := _ranked(subject)) is not None:
                 yield from self._of_rank(tensor, one, other)
+            case _ if isinstance(other, int) and (dimension := _dimension(subject)) is not None:
+                yield from self._of_dimension(*dimension, int(other))
             case ast.Call(func=ast.Name(id="len"), args=[sequence]) if isinstance(other, int):
                 yield from self._of_length(sequence, int(other))
         if isinstance(other, (str, bool, float, int, type(None))):
@@ -218,6 +220,12 @@ class Wanted:
             elif isinstance(part, Text) and part.code.startswith(ARRAY) and 0 < wanted <= 6:
                 yield changed(self.trial, path, array_of((VOCABULARY,) * wanted))
         yield from reranked(self.trial, got, wanted)
+
+    def _of_dimension(self, tensor: ast.expr, index: int, size: int) -> Iterator[Trial]:
+        """An input with as many in one dimension; this may be the batch, which its number alone does not tell."""
+        for path, part in self._parts(tensor, None):
+            if isinstance(part, Tensor) and -len(part.shape) <= index < len(part.shape) and size > 0:
+                yield changed(self.trial, path, with_dimension(part, index, size))
 
     def _of_length(self, sequence: ast.expr, length: int) -> Iterator[Trial]:
         value = self._value(sequence)
@@ -308,6 +316,24 @@ def _lists(guess: Guess, path: Path) -> Iterator[tuple[Path, Guess]]:
 def _like(part: Guess, value: object) -> Guess:
     """``value`` in the place of ``part``: numbers stay correctable."""
     return Size(value) if isinstance(value, int) and not isinstance(value, bool) else Text(repr(value))
+
+
+def _dimension(subject: ast.expr) -> tuple[ast.expr, int] | None:
+    """The tensor, and the number of its dimension, of which ``subject`` is the size."""
+    match subject:
+        case ast.Subscript(value=ast.Attribute(value=tensor, attr="shape"), slice=index):
+            pass
+        case ast.Subscript(value=ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[]), slice=index):
+            pass
+        case ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[index]):
+            pass
+        case _:
+            return None
+    try:
+        number = ast.literal_eval(index)
+    except ValueError:
+        return None
+    return (tensor, number) if isinstance(number, int) else None
 
 
 def _ranked(subject: ast.expr) -> ast.expr | None:

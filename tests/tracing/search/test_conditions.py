@@ -72,6 +72,12 @@ def test_an_argument_is_what_is_asserted(
         pytest.param("x", "assert x.shape[1] == 12\nreturn x", "torch.randn(2, 12, 64, 64)", id="a size"),
         pytest.param(
             "x",
+            "if x.shape[0] > 1:\n    raise RuntimeError('one at a time')\nreturn x",
+            "torch.randn(1, 32, 64, 64)",
+            id="the size of the batch",
+        ),
+        pytest.param(
+            "x",
             "try:\n    return x[:, 0, 0, 0, 0]\nexcept IndexError as error:\n    raise ValueError('wrong') from error",
             "torch.randn(2, 32, 32, 32, 32)",
             id="what another error was raised for",
