@@ -179,7 +179,11 @@ class Wanted:
     def _one_of(self, left: ast.expr, one: Any, choice: Any) -> Iterator[Trial]:
         if isinstance(choice, (str, torch.Tensor, Chameleon)) or not hasattr(choice, "__iter__"):
             return
-        for value in sorted(choice, key=repr)[:_LARGEST_CHOICE] if isinstance(choice, (set, frozenset)) else choice:
+        values = sorted(choice, key=repr)[:_LARGEST_CHOICE] if isinstance(choice, (set, frozenset)) else choice
+        if type(one) is int:
+            # Of the ranks that a layer takes the nearest, which is that with a batch where there are too many.
+            values = sorted(values, key=lambda value: abs(value - one) if isinstance(value, (int, float)) else 0)
+        for value in values:
             yield from self._equal(left, one, value)
 
     def _equal(self, subject: ast.expr, one: Any, other: Any) -> Iterator[Trial]:

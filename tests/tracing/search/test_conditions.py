@@ -69,6 +69,12 @@ def test_an_argument_is_what_is_asserted(
             "torch.randn(2, 32, 32, 32, 32)",
             id="a shape's length",
         ),
+        pytest.param(
+            "x",
+            "if x.dim() not in (2, 3):\n    raise ValueError\nreturn x",
+            "torch.randn(2, 16, 32)",
+            id="the nearest of several ranks",
+        ),
         pytest.param("x", "assert x.shape[1] == 12\nreturn x", "torch.randn(2, 12, 64, 64)", id="a size"),
         pytest.param(
             "x",
