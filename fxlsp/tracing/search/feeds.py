@@ -50,6 +50,10 @@ _DEVICE = re.compile(r"(.*_)?device")
 _DTYPE = re.compile(r"(.*_)?dtype")
 _EDGES = re.compile(r"edge_index|edges|edge_idx")
 _ADJACENCY = re.compile(r"adj\w*|laplacian|graph|A|L")
+_SCORES_OF_OBJECTS = re.compile(r"pred_logits")
+_BOXES_OF_OBJECTS = re.compile(r"pred_boxes")
+"""What detectors that predict a set of objects return under these names."""
+_SIZES_OF_IMAGES = re.compile(r"(\w+_)?target_sizes")
 _BOXES = re.compile(r"(.*_)?(boxes|rois|proposals|bbox(es)?|anchors)")
 
 
@@ -184,6 +188,9 @@ def _apart_from_values(name: str, is_later: bool, usual: Tensor) -> Guess | None
         (_MASK, Tensor((BATCH, length), "bool")),
         (_LENGTHS, Tensor((BATCH,), "long", length)),
         (_EDGES, Tensor((2, SEQUENCE), "long")),
+        (_SCORES_OF_OBJECTS, Tensor((BATCH, SEQUENCE, FEATURES))),
+        (_BOXES_OF_OBJECTS, Tensor((BATCH, SEQUENCE, 4))),
+        (_SIZES_OF_IMAGES, Tensor((BATCH, 2), "long", IMAGE)),
         (_BOXES, Tensor((BATCH, 5 if "roi" in name else 4))),
     )
     later = (

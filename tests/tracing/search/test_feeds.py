@@ -328,6 +328,16 @@ def net(made: str, signature: str, run: str) -> str:
         ),
         pytest.param(
             "",
+            "outputs, target_sizes",
+            "scores, index = outputs['pred_logits'].flatten(1).topk(100, dim=1)\n"
+            "index = (index // outputs['pred_logits'].shape[2]).unsqueeze(-1).repeat(1, 1, 4)\n"
+            "h, w = target_sizes.unbind(1)\n"
+            "return scores, outputs['pred_boxes'].gather(1, index) * torch.stack([w, h, w, h], dim=1)[:, None]",
+            "{'pred_logits': torch.randn(2, 16, 32), 'pred_boxes': torch.randn(2, 16, 4)}, torch.full((2, 2), 64)",
+            id="a set of objects",
+        ),
+        pytest.param(
+            "",
             "sample",
             "return sample['a_name_longer_than_the_rank'] * sample['other_name']",
             None,
