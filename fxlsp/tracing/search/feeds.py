@@ -28,6 +28,8 @@ _LISTED, _MOST_LISTED = 3, 8
 _IDS = re.compile(
     r".*(_ids?|tokens?|token_ids|idx|indices|words|captions?|sentences?|text|sents?|sequences?_id|ids|users?|items?|nodes|_index)$|ids|index"
 )
+_SOME_ID = re.compile(r"\w+_id(s?)")
+"""What is an integer beside features too: one of each image or sequence, or of each step."""
 _MASK = re.compile(r".*mask.*|.*padding.*")
 _LENGTHS = re.compile(r".*(length|len)s?$|seqlens?|lens?(_[a-z])?")
 _TIMES = re.compile(r"t|ts|time_?steps?|timesteps?|times?|noise_level|sigmas?")
@@ -173,6 +175,8 @@ def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
         return Tensor((BATCH, SEQUENCE, 3))
     if _IDS.fullmatch(name) and (main is None or main.dtype == "long"):
         return Tensor((BATCH, SEQUENCE), "long")
+    if (numbers := _SOME_ID.fullmatch(name)) is not None:
+        return Tensor((BATCH, _length(usual)) if numbers.group(1) else (BATCH,), "long")
     if _IMAGES.fullmatch(name) and (main is None or len(main.shape) != 4):
         return spatial(3, 2)
     return replace(usual, dtype="float") if first is not None and usual.dtype != "long" else usual

@@ -269,6 +269,13 @@ def net(made: str, signature: str, run: str) -> str:
             id="a rank that an expansion needs",
         ),
         pytest.param(
+            "self.a, self.b = nn.Linear(8, 1), nn.Parameter(torch.randn(50, 1))",
+            "x, item_ids, user_id",
+            "return self.a(x) + self.b[item_ids], self.b[user_id]",
+            "torch.randn(2, 16, 8), torch.ones(2, 16, dtype=torch.long), torch.ones(2, dtype=torch.long)",
+            id="numbers of items beside features",
+        ),
+        pytest.param(
             "self.a = nn.Linear(8, 2)",
             "x, other=None",
             "return self.a(x) + self.a(other)",
