@@ -277,10 +277,11 @@ def optional_inputs(model: torch.nn.Module, fed: Group | None) -> Iterator[tuple
 def other_masks(trial: Trial, words: set[str]) -> Iterator[Trial]:
     """Masks of other shapes, and none at all: nothing but the way it is used tells which a mask is.
 
-    Of those that are named by ``words``, if there are any.
+    Of those that are named by ``words``, if there are any, or of all, if these name one: it may have been handed on.
     """
+    is_any = not words or any(_MASK.fullmatch(word) for word in words)
     for key, part in trial.fed.items if trial.fed is not None else ():
-        if words and key.rstrip("=") not in words:
+        if not is_any and key.rstrip("=") not in words:
             continue
         if not _MASK.fullmatch(key.rstrip("=")) or not isinstance(part, Tensor):
             continue

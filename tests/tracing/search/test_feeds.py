@@ -292,6 +292,14 @@ def net(made: str, signature: str, run: str) -> str:
             id="two that must be passed together",
         ),
         pytest.param(
+            "self.a = nn.Linear(8, 8)",
+            "x, slf_attn_mask",
+            "y = self.a(x)\nattn, attn_mask = y @ y.transpose(1, 2), slf_attn_mask.repeat(1, 1, 1)\n"
+            "return attn.masked_fill(attn_mask, 0.0) @ y",
+            "torch.randn(2, 16, 8), torch.ones(2, 16, 16, dtype=torch.bool)",
+            id="a mask that goes by another name where it does not fit",
+        ),
+        pytest.param(
             "self.a = nn.Linear(8, 2)",
             "x, *, device",
             "return self.a(x) + torch.arange(2, device=device)",
