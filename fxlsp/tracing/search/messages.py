@@ -311,7 +311,7 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (
         (
             r"[Ff]loating|not implemented for '(?:Long|Bool)'|type Float|must have the same dtype|same dtype"
-            r"|must be float|Bool|data types?"
+            r"|must be float|Bool|data types?|desired output type torch.int64"
         ),
         _floats,
     ),

@@ -262,6 +262,13 @@ def net(made: str, signature: str, run: str) -> str:
             id="what is negated",
         ),
         pytest.param(
+            "self.a, self.b = nn.Embedding(9, 6), nn.Dropout()",
+            "word, state",
+            "return self.a(word) + self.b(state).unsqueeze(-1)",
+            "torch.ones(2, 16, dtype=torch.long), torch.randn(2, 16)",
+            id="numbers that are dropped out",
+        ),
+        pytest.param(
             "",
             "x, mean",
             "return x - mean.unsqueeze(1).expand(-1, x.size(1), -1)",
