@@ -16,7 +16,7 @@ from .layers import BATCH
 from .lengths import lists, of_share, several
 from .names import image_sizes
 from .operators import reranked
-from .sizes import equalised, number_of, numbers, resized, tensors, with_number
+from .sizes import equalised, number_of, numbers, resized, tensors, with_dimension, with_number
 
 _SMALL = 96
 """A size that most divisors leave something of: smaller ones of constructors may be too small."""
@@ -110,12 +110,8 @@ def _shape(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     if 0 in sizes:
         yield from _divided_away(trial)
     wanted = prod(size for size in sizes if size > 0)
-    if got and wanted and -1 not in sizes:
-        yield from of_share(trial, got, wanted)
     if got and wanted:
-        if -1 in sizes:
-            wanted = max(got // wanted, 1) * wanted or wanted
-        yield from resized(trial, wanted / got)
+        yield from _of_count(trial, sizes, got, wanted)
     for path, tensor in tensors(trial):
         if len(tensor.shape) == len(sizes) > 2 and min(sizes) > 0:
             yield changed(trial, path, replace(tensor, shape=tuple(sizes)))
@@ -135,6 +131,36 @@ def _split(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     yield from equalised(trial, whole, sum(parts))
     for part in parts:
         yield from equalised(trial, part, whole - sum(parts) + part)
+
+
+def _of_count(trial: Trial, sizes: list[int], got: int, wanted: int) -> Iterator[Trial]:
+    """Trials with more or fewer elements, where so many did not fit into ``sizes``."""
+    if -1 in sizes:
+        yield from resized(trial, (max(got // wanted, 1) * wanted) / got)
+        return
+    yield from of_share(trial, got, wanted)
+    if got == wanted * BATCH and BATCH not in sizes:
+        yield _batch_of_one(trial)
+    elif got % wanted == 0:
+        yield from _without_positions(trial, got // wanted)
+    yield from resized(trial, wanted / got)
+
+
+def _without_positions(trial: Trial, count: int) -> Iterator[Trial]:
+    """Features of each image or sequence, where there were some of so many positions in it."""
+    for path, tensor in tensors(trial):
+        shape = tensor.shape
+        if path[0] == "fed" and len(shape) > 2:
+            for positions, features in ((shape[1:-1], shape[-1]), (shape[2:], shape[1])):
+                if prod(positions) == count:
+                    yield changed(trial, path, replace(tensor, shape=(shape[0], features)))
+
+
+def _batch_of_one(trial: Trial) -> Trial:
+    for path, tensor in tensors(trial):
+        if path[0] == "fed" and tensor.shape[:1] == (BATCH,):
+            trial = changed(trial, path, with_dimension(tensor, 0, 1))
+    return trial
 
 
 def _output_size(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:

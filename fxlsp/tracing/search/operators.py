@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, permutations, zip_longest
+from math import prod
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from .joins import refitted
 from .layers import BATCH, spatial
 from .lengths import of_share, pyramids
 from .names import SEQUENCE, name_of
-from .sizes import equalised, number_of, numbers, resized, split, step_of, tensors, with_number
+from .sizes import equalised, number_of, numbers, resized, split, step_of, tensors, trimmed, with_number
 
 _BROADCASTING = re.compile(
     r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
@@ -46,9 +47,7 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
         yield from _channels(trial, call, operands[0], operands[-1].shape[0])
     elif name == "layer_norm":
         yield from _floats(trial, operands[0])
-        size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
-        if size:
-            yield from _features(trial, call, operands[0], size[-1])
+        yield from _layer_norm(trial, call, operands[0])
     elif name in ("gather", "scatter", "scatter_add") and len(operands) > 1:
         yield from _indexed(trial, call, operands[0], operands[1])
     elif name in ("embedding", "embedding_bag", "one_hot", "index_select"):
@@ -210,12 +209,22 @@ def _features(trial: Trial, call: Call, operand: torch.Tensor, want: int) -> Ite
     if operand.dim() == 2:
         # Most likely an image was flattened.
         yield from islice(resized(trial, want / max(got, 1)), 2)
+        yield from trimmed(trial, got, want)
     yield from equalised(trial, got, want)
     yield from resized(trial, want / max(got, 1))
     for path, tensor in _same(trial, operand):
         if len(tensor.shape) == 4:
             yield changed(trial, path, replace(tensor, shape=(BATCH, SEQUENCE, want)))
             yield changed(trial, path, replace(tensor, shape=(BATCH, want)))
+
+
+def _layer_norm(trial: Trial, call: Call, operand: torch.Tensor) -> Iterator[Trial]:
+    size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
+    if len(size) > 2 and operand.dim() > len(size):
+        # A map, with its edges.
+        yield from resized(trial, prod(size[1:]) / max(prod(operand.shape[1 - len(size) :]), 1))
+    if size:
+        yield from _features(trial, call, operand, size[-1])
 
 
 def _channels(trial: Trial, call: Call, operand: torch.Tensor, want: int) -> Iterator[Trial]:

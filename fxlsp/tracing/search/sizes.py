@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
+from math import isqrt
 
 from .guesses import Guess, Open, Path, Size, Tensor, Trial, changed, leaves
 from .layers import BATCH
@@ -13,6 +14,8 @@ _LARGEST = 16384
 """No guessed size is larger."""
 _EDGES = (8, 16, 24, 28, 32, 48, 56, 64, 84, 96, 112, 128, 160, 192, 224, 227, 256, 299, 320, 384, 512)
 """Usual sizes of images."""
+_STRIDES = (32, 16, 8, 4, 2, 3, 1)
+"""Pixels between two positions of the last map: powers of two mostly."""
 
 
 def tensors(trial: Trial) -> list[tuple[Path, Tensor]]:
@@ -176,6 +179,22 @@ def resized(trial: Trial, ratio: float) -> Iterator[Trial]:
             yield together
             if together != alone:
                 yield alone
+
+
+def trimmed(trial: Trial, got: int, want: int) -> Iterator[Trial]:
+    """Trials with smaller maps, where ``got`` features of several positions were flattened and those of one are wanted.
+
+    A position less is as many pixels less as the layers before stride over.
+    """
+    positions = isqrt(got // want) if want > 0 and got % want == 0 else 0
+    if positions < 2 or positions**2 != got // want:
+        return
+    for path, tensor in tensors(trial):
+        if len(tensor.shape) != 4 or tensor.dtype != "float":
+            continue
+        for edge in (tensor.shape[-1] - (positions - 1) * stride for stride in _STRIDES):
+            if edge > 0:
+                yield changed(trial, path, replace(tensor, shape=(*tensor.shape[:2], edge, edge)))
 
 
 def _other_sizes(tensor: Tensor, ratio: float) -> Iterator[tuple[int, ...]]:
