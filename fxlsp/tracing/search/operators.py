@@ -11,11 +11,12 @@ from typing import Any
 
 import torch
 
+from .arrangements import rearranged
 from .attempts import Call
 from .guesses import Open, Tensor, Trial, changed
 from .joins import refitted
 from .layers import BATCH, spatial
-from .lengths import of_share, pyramids
+from .lengths import of_share, pyramids, several
 from .names import SEQUENCE, name_of
 from .sizes import equalised, number_of, numbers, resized, split, step_of, tensors, trimmed, with_number
 
@@ -23,11 +24,13 @@ _BROADCASTING = re.compile(
     r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
     |minimum|pow|eq|ne|lt|gt|le|ge|bitwise_and|bitwise_or|logical_and|logical_or|and|or|masked_fill
     |addcmul|addcdiv|binary_cross_entropy_with_logits|binary_cross_entropy|mse_loss|l1_loss
-    |smooth_l1_loss|kl_div|huber_loss|expand_as|copy|fmod|remainder|atan2|max|min|dist""",
+    |smooth_l1_loss|kl_div|huber_loss|copy|fmod|remainder|atan2|max|min|dist""",
     re.VERBOSE,
 )
 
 
+_LISTED = 3
+"""Items of a list, where nothing tells how many."""
 _OF_ONE_NUMBER = frozenset({"int", "float", "index", "item"})
 
 
@@ -76,10 +79,22 @@ def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.T
         for path, tensor in tensors(trial):
             if path[0] == "fed" and (path, tensor) in list(_same(trial, operands[0])):
                 yield changed(trial, path, Open(name_of(path), 2, fed=True))
-    elif "_pool" in name and operands and len(call.args) > 1:
-        yield from _pooled(trial, operands[0], call.args[1])
     elif _BROADCASTING.fullmatch(name) and len(operands) > 1:
         yield from _broadcast(trial, operands[0], operands[1])
+    elif operands and len(call.args) > 1:
+        yield from _of_argument(trial, name, call, operands[0])
+
+
+def _of_argument(trial: Trial, name: str, call: Call, operand: torch.Tensor) -> Iterator[Trial]:
+    """What is to be done with one tensor says of it."""
+    if "_pool" in name:
+        yield from _pooled(trial, operand, call.args[1])
+    elif name == "setitem" and type(call.args[1]) is int:
+        yield from _items(trial, operand)
+    elif name == "pad":
+        yield from _padded(trial, operand, call)
+    elif name in ("expand", "expand_as"):
+        yield from _expanded(trial, operand, call)
 
 
 def edges_differ(call: Call) -> bool:
@@ -188,6 +203,40 @@ def _pooled(trial: Trial, operand: torch.Tensor, kernel: Any) -> Iterator[Trial]
         yield from resized(trial, (size / max(min(operand.shape[2:]), 1)) ** dimensions)
 
 
+def _items(trial: Trial, operand: torch.Tensor) -> Iterator[Trial]:
+    """A list, whose items are replaced by others of any shape: of a tensor they would have to keep theirs."""
+    for path, tensor in _same(trial, operand):
+        for count in (_LISTED, 2, 4):
+            each = tensor if len(tensor.shape) == 4 else of_rank(tensor, 4)
+            yield changed(trial, path, several(each, count))
+
+
+def _expanded_to(call: Call) -> tuple[int, ...]:
+    """The sizes that a tensor is to be expanded to."""
+    given = call.args[1] if len(call.args) == 2 else call.args[1:]
+    sizes = given.shape if isinstance(given, torch.Tensor) else given if isinstance(given, (tuple, list)) else (given,)
+    return tuple(size for size in sizes if isinstance(size, int))
+
+
+def _expanded(trial: Trial, operand: torch.Tensor, call: Call) -> Iterator[Trial]:
+    """A tensor that has more dimensions than it is to be expanded to, or others."""
+    sizes, old = _expanded_to(call), tuple(operand.shape)
+    if len(old) > len(sizes):
+        # A size of -1 is kept.
+        wanted = tuple(old[index] if size < 0 else size for index, size in enumerate(sizes))
+        yield from rearranged(trial, old, wanted)
+        yield from reranked(trial, len(old), len(wanted))
+    elif call.name == "expand_as":
+        yield from _broadcast(trial, operand, call.args[1])
+
+
+def _padded(trial: Trial, operand: torch.Tensor, call: Call) -> Iterator[Trial]:
+    """Two numbers for each dimension behind the channels: all but constants need a batch of maps with channels."""
+    rank = len(call.args[1]) // 2 + 2 if isinstance(call.args[1], (tuple, list)) else operand.dim()
+    if operand.dim() != rank and call.kwargs.get("mode", (*call.args, "constant")[2]) != "constant":
+        yield from reranked(trial, operand.dim(), rank)
+
+
 def _moved(trial: Trial, operand: torch.Tensor) -> Iterator[Trial]:
     """Channels last instead of first, or the other way round."""
     for path, tensor in _same(trial, operand):
@@ -254,6 +303,7 @@ def _product(trial: Trial, call: Call, operands: list[torch.Tensor]) -> Iterator
     if not one.dim() or not other.dim():
         yield from reranked(trial, 0, 2)
         return
+    yield from _batches(trial, one, other)
     got, want = one.shape[-1], other.shape[-2 if other.dim() > 1 else -1]
     yield from refitted(trial, call.joins, got, want)
     yield from split(trial, got, want)
@@ -265,6 +315,13 @@ def _product(trial: Trial, call: Call, operands: list[torch.Tensor]) -> Iterator
     if one.dim() != other.dim():
         yield from reranked(trial, other.dim(), one.dim())
         yield from reranked(trial, one.dim(), other.dim())
+
+
+def _batches(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator[Trial]:
+    """Two batches of matrices that differ in how many they are and in the sizes of each: both change at once."""
+    if one.dim() == other.dim() == 3 and one.shape[0] != other.shape[0] and one.shape[2] != other.shape[1]:
+        yield from rearranged(trial, tuple(other.shape), (one.shape[0], one.shape[2], other.shape[2]))
+        yield from rearranged(trial, tuple(one.shape), (other.shape[0], one.shape[1], other.shape[1]))
 
 
 def _joined(trial: Trial, operands: list[Any]) -> Iterator[Trial]:
@@ -322,21 +379,37 @@ def _numbers_of(trial: Trial, shape: tuple[int, ...]) -> Iterator[Trial]:
 
 
 def _broadcast(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator[Trial]:
-    mismatched = False
     if one.dim() == other.dim() >= 4 and one.shape[:2] == other.shape[:2]:
         yield from pyramids(trial)
-    for left, right in zip_longest(reversed(one.shape), reversed(other.shape), fillvalue=1):
-        if left != right and 1 not in (left, right):
-            mismatched = True
-            yield from equalised(trial, right, left)
+    pairs = list(zip_longest(reversed(one.shape), reversed(other.shape), fillvalue=1))
+    mismatched = [(left, right) for left, right in pairs if left != right and 1 not in (left, right)]
+    if len(mismatched) > 1:
+        # None of them would do alone.
+        yield from _fitted(trial, other, one)
+        yield from _fitted(trial, one, other)
+    for left, right in mismatched:
+        yield from equalised(trial, right, left)
     yield from _with_all_edges(trial, one, other)
-    for operand in (other, one):
-        if mismatched:
-            for path, tensor in _same(trial, operand):
-                twin = one if operand is other else other
-                yield changed(trial, path, replace(tensor, shape=tuple(twin.shape)))
+    if mismatched:
+        yield from _like_each_other(trial, one, other)
     if mismatched and one.dim() == other.dim() >= 4:
         yield from resized(trial, 1.0)
+
+
+def _fitted(trial: Trial, operand: torch.Tensor, beside: torch.Tensor) -> Iterator[Trial]:
+    """Trials in which an operand that is an input gets all sizes of the other that do not fit."""
+    shape, wanted = tuple(operand.shape), tuple(beside.shape)
+    kept = len(shape) - len(wanted)
+    own = (1,) * -kept + shape
+    sizes = [left if 1 in (left, right) else right for left, right in zip(own[max(kept, 0) :], wanted, strict=True)]
+    yield from rearranged(trial, shape, (*shape[: max(kept, 0)], *sizes)[-len(shape) :])
+
+
+def _like_each_other(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator[Trial]:
+    """Trials in which one of two operands is an input of the shape of the other."""
+    for operand, twin in ((other, one), (one, other)):
+        for path, tensor in _same(trial, operand):
+            yield changed(trial, path, replace(tensor, shape=tuple(twin.shape)))
 
 
 def _classes(trial: Trial, scores: torch.Tensor, classes: torch.Tensor) -> Iterator[Trial]:

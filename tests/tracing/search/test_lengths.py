@@ -45,6 +45,14 @@ LEVELS = "self.levels = nn.ModuleList([nn.Conv2d({}, 8, 1) for {}])"
         pytest.param(
             "",
             LEVELS.format("6", "_ in range(3)"),
+            "for i in range(3):\n    x[i] = self.levels[i](x[i])\nreturn x",
+            "Net()",
+            f"[{', '.join(['torch.randn(2, 6, 64, 64)'] * 3)}]",
+            id="what items are stored in",
+        ),
+        pytest.param(
+            "",
+            LEVELS.format("6", "_ in range(3)"),
             "a, b, c = x\n"
             "b = self.levels[1](b) + F.interpolate(self.levels[2](c), scale_factor=2)\n"
             "return self.levels[0](a) + F.interpolate(b, scale_factor=2)",
