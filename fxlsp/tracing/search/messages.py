@@ -54,6 +54,20 @@ def _of_one_rank(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
         yield from reranked(trial, rank, wanted)
 
 
+def _both_of_one_rank(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    wanted = int(match.group(1))
+    for shape in match.groups()[1:]:
+        rank = len(re.findall(r"\d+", shape))
+        if rank != wanted:
+            yield from reranked(trial, rank, wanted)
+
+
+def _interpolated(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
+    """As many sizes as were asked for, of each of which the input must have one."""
+    given, asked = (len(re.findall(r"\d+", sizes)) for sizes in match.groups())
+    yield from reranked(trial, given + 2, asked + 2)
+
+
 def _unpacked(trial: Trial, match: re.Match[str]) -> Iterator[Trial]:
     wanted = int(match.group(1))
     for _, tensor in tensors(trial):
@@ -290,6 +304,11 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (r"(\d)D (?:tensor|input) expected.*?got.*?(\d)D", _ranks),
     (r"input\.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)", _got_and_wanted_ranks),
     (r"sizes provided \((\d+)\) must be greater or equal.*?in the tensor \((\d+)\)", _ranks),
+    (
+        r"target tensor expects (\d)D input tensors?, but found inputs with sizes \[(.*?)\] and \[(.*?)\]",
+        _both_of_one_rank,
+    ),
+    (r"input with spatial dimensions of \[(.*?)\] and output size of [^\[\d]*\[?([\d, ]+)", _interpolated),
     (r"subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\)", _ranks),
     (r"repeat dims can not be smaller", lambda trial, match: _fewer_dimensions(trial)),
     (r"\((\d[\d, ]*)\) != \((\d[\d, ]*)\)", _shapes),

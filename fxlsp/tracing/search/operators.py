@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice, permutations, zip_longest
 from math import prod
@@ -13,7 +13,7 @@ import torch
 
 from .arrangements import rearranged
 from .attempts import Call
-from .guesses import Open, Tensor, Trial, changed
+from .guesses import Open, Path, Tensor, Trial, changed
 from .joins import refitted
 from .layers import BATCH, spatial
 from .lengths import of_share, pyramids, several
@@ -56,6 +56,8 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
     elif name in ("embedding", "embedding_bag", "one_hot", "index_select"):
         for operand in operands if name != "embedding" else operands[:1]:
             yield from retyped(trial, operand, "long")
+            if name == "one_hot" and operand.dim() > 1:
+                yield from _labels(trial, operand)
     elif name in ("matmul", "mm", "bmm", "rmatmul", "baddbmm", "addmm", "matmul_", "sparse_mm", "spmm"):
         ranks = {"bmm": 3, "baddbmm": 3, "mm": 2, "addmm": 2, "sparse_mm": 2, "spmm": 2}
         yield from _of_ranks(trial, operands[-2:], ranks.get(name))
@@ -177,6 +179,14 @@ def _indexed(trial: Trial, call: Call, given: torch.Tensor, index: torch.Tensor)
     if index.dim() > given.dim():
         yield from _scores(trial, given)
     yield from retyped(trial, index, "long")
+
+
+def _labels(trial: Trial, operand: torch.Tensor) -> Iterator[Trial]:
+    """Labels: of the shape of the scores but for their classes, which are behind the batch, or last."""
+    shape = tuple(operand.shape)
+    for path, _ in _same(trial, operand):
+        yield changed(trial, path, Tensor((shape[0], *shape[2:]), "long"))
+        yield changed(trial, path, Tensor(shape[:-1], "long"))
 
 
 def _scores(trial: Trial, given: torch.Tensor) -> Iterator[Trial]:
@@ -431,16 +441,24 @@ def reranked(trial: Trial, old: int, new: int) -> Iterator[Trial]:
         return
     exact = [item for item in tensors(trial) if len(item[1].shape) == old]
     others = [item for item in tensors(trial) if len(item[1].shape) != old]
-    for path, tensor in exact:
-        yield changed(trial, path, of_rank(tensor, new))
-    for path, tensor in others:
-        rank = len(tensor.shape) + new - old
-        if 0 <= rank <= 6:
-            yield changed(trial, path, of_rank(tensor, rank))
-    together = trial
-    for path, tensor in exact or others:
-        together = changed(together, path, of_rank(tensor, max(len(tensor.shape) + new - old, 0)))
-    yield together
+    by = new - old
+    for path, tensor in (*exact, *others):
+        if 0 <= len(tensor.shape) + by <= 6:
+            yield _with_ranks(trial, [(path, tensor)], by)
+    together = exact or others
+    yield _with_ranks(trial, together, by)
+    if len(together) > 2:
+        # One may be what the others are compared with.
+        yield from (_with_ranks(trial, [other for other in together if other is not each], by) for each in together)
+
+
+def _with_ranks(trial: Trial, several: Iterable[tuple[Path, Tensor]], by: int) -> Trial:
+    """The trial in which these tensors have so many more dimensions."""
+    for path, tensor in several:
+        rank = max(len(tensor.shape) + by, 0)
+        other = replace(tensor, shape=(trial.uniform,) * rank) if trial.uniform else of_rank(tensor, rank)
+        trial = changed(trial, path, other)
+    return trial
 
 
 def of_rank(tensor: Tensor, rank: int) -> Tensor:
