@@ -1,0 +1,28 @@
+"""What is called when a model is called."""
+
+from __future__ import annotations
+
+import inspect
+import runpy
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from fxlsp.tracing.entry import entry_of
+
+SCRIPTED = """
+import torch
+
+class Net(torch.jit.ScriptModule):
+    @torch.jit.script_method
+    def forward(self, x, scale: int):
+        return x * scale
+"""
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_scripted_method_is_called_without_self(write: Callable[..., str]) -> None:
+    entry = entry_of(runpy.run_path(write(SCRIPTED))["Net"]())
+    assert list(inspect.signature(entry).parameters) == ["x", "scale"]
+    assert entry(torch.ones(2), 3).tolist() == [3, 3]
