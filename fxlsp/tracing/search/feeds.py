@@ -214,7 +214,8 @@ def _length(tensor: Tensor) -> int:
 
 def feeds_of_lists(model: torch.nn.Module, feed: Group) -> Iterator[Group]:
     """The inputs that are looped over as lists of tensors: as many as the model has layers in a list, or three."""
-    looped = looped_over(inspect.unwrap(type(model).forward))
+    # A scripted class refuses to be asked for its ``forward``.
+    looped = looped_over(inspect.unwrap(inspect.getattr_static(type(model), "forward")))
     layers = [len(module) for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module) > 1]
     count = next((number for number in layers if number <= _MOST_LISTED), _LISTED)
     items = tuple(

@@ -130,8 +130,12 @@ class Search:
 
     def _first_that_runs(self) -> str | None:
         while (trial := self._next()) is not None and self._budget.begin_try():
-            trial = self._fed(trial)
-            outcome = self._attempts.run(trial)
+            try:
+                trial = self._fed(trial)
+                outcome = self._attempts.run(trial)
+            except Exception as error:
+                # A layer may have an unknown for its name, or a property that raises: so this model cannot be fed.
+                outcome = replace(self._attempts.made(trial), error=error)
             if outcome.model is not None and self._made is None:
                 self._note_made(trial, outcome)
             if outcome.error is None or _needs_data(outcome.error):

@@ -135,3 +135,13 @@ def test_a_search_refuses_what_a_trace_refuses(worker: Any, write: Callable[...,
     text = MODEL.replace("super().__init__()", f"super().__init__()\n        open({str(tmp_path / 'out')!r}, 'w')")
     assert worker.answer(write(text) + ":Net")["type"] == "failure"
     assert not (tmp_path / "out").exists()
+
+
+def test_a_model_of_which_the_layers_have_unknown_names_does_not_end_the_search(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    text = MODEL.replace(
+        "self.a, self.number", "self.__setattr__(kind, nn.ReLU())\n        self.a, self.number"
+    ).replace("assert kind in", "kinds =")
+    report = worker.report(write(text) + ":Net")
+    assert report.complete
