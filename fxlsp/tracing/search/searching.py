@@ -38,7 +38,7 @@ _NEARLY, _NEAR = (1, 1_000_000), 12
 _MOST_CAUSES = 3
 _MOST_DEFAULTS = 4
 """Defaults that are changed, each by itself."""
-_EMPTY = re.compile(r"\(\)|empty|at least|out of range|not enough")
+_EMPTY = re.compile(r"\(\)|\[\]|empty|at least|out of range|not enough")
 """What is said where something has no elements."""
 _LEFT_OUT = re.compile(r"\b(None|specif\w+|requires?d?|provided?|passed?|given|missing|have to|must)\b")
 """What is said where an argument was left out."""

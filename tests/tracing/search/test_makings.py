@@ -456,15 +456,18 @@ class Net(nn.Module):
     assert report.recipe.inputs == "torch.randn(2, 8, 32, 32)"
 
 
-def test_further_arguments_are_passed_where_it_cannot_do_without(worker: Any, write: Callable[..., str]) -> None:
-    text = """
+@pytest.mark.parametrize("shape", ["*self.shape", "torch.Size(self.shape)"])
+def test_further_arguments_are_passed_where_it_cannot_do_without(
+    shape: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = f"""
 class Net(nn.Module):
     def __init__(self, *shape):
         super().__init__()
         self.shape = shape
 
     def forward(self, x):
-        return x.view(*self.shape)
+        return x.view({shape})
 """
     report = worker.report(write(HEAD + text) + ":Net")
     assert report.recipe.init == "Net(*[-1])"
