@@ -52,6 +52,8 @@ class Use:
     """Calls without a tensor among the arguments: how many came by position, and the names of the others."""
     ran: int = 0
     """With how many arguments it was called at most, where a tensor was among them."""
+    by_name: bool = False
+    """Whether none of these came by position."""
     unpacked: int = 0
     """Into how many names what such a call returned was unpacked at once."""
     maybe_makes: bool = False
@@ -149,6 +151,7 @@ class Chameleon(int):
         given = list(_tensors_in((*args, *kwargs.values())))
         if given:
             self.fxlsp_use.ran = max(self.fxlsp_use.ran, len(args) + len(kwargs))
+            self.fxlsp_use.by_name = self.fxlsp_use.by_name or not args
             frame = sys._getframe(1)
             count = _unpacked_next(frame.f_code, frame.f_lasti)
             self.fxlsp_use.unpacked = self.fxlsp_use.unpacked or count

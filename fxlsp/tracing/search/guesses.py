@@ -141,6 +141,8 @@ class Returning(Guess):
     """Of a dict, where that is what it returns."""
     attributes: tuple[str, ...] = ()
     """Of an object, where that is what it returns."""
+    by_name: bool = False
+    """Whether nothing comes by position."""
 
     @property
     def text(self) -> str:
@@ -150,7 +152,15 @@ class Returning(Guess):
         elif self.attributes:
             named = ", ".join(f"{name}=first" for name in self.attributes)
             inside = f"{_MAKERS['namespace']}({named})"
-        return f"type('Block', (torch.nn.Identity,), {{'forward': lambda self, first, *_, **__: {inside}}})()"
+        forward = forward_with(inside, self.by_name)
+        return f"type('Block', (torch.nn.Identity,), {{'forward': {forward}}})()"
+
+
+def forward_with(result: str, by_name: bool = False) -> str:
+    """The text of a ``forward`` that returns ``result``, in which its first argument is ``first``."""
+    if by_name:
+        return f"lambda self, *args, **named: (lambda first, *_: {result})(*args, *named.values())"
+    return f"lambda self, first, *_, **__: {result}"
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,10 @@ from ..frames import Places
 from .attempts import Outcome
 from .chameleon import Chameleon, Use, class_name
 from .failing_lines import Line, failing_text, held_values, own_frames, words_at
-from .guesses import RESULT, Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves, part_at
+from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text, Trial, changed, leaves, part_at
 from .names import (
+    FIRST,
+    FIRST_BY_NAME,
     IDENTITY,
     LAYER_NAMES,
     RETURNS_FIRST,
@@ -39,7 +41,6 @@ _LAYER_BY_NAME = re.compile(r"getattr\((torch\.)?nn\b")
 _MODULE = re.compile(r"module|layer|block|net|model|conv|norm|act|encoder|decoder|sample")
 """In names of what is called with tensors."""
 _BLOCK = "type('Block', (torch.nn.Identity,), {"
-_FIRST = "lambda self, first, *_, **__: first"
 _MODULES = Group("dict", tuple((f"'{key}'", Text(IDENTITY)) for key in ("first", "second")))
 """What is made a ModuleDict of."""
 
@@ -175,10 +176,20 @@ def with_any_arguments(trial: Trial) -> Trial:
         if part == Text(IDENTITY):
             trial = changed(trial, path, Text(RETURNS_FIRST))
         elif isinstance(part, Text) and part.code.startswith(_BLOCK) and "'forward'" not in part.code:
-            trial = changed(trial, path, Text(f"{_BLOCK}'forward': {_FIRST}, {part.code.removeprefix(_BLOCK)}"))
+            trial = changed(trial, path, Text(f"{_BLOCK}'forward': {FIRST}, {part.code.removeprefix(_BLOCK)}"))
     for path, group in _groups(trial.made, ("made",)):
         if group.kind == "module" and "forward" not in dict(group.items):
-            trial = changed(trial, (*path, "forward"), Text(_FIRST))
+            trial = changed(trial, (*path, "forward"), Text(FIRST))
+    return trial
+
+
+def with_arguments_by_name(trial: Trial) -> Trial:
+    """Modules that return the first of their arguments take it by any name."""
+    for path, part in leaves(trial):
+        if isinstance(part, Returning):
+            trial = changed(trial, path, replace(part, by_name=True))
+        elif isinstance(part, Text) and FIRST in part.code:
+            trial = changed(trial, path, Text(part.code.replace(FIRST, FIRST_BY_NAME)))
     return trial
 
 

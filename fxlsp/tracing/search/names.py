@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .bodies import Body
-from .guesses import Group, Guess, Open, Path, Size, Text
+from .guesses import Group, Guess, Open, Path, Size, Text, forward_with
 
 POOL = (32, 96, 160, 224, 288, 352, 416, 480)
 """Sizes of features: distinct, so that a shown dimension can be recognised, none of them a size of an example image,
@@ -182,7 +182,9 @@ class Names:
 
 IDENTITY = "torch.nn.Identity()"
 CONVOLUTION = "torch.nn.Conv2d"
-RETURNS_FIRST = "type('Block', (torch.nn.Identity,), {'forward': lambda self, first, *_, **__: first})()"
+FIRST = forward_with("first")
+FIRST_BY_NAME = forward_with("first", by_name=True)
+RETURNS_FIRST = f"type('Block', (torch.nn.Identity,), {{'forward': {FIRST}}})()"
 _ACTIVATION = re.compile(r".*((?<!tr)act|nonlin|relu)", re.IGNORECASE)
 _NORM = re.compile(r".*(norm|bn)", re.IGNORECASE)
 _CONV = re.compile(r".*conv", re.IGNORECASE)

@@ -239,6 +239,8 @@ class Search:
         trial = self._with_parts(trial, outcome)
         if "Identity.forward()" in text_of(error):
             yield kinds.with_any_arguments(trial)
+        if "missing 1 required positional argument: 'first'" in text_of(error):
+            yield kinds.with_arguments_by_name(trial)
         frames = own_frames(error.__traceback__, self._places)[:1]
         words = words_at(frames)
         yield from lengths.read(trial, outcome, words, "".join(failing_text(*each) for each in frames))

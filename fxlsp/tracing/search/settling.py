@@ -12,7 +12,7 @@ import torch
 
 from .chameleon import Use
 from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text, Trial, changed, leaves, part_at
-from .names import CONVOLUTION, IDENTITY, called_class, called_module, likely_words, sizes_of
+from .names import CONVOLUTION, FIRST, FIRST_BY_NAME, IDENTITY, called_class, called_module, likely_words, sizes_of
 
 _OF_MODULES = frozenset(dir(torch.nn.Module)) | {
     "weight",
@@ -70,7 +70,7 @@ class Settling:
         if result is not None:
             return Group("function", ((RESULT, self.of(result, (*path, RESULT))),))
         if use.unpacked and not use.calls:
-            return Returning(count=use.unpacked)
+            return Returning(count=use.unpacked, by_name=use.by_name)
         if use.wraps and all(call == (1, ()) for call in use.calls):
             return Text("(lambda module: module)")
         own = self._own_class(use) if use.calls and (use.attributes or "block" in use.open.name) else None
@@ -80,9 +80,9 @@ class Settling:
         if not use.calls and name != IDENTITY and use.attributes.keys() <= _OF_LOSSES:
             return Text(name)
         members = {name: self._attribute(use, name, path).text for name in use.attributes}
-        if use.ran > 1:
-            members["forward"] = "lambda self, first, *_, **__: first"
-        if members.keys() - _OF_MODULES or use.ran > 1:
+        if use.ran > 1 or use.by_name:
+            members["forward"] = FIRST_BY_NAME if use.by_name else FIRST
+        if members.keys() - _OF_MODULES or "forward" in members:
             inside = ", ".join(f"{name!r}: {text}" for name, text in members.items())
             made = f"type('Block', (torch.nn.Identity,), {{{inside}}})"
             return Text(made if use.calls else f"{made}()")

@@ -36,6 +36,16 @@ def block(forward: str) -> str:
             "lambda self, first, *_, **__: {'first': first}",
             id="a dict whose values are taken",
         ),
+        pytest.param(
+            "return self.a(self.part(query=x))",
+            "lambda self, *args, **named: (lambda first, *_: first)(*args, *named.values())",
+            id="what it is given by name",
+        ),
+        pytest.param(
+            "return self.a(self.part(query=x, key=x)['low'])",
+            "lambda self, *args, **named: (lambda first, *_: {'low': first})(*args, *named.values())",
+            id="a dict of what it is given by name",
+        ),
     ],
 )
 def test_a_module_that_is_handed_in_returns_what_is_read_of_it(
