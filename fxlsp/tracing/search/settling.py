@@ -89,14 +89,25 @@ class Settling:
         return Text(_class_for(use) if use.calls else name)
 
     def _own_class(self, use: Use) -> str | None:
-        """A class of the file that looks like a building block, has these attributes, and can be called like that."""
+        """A class of the file that looks like a building block, has these attributes, and can be called like that.
+
+        None if none can, but the class of torch's that has its name.
+        """
         blocks = [
             name
             for name in _blocks(self._module)
             if all(hasattr(getattr(self._module, name), attribute) for attribute in use.attributes)
         ]
         fitting = (name for name in blocks if all(_takes(getattr(self._module, name), *call) for call in use.calls))
-        return next(fitting, next(iter(blocks), None))
+        found = next(fitting, None)
+        if (
+            found is None
+            and not use.attributes
+            and called_class(use.open.name) == CONVOLUTION
+            and _make_convolutions(use)
+        ):
+            return None
+        return found or next(iter(blocks), None)
 
     def _attribute(self, use: Use, name: str, path: Path) -> Guess:
         return self.of(use.attributes[name], (*path, f".{name}"))
@@ -180,9 +191,14 @@ def _blocks(module: ModuleType) -> list[str]:
 def _class_for(use: Use) -> str:
     """A class of torch's, with a kernel where what calls it leaves that to it."""
     text = called_class(use.open.name)
-    if text == CONVOLUTION and not all(_takes(torch.nn.Conv2d, *call) for call in use.calls):
+    if text == CONVOLUTION and not _make_convolutions(use):
         return f"__import__('functools').partial({text}, kernel_size=3, padding=1)"
     return text
+
+
+def _make_convolutions(use: Use) -> bool:
+    """Whether the calls tell sizes and a kernel, as they do of a convolution."""
+    return all(_takes(torch.nn.Conv2d, *call) for call in use.calls)
 
 
 def _takes(cls: type, count: int, names: tuple[str, ...]) -> bool:

@@ -86,5 +86,14 @@ def test_what_makes_modules_can_be_called_as_it_is(
     assert worker.report(write(constructed(signature, body)) + ":Net").recipe.init == init
 
 
+def test_a_convolution_is_handed_in_where_no_block_of_the_file_can_be_called_like_that(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    text = constructed("conv_block", "self.a = conv_block(3, 8, kernel_size=1)")
+    other = "class DropBlock(nn.Module):\n    def __init__(self, rate):\n        super().__init__()\n\n"
+    report = worker.report(write(text.replace("class Net", f"{other}class Net")) + ":Net")
+    assert report.recipe.init == "Net(conv_block=torch.nn.Conv2d)"
+
+
 def test_a_module_that_returns_several_things_is_the_text_that_makes_it() -> None:
     assert Returning(count=2).text == block(PAIR)
