@@ -199,6 +199,11 @@ def body(text: str) -> str:
             id="a key that is a number",
         ),
         pytest.param(
+            "def __init__(self, depth):\nurls = {'net-a': 'a', 'net34': 'b'}\nself.url = urls[f'net{depth}']",
+            "Net(depth=34)",
+            id="a number that a key is made of",
+        ),
+        pytest.param(
             "def __init__(self, config):\n"
             "if config.kind == 'wide': self.a = nn.Linear(config.width, 2)\n"
             "else: self.a = nn.Linear(2, 2)",
@@ -364,6 +369,18 @@ def test_an_argument_is_found(text: str, init: str | None, worker: Any, write: C
     assert report.recipe.inputs is not None
     if init is not None:
         assert report.recipe.init == init
+
+
+def test_a_key_of_a_dict_that_the_class_has_is_found(worker: Any, write: Callable[..., str]) -> None:
+    text = """
+class Net(Base):
+    counts = {18: 2, 34: 3}
+
+    def __init__(self, depth):
+        super().__init__()
+        self.all = [nn.ReLU() for _ in range(Net.counts[depth])]
+"""
+    assert worker.report(write(HEAD + text) + ":Net").recipe.init == "Net(depth=18)"
 
 
 def test_an_argument_that_defaults_to_none_is_passed_where_none_will_not_do(
