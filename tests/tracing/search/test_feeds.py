@@ -37,6 +37,13 @@ def net(made: str, signature: str, run: str) -> str:
         ),
         pytest.param("self.a = nn.Linear(7, 8)", "x", "return self.a(x)", "torch.randn(2, 16, 7)", id="a sequence"),
         pytest.param(
+            "self.a = nn.Conv2d(3, 8, 4, stride=4)\nself.norm = nn.LayerNorm([8, 32, 32])",
+            "x",
+            "return self.norm(self.a(x))",
+            "torch.randn(2, 3, 128, 128)",
+            id="maps that are normalised as a whole",
+        ),
+        pytest.param(
             "self.a = nn.Embedding(50, 8)",
             "ids",
             "return self.a(ids)",
