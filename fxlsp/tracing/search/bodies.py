@@ -49,7 +49,15 @@ def looped_over(function: Any) -> set[str]:
                 found.update(_looped(iterated))
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
                 found.add(name)
+            case ast.Assign(targets=[ast.Subscript(ast.Name(name), ast.Name()) as item], value=value):
+                # As many as the model has branches, each replaced by what one makes of it.
+                if any(_is_same(item, part) for part in ast.walk(value)):
+                    found.add(name)
     return found
+
+
+def _is_same(item: ast.Subscript, other: ast.AST) -> bool:
+    return isinstance(other, ast.Subscript) and ast.unparse(item) == ast.unparse(other)
 
 
 def _looped(iterated: ast.expr) -> Iterator[str]:

@@ -44,11 +44,23 @@ def read(trial: Trial, outcome: Outcome, words: set[str], line: str) -> Iterator
         found = [(path, group) for path, group in found if path[0] == "made"]
         yield from _counted(trial, found, least_length)
     written = {name: int(index) + 1 for name, index in _WRITTEN_INDEX.findall(line)}
+    yield from _alike(trial, found, max(written.values(), default=0))
     for path, group in found:
         length = len(group.items)
         least = least_length or written.get(name_of(path), 0)
         more = (length + 1, length + 2, length + 3) if least <= length else (least,)
         yield from (changed(trial, path, of_length(group, count)) for count in more if count <= _LONGEST)
+
+
+def _alike(trial: Trial, found: list[tuple[Path, Group]], least: int) -> Iterator[Trial]:
+    """Lists of lists, all as long as an index that was written asks for."""
+    for path in dict.fromkeys(path[:-1] for path, _ in found):
+        together = trial
+        for other, group in found:
+            if other[:-1] == path and other[-1].startswith("[") and len(group.items) < least <= _LONGEST:
+                together = changed(together, other, of_length(group, least))
+        if together != trial:
+            yield together
 
 
 def _shorter(trial: Trial, outcome: Outcome, by: int, starred: set[str]) -> Iterator[Trial]:

@@ -60,6 +60,25 @@ LEVELS = "self.levels = nn.ModuleList([nn.Conv2d({}, 8, 1) for {}])"
             "(torch.randn(2, 6, 64, 64), torch.randn(2, 6, 32, 32), torch.randn(2, 6, 16, 16))",
             id="a feature pyramid",
         ),
+        pytest.param(
+            "dilations, kind",
+            "if kind == 'deep':\n"
+            "    self.a = nn.ModuleList(nn.Conv1d(4, 4, 3, padding=row[2], dilation=row[2]) for row in dilations)\n"
+            "else:\n"
+            "    self.a = nn.ModuleList(nn.Conv1d(4, 4, 3, padding=row[1], dilation=row[0]) for row in dilations)",
+            "return [layer(x) for layer in self.a]",
+            "Net(dilations=[[1, 1, 1], [1, 1, 1], [1, 1, 1]], kind='deep')",
+            None,
+            id="rows that are all as long as one is asked for",
+        ),
+        pytest.param(
+            "",
+            LEVELS.format("6", "_ in range(3)"),
+            "for i in range(3):\n    x[i] = self.levels[i](x[i])\nreturn x[2]",
+            "Net()",
+            "[torch.randn(2, 6, 64, 64), torch.randn(2, 6, 64, 64), torch.randn(2, 6, 64, 64)]",
+            id="a list whose items are replaced one by one",
+        ),
     ],
 )
 def test_lists_are_as_long_and_maps_as_large_as_they_must_be(
