@@ -49,8 +49,8 @@ _TEXTS: tuple[tuple[str, str], ...] = (
 _SIZES: tuple[tuple[str, int], ...] = (
     (r"kernel(_?size)?|k_?size|kernels?|ks|.*_ker(nel)?_size|filter_size|conv_kernel(_size)?|k", 3),
     (
-        r"""strides?|s|dilations?|padding|pad|groups?|rate|.*_(stride|dilation|padding|groups)|p|d|n_?context
-        |order|(num_?|n_?)gpus?|num_devices|world_size""",
+        r"""strides?|s|dilations?|padding|pad|groups?|rate|.*_(stride|dilation|padding|groups)|(.*_)?dilation_(size|rate)
+        |p|d|n_?context|order|(num_?|n_?)gpus?|num_devices|world_size""",
         1,
     ),
     (r"(num|n|nb)?_?(attention_|attn_|q_|kv_|key_value_)?heads?(_num|_count)?|.*_heads?|nhead|num_head\w*", 4),
@@ -100,7 +100,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
         4,
     ),
     (
-        r"""(up|down|sr|sub)?_?(scale|sampl\w+|ratio|factor|sample)(_factor)?|upscale\w*|scale_\w+|expansion
+        r"""(up|down|sr|sub)?_?(scale|sampl(?!\w*(channel|chan|dim|feat))\w+|ratio|factor|sample)(_factor)?|upscale\w*|scale_\w+|expansion
         |expand(_ratio)?|.*_(factor|ratio|multiplier|mult|expansion)|ratio|t|scaling|r|cardinality|se_ratio
         |expansion_factor""",
         2,

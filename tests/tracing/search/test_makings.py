@@ -204,6 +204,16 @@ def body(text: str) -> str:
             id="a number that a key is made of",
         ),
         pytest.param(
+            "def __init__(self, start):\nself.start = torch.tensor(start)\nassert self.start.dim() == 0",
+            "Net(start=32)",
+            id="a number that could be read as lists of lists without an end",
+        ),
+        pytest.param(
+            "def __init__(self, upsample_initial_channel):\nself.a = nn.Linear(upsample_initial_channel // 8, 2)",
+            "Net(upsample_initial_channel=32)",
+            id="channels of what is sampled up",
+        ),
+        pytest.param(
             "def __init__(self, config):\n"
             "if config.kind == 'wide': self.a = nn.Linear(config.width, 2)\n"
             "else: self.a = nn.Linear(2, 2)",
