@@ -22,6 +22,8 @@ _UNKNOWN_LENGTH = 3
 _REPEATING = module_utils._single.__code__.co_name
 _LONGEST = 64
 """A loop that reads one item after the other must come to an end."""
+_DEEPEST = 4
+"""No list has lists in it that have lists in them, and so on, so many times."""
 _WORDS = frozenset(dir(str)) - frozenset(dir(list)) - frozenset(dir(dict)) - {"index", "count"}
 """Methods that only strings have."""
 _SIZE = re.compile(r"(get_)?(.*_)?(size|dim|len|length|width|count|channels|num)|(get_)?(num|n)_\w+")
@@ -115,6 +117,8 @@ class Chameleon(int):
         if isinstance(key, slice):
             return [self[index] for index in range(*key.indices(use.known_length()))]
         if isinstance(key, int):
+            if self._is_deep():
+                raise TypeError(f"too many dimensions {type(self).__name__!r}")
             key = int(key)
             key += use.known_length() if key < 0 else 0
             if key >= _LONGEST:
@@ -127,6 +131,11 @@ class Chameleon(int):
             name = key if isinstance(key, str) else _singular(use.open.name)
             use.entries[key] = _handed_out(self, f"[{key!r}]", name)
         return use.values[f"[{key!r}]"]
+
+    def _is_deep(self) -> bool:
+        """Whether it is an item of an item, and so on: who asks for its items would never come to an end."""
+        innermost = self.fxlsp_use.path[-_DEEPEST:]
+        return len(innermost) == _DEEPEST and all(key[:1] == "[" and key[1:-1].isdecimal() for key in innermost)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.fxlsp_use.mapping = self.fxlsp_use.mapping or isinstance(key, str)

@@ -41,6 +41,8 @@ _LAYER_BY_NAME = re.compile(r"getattr\((torch\.)?nn\b")
 _MODULE = re.compile(r"module|layer|block|net|model|conv|norm|act|encoder|decoder|sample")
 """In names of what is called with tensors."""
 _BLOCK = "type('Block', (torch.nn.Identity,), {"
+_NESTED = re.compile(r"too many dimensions|could not determine the shape")
+"""What is said where an unknown was read as a list of lists, and so on, although a number was meant."""
 _MODULES = Group("dict", tuple((f"'{key}'", Text(IDENTITY)) for key in ("first", "second")))
 """What is made a ModuleDict of."""
 
@@ -66,7 +68,7 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         yield from _for_literals(trial, *match.groups())
     yield from _lists_and_numbers(trial, text, own_frames(error.__traceback__, places)[:1])
     told = re.findall(class_name(()) + r"\w+", text)
-    if "too many dimensions" in text:
+    if _NESTED.search(text):
         # It was read as a list of lists, and so on: the outermost is meant.
         told = [re.sub(r"(__0_)+$", "", name) for name in told]
     named = [path for path in outcome.uses if class_name(path) in told]
@@ -279,7 +281,7 @@ def _of_torch(use: Use, text: str) -> Iterator[Guess]:
         yield _MODULES
     if "Module" in text or "child" in text:
         yield Text(called_module(use.open.name))
-    if "too many dimensions" in text:
+    if _NESTED.search(text):
         yield Size(size)
         yield Text("0.5")
         yield Tensor((VOCABULARY, size))
