@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
@@ -14,6 +14,7 @@ import torch
 
 from .bodies import tree_of
 from .chameleon import Chameleon
+from .failing_lines import Line
 from .guesses import Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves
 from .lengths import several
 from .makings import instance_of
@@ -47,6 +48,24 @@ def read(trial: Trial, error: BaseException) -> Iterator[Trial]:
     scope = Scope.of(last.tb_frame)
     for test, wanted in _conditions(scope.code, last.tb_lineno, unbound.group(1) if unbound else None):
         yield from Wanted(trial, scope).that(test, wanted)
+
+
+def decisive(frames: Sequence[Line]) -> set[str]:
+    """Names of what decides whether the failing lines run: of the conditions that they stand under."""
+    return {name for frame, line in frames for name in _decisive(frame.f_code, line)}
+
+
+@lru_cache(maxsize=32)
+def _decisive(code: CodeType, line: int) -> frozenset[str]:
+    at = line - code.co_firstlineno + 1
+    branches = (node for node in ast.walk(tree_of(code)) if isinstance(node, (ast.If, ast.IfExp)))
+    tests = [node.test for node in branches if node.lineno <= at <= (node.end_lineno or at)]
+    parts = [part for test in tests for part in ast.walk(test)]
+    return frozenset(
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in parts
+        if isinstance(part, (ast.Name, ast.Attribute))
+    )
 
 
 def _last(traceback: TracebackType | None) -> TracebackType | None:

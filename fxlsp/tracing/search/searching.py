@@ -268,6 +268,9 @@ class Search:
             yield from other_masks(trial, set())
             if outcome.model is not None:
                 yield from (replace(trial, fed=fed) for fed in further_inputs(outcome.model, trial.fed))
+        yield from self._by_another_branch(
+            trial, conditions.decisive(own_frames(error.__traceback__, self._places)[:2])
+        )
         for key, guesses in self._further.items() if _EMPTY.search(text) and "missing" not in text else ():
             if isinstance(trial.made, Group) and key not in dict(trial.made.items):
                 yield from (changed(trial, ("made", key), guess) for guess in guesses)
@@ -301,6 +304,14 @@ class Search:
         if isinstance(trial.made, Group):
             for name, guess in itertools.islice(self._defaults.items(), _MOST_DEFAULTS):
                 if name not in dict(trial.made.items):
+                    yield changed(trial, ("made", name), guess)
+
+    def _by_another_branch(self, trial: Trial, decisive: set[str]) -> Iterator[Trial]:
+        """What is left to its default, and decides that the failing line runs, has another value."""
+        if isinstance(trial.made, Group):
+            passed = dict(trial.made.items)
+            for name, guess in (*self._defaults.items(), *self._optional.items()):
+                if name in decisive and name not in passed:
                     yield changed(trial, ("made", name), guess)
 
     def _with_parts(self, trial: Trial, outcome: Outcome) -> Trial:

@@ -214,6 +214,19 @@ def body(text: str) -> str:
             id="channels of what is sampled up",
         ),
         pytest.param(
+            "def __init__(self, width, pretrained=True):\n"
+            "self.a = nn.Linear(width, 2)\n"
+            "if pretrained: self.url = {}[type(self).__name__]",
+            "Net(width=64, pretrained=False)",
+            id="a flag without which nothing fails",
+        ),
+        pytest.param(
+            "def __init__(self, width, kernel=None):\n"
+            "self.a = nn.Conv1d(width, 2, {}['kernel'] if kernel is None else kernel)",
+            "Net(width=64, kernel=3)",
+            id="what is looked up where it is left out",
+        ),
+        pytest.param(
             "def __init__(self, config):\n"
             "if config.kind == 'wide': self.a = nn.Linear(config.width, 2)\n"
             "else: self.a = nn.Linear(2, 2)",
