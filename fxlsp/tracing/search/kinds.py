@@ -82,6 +82,8 @@ def read(trial: Trial, outcome: Outcome, names: Names, places: Places) -> Iterat
         for path in _suspects(frames, outcome.uses, trial, text):
             # Of a list of them it is the list that is wrong.
             yield changed(trial, path[:-1] if re.fullmatch(r"\[\d+\]", path[-1]) else path, _MODULES)
+    if "return_layers" in text:
+        yield from _with_children(trial, outcome, frames)
     suspects = _suspects(frames, outcome.uses, trial, text) if frames else []
     others = [_others(trial, path, outcome.uses.get(path), frames) for path in suspects if path not in named]
     yield from _in_turn(others)
@@ -135,6 +137,19 @@ def _with_layers(trial: Trial, attribute: str) -> Iterator[Trial]:
     for path, part in leaves(trial):
         if part == Text(IDENTITY) and layer is not None:
             yield changed(trial, path, Text(layer))
+
+
+def _with_children(trial: Trial, outcome: Outcome, frames: list[Line]) -> Iterator[Trial]:
+    """A backbone with the layers by name that torchvision's ``IntermediateLayerGetter`` is to return the results of."""
+    wanted = next((frame.f_locals["return_layers"] for frame, _ in frames if "return_layers" in frame.f_locals), None)
+    if not isinstance(wanted, dict) or not wanted:
+        return
+    layers = ", ".join(f"{str(name)!r}: {IDENTITY}" for name in wanted)
+    backbone = Text(f"torch.nn.Sequential(__import__('collections').OrderedDict({{{layers}}}))")
+    for path, part in leaves(trial):
+        use = outcome.uses.get(path)
+        if path[0] == "made" and (part == Text(IDENTITY) or (use is not None and use.lists_modules)):
+            yield changed(trial, path, backbone)
 
 
 def _with_keys(trial: Trial, uses: Mapping[Path, Use], keys: list[str], names: Names) -> Iterator[Trial]:

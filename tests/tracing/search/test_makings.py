@@ -227,6 +227,16 @@ def body(text: str) -> str:
             id="what is looked up where it is left out",
         ),
         pytest.param(
+            "def __init__(self, backbone: nn.Module):\n"
+            "return_layers = {'layer3': 'low', 'layer4': 'high'}\n"
+            "if not set(return_layers).issubset([name for name, _ in backbone.named_children()]):\n"
+            "    raise ValueError('return_layers are not present in model')\n"
+            "self.body = backbone",
+            "Net(backbone=torch.nn.Sequential(__import__('collections').OrderedDict("
+            "{'layer3': torch.nn.Identity(), 'layer4': torch.nn.Identity()})))",
+            id="layers of a backbone by name",
+        ),
+        pytest.param(
             "def __init__(self, config):\n"
             "if config.kind == 'wide': self.a = nn.Linear(config.width, 2)\n"
             "else: self.a = nn.Linear(2, 2)",
