@@ -142,6 +142,9 @@ def _of_own_class(annotation: type, names: Names, module: ModuleType, depth: int
     name = annotation.__name__
     if vars(module).get(name) is not annotation or depth >= _DEEPEST or inspect.isabstract(annotation):
         return None
+    if annotation.__module__ == typing.__name__:
+        # ``Any`` is a class since Python 3.11.
+        return None
     if issubclass(annotation, enum.Enum):
         members = list(annotation)
         return Text(f"{name}.{members[0].name}") if members else None

@@ -449,6 +449,12 @@ class Config:
     assert report.recipe.init == "Net(config=Config(width=64, kind=Kind.SMALL))"
 
 
+def test_an_argument_that_may_be_anything_is_found_by_its_name(worker: Any, write: Callable[..., str]) -> None:
+    text = body("def __init__(self, width: Any):\nself.a = nn.Linear(width, 2)")
+    report = worker.report(write(text.replace("from typing import", "from typing import Any,")) + ":Net")
+    assert report.recipe.init == "Net(width=64)"
+
+
 def test_a_building_block_of_the_file_is_handed_in_where_its_attributes_are_read(
     worker: Any, write: Callable[..., str]
 ) -> None:
