@@ -44,6 +44,9 @@ _LEFT_OUT = re.compile(r"\b(None|specif\w+|requires?d?|provided?|passed?|given|m
 """What is said where an argument was left out."""
 _OF_OTHER_BRANCH = re.compile(r"module '[\w.]+' has no attribute")
 """What no argument mends, but which is not asked for where another branch is taken."""
+_NOT_THERE = (KeyError, OSError)
+"""What is raised where a constructor reads what is elsewhere, as weights or settings are: by default that is no mistake
+of the class's."""
 _NOT_CALLABLE = "'NoneType' object is not callable"
 """What is said where a layer was left out, or a flag says that there is none."""
 _NUMBERS = re.compile(r"\d+")
@@ -268,9 +271,7 @@ class Search:
             yield from other_masks(trial, set())
             if outcome.model is not None:
                 yield from (replace(trial, fed=fed) for fed in further_inputs(outcome.model, trial.fed))
-        yield from self._by_another_branch(
-            trial, conditions.decisive(own_frames(error.__traceback__, self._places)[:2])
-        )
+        yield from self._by_another_branch(trial, outcome)
         for key, guesses in self._further.items() if _EMPTY.search(text) and "missing" not in text else ():
             if isinstance(trial.made, Group) and key not in dict(trial.made.items):
                 yield from (changed(trial, ("made", key), guess) for guess in guesses)
@@ -306,13 +307,16 @@ class Search:
                 if name not in dict(trial.made.items):
                     yield changed(trial, ("made", name), guess)
 
-    def _by_another_branch(self, trial: Trial, decisive: set[str]) -> Iterator[Trial]:
-        """What is left to its default, and decides that the failing line runs, has another value."""
-        if isinstance(trial.made, Group):
-            passed = dict(trial.made.items)
-            for name, guess in (*self._defaults.items(), *self._optional.items()):
-                if name in decisive and name not in passed:
-                    yield changed(trial, ("made", name), guess)
+    def _by_another_branch(self, trial: Trial, outcome: Outcome) -> Iterator[Trial]:
+        """What decides by its default that a constructor reads what is not there has another value."""
+        error = outcome.error
+        if outcome.model is not None or not isinstance(error, _NOT_THERE) or not isinstance(trial.made, Group):
+            return
+        decisive = conditions.decisive(own_frames(error.__traceback__, self._places)[:2])
+        passed = dict(trial.made.items)
+        for name, guess in (*self._defaults.items(), *self._optional.items()):
+            if name in decisive and name not in passed:
+                yield changed(trial, ("made", name), guess)
 
     def _with_parts(self, trial: Trial, outcome: Outcome) -> Trial:
         told = with_parts(trial, outcome.uses)
