@@ -186,15 +186,26 @@ def test_a_report_says_that_what_follows_a_failure_is_unknown_where_following_it
 
 
 def descendants_of(pid: int) -> list[int]:
-    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """Of a process that has ended none: it may end while it is looked at."""
+    try:
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
     return [*children, *(descendant for child in children for descendant in descendants_of(child))]
+
+
+def test_a_process_that_has_ended_has_no_descendants() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "pass"])
+    process.wait()
+    assert descendants_of(process.pid) == []
+    assert not is_running(process.pid)
 
 
 def is_running(pid: int) -> bool:
     """Whether a process is there and is no zombie that only waits to be reaped."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
 
 

@@ -429,9 +429,10 @@ def holders_of(worker: Worker) -> list[int]:
 def _connections(pid: int) -> set[str]:
     """Kinds of what it is connected with; none of a process that is about to end."""
     kinds = set()
-    with suppress(FileNotFoundError):
+    # The files of one that is ending may not be looked at by anybody but root.
+    with suppress(OSError):
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-            with suppress(FileNotFoundError):
+            with suppress(OSError):
                 kinds.add(os.readlink(descriptor).partition(":")[0])
     return kinds & {"socket", "pipe"}
 
