@@ -19,17 +19,31 @@ def entry_of(model: torch.nn.Module) -> Callable[..., Any]:
     )
 
 
-def _bound(method: Callable[..., Any]) -> Callable[..., Any]:
-    """``method`` with the signature of what is called: a ``script_method`` counts ``self``, to which it is bound."""
+def _bound(method: Any) -> Callable[..., Any]:
+    """``method`` with the signature of what is called: by itself it counts ``self``, or has none where it was traced."""
     written = getattr(method, "__wrapped__", None)
-    if not inspect.isfunction(written):
-        return method
 
     def entry(*args: Any, **kwargs: Any) -> Any:
         return method(*args, **kwargs)
 
-    entry.__signature__ = inspect.signature(written.__get__(method))  # type: ignore[attr-defined]
+    signature = inspect.signature(written.__get__(method)) if inspect.isfunction(written) else _compiled(method)
+    entry.__signature__ = signature  # type: ignore[attr-defined]
     return entry
+
+
+def _compiled(method: Any) -> inspect.Signature:
+    """The signature that TorchScript has of a method, without ``self``."""
+    _, *arguments = method.schema.arguments
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                argument.name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=argument.default_value if argument.has_default_value() else inspect.Parameter.empty,
+            )
+            for argument in arguments
+        ]
+    )
 
 
 def has_forward(model: torch.nn.Module) -> bool:

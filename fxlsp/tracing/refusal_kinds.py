@@ -57,6 +57,8 @@ _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
     (ValueError, r"varnames is too small$", NOT_ENTERED),
     (RuntimeError, r"argument cannot be part of \*args expansion", NOT_ENTERED),
     (NotImplementedError, r'missing the required "forward" function', NOT_ENTERED),
+    # The root is a scripted module.
+    (AssertionError, r"^traced_func_name=\w+ doesn't exist in ", NOT_ENTERED),
     # Newer versions of torch keep the proxy, which is found there afterwards.
     (TypeError, r"^cannot assign .*(Proxy|Attribute)\(.* as buffer", PROXY_KEPT),
 )

@@ -130,6 +130,8 @@ class ModulePathTracer(torch.fx.Tracer):
             for name, module in root.named_modules(remove_duplicate=False):
                 self._names.setdefault(module, []).append(name)
             self._root_definition = _definition(forward_code(root))
+        # Where torch.fx refuses the root itself, nothing has been recorded.
+        self.graph = torch.fx.Graph(tracer_cls=type(self))
         return super().trace(root, concrete_args)
 
     def create_args_for_root(

@@ -26,3 +26,10 @@ def test_a_scripted_method_is_called_without_self(write: Callable[..., str]) -> 
     entry = entry_of(runpy.run_path(write(SCRIPTED))["Net"]())
     assert list(inspect.signature(entry).parameters) == ["x", "scale"]
     assert entry(torch.ones(2), 3).tolist() == [3, 3]
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+def test_one_that_was_traced_takes_what_it_was_traced_with() -> None:
+    entry = entry_of(torch.jit.trace(torch.nn.Linear(4, 3), torch.ones(2, 4)))
+    assert list(inspect.signature(entry).parameters) == ["input"]
+    assert entry(torch.ones(5, 4)).shape == (5, 3)

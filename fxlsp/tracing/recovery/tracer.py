@@ -261,6 +261,9 @@ class RecoveringTracer(ModulePathTracer):
         return self._calls.module(m, forward, entered, args, kwargs)
 
     def trace(self, root: torch.nn.Module | Callable[..., Any], concrete_args: Any = None) -> torch.fx.Graph:
+        if isinstance(root, torch.jit.ScriptModule):
+            # Its class has no ``forward``, without which torch.fx does not begin.
+            self.traced_func_name = "__call__"
         graph = super().trace(root)
         for node in graph.find_nodes(op="output"):
             self.know(node, self._calls.result, flops=0)
