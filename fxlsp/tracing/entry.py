@@ -20,7 +20,7 @@ def entry_of(model: torch.nn.Module) -> Callable[..., Any]:
 
 
 def _bound(method: Any) -> Callable[..., Any]:
-    """``method`` with the signature of what is called: by itself it counts ``self``, or has none where it was traced."""
+    """``method`` with the signature of what is called: its own counts ``self``, or is missing where it was traced."""
     written = getattr(method, "__wrapped__", None)
 
     def entry(*args: Any, **kwargs: Any) -> Any:

@@ -30,6 +30,7 @@ def test_a_scripted_method_is_called_without_self(write: Callable[..., str]) -> 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_one_that_was_traced_takes_what_it_was_traced_with() -> None:
-    entry = entry_of(torch.jit.trace(torch.nn.Linear(4, 3), torch.ones(2, 4)))
+    traced = torch.jit.trace(torch.nn.Linear(4, 3), torch.ones(2, 4))  # type: ignore[no-untyped-call]
+    entry = entry_of(traced)
     assert list(inspect.signature(entry).parameters) == ["input"]
     assert entry(torch.ones(5, 4)).shape == (5, 3)
