@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
 HEAD = """
 import torch
@@ -274,6 +275,9 @@ def net(made: str, signature: str, run: str) -> str:
             "return self.a(word) + self.b(state).unsqueeze(-1)",
             "torch.ones(2, 16, dtype=torch.long), torch.randn(2, 16)",
             id="numbers that are dropped out",
+            marks=pytest.mark.skipif(
+                torch.__version__.startswith("2.6."), reason="torch 2.6 drops out integers, if they are fake"
+            ),
         ),
         pytest.param(
             "",

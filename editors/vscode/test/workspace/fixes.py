@@ -47,9 +47,10 @@ class Chosen(nn.Module):
 
 
 class Sized(nn.Module):
-    """Sizes that the graph has to compute."""
+    """Sizes that the graph has to compute, and what it does not do."""
 
     def forward(self, x):
+        x.requires_grad = True
         low = torch.zeros(x.shape[0], 8)
         high = torch.ones(*x.shape)
         return x * len(x) + low + high
