@@ -66,7 +66,10 @@ class Texts:
             if not elsewhere.concerns(program):
                 self._take(program, analyse(program, self._session.folder_of(path).settings, elsewhere))
                 return True
-        if path not in self._analysing:
+        if path in self._analysing:
+            # What it began with may not hold any more: the text, the settings.
+            self._again.add(path)
+        else:
             self._run(self._analysing, path, self._analyse_on_thread(path))
         return len(program.text) <= _SHORT_TEXT and self._take_provisionally(program)
 
@@ -81,6 +84,10 @@ class Texts:
 
     def changed_elsewhere(self, paths: frozenset[str] | None) -> None:
         """Asks again what these files, or all if None, say about the models of the open documents."""
+        # What is analysed for the first time has nobody yet who could tell whether these files concern it.
+        self._again |= {
+            path for path in self._analysing if path not in self._session.analyses and paths != frozenset({path})
+        }
         for path, analysis in tuple(self._session.analyses.items()):
             derived = self._rebase(path)
             if derived or paths is None or (paths - {path} and self._is_concerned(analysis, paths - {path})):

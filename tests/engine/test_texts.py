@@ -1,0 +1,96 @@
+"""What becomes of a text that is being analysed while what the analysis began with changes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from fxlsp.engine.analysis import Analysis, analyse
+from fxlsp.engine.elsewhere import Elsewhere
+from fxlsp.engine.folders import Client, read_folder
+from fxlsp.engine.index import Index
+from fxlsp.engine.session import Session
+from fxlsp.engine.settings import Settings
+from fxlsp.engine.texts import Texts
+from fxlsp.source.documents import Document, read_document
+from fxlsp.source.offers import offers_of
+
+NET = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return x.relu()
+"""
+USE = "import torch\nfrom net import Net\n\nnet = Net()\nnet(torch.randn(2, 3))\n"
+LONG = "# More than is analysed without a thread.\n" * 100
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    (tmp_path / "net.py").write_text(NET + LONG)
+    (tmp_path / "use.py").write_text(USE)
+    return Session((read_folder(str(tmp_path), Client({})),))
+
+
+class Held:
+    """Lets the first analysis go on when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.began, self.goes_on = threading.Event(), threading.Event()
+
+        def held(document: Document, settings: Settings, elsewhere: Elsewhere) -> Analysis | None:
+            self.began.set()
+            assert self.goes_on.wait(10)
+            return analyse(document, settings, elsewhere)
+
+        monkeypatch.setattr("fxlsp.engine.texts.analyse", held)
+
+
+async def recipes_after(
+    session: Session, monkeypatch: pytest.MonkeyPatch, change: Callable[[Texts], None]
+) -> list[str]:
+    """The inputs that the workspace has for the model, where something changes while its text is first analysed."""
+    held = Held(monkeypatch)
+    path = f"{session.folders[0].path}/net.py"
+    document = session.documents[path] = read_document(path)
+    with ThreadPoolExecutor(1) as executor:
+        known = asyncio.Event()
+        tested = Texts(session, executor, lambda path: known.set())
+        tested.arrived(document)
+        assert await asyncio.to_thread(held.began.wait, 10)
+        change(tested)
+        held.goes_on.set()
+        while tested.is_busy:
+            await asyncio.wait_for(known.wait(), 10)
+            known.clear()
+    (candidate,) = session.analyses[path].candidates
+    return [recipe.inputs for recipe in candidate.recipes if recipe is not None and recipe.inputs is not None]
+
+
+async def test_what_the_index_has_learned_meanwhile_counts(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(tested: Texts) -> None:
+        paths = [f"{session.folders[0].path}/{name}" for name in ("net.py", "use.py")]
+        session.index = Index({path: offers_of(read_document(path)) for path in paths})
+        tested.changed_elsewhere(None)
+
+    assert await recipes_after(session, monkeypatch, read) == ["torch.randn(2, 3)"]
+
+
+async def test_settings_that_have_changed_meanwhile_count(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def set_recipe(tested: Texts) -> None:
+        (folder,) = session.folders
+        Path(folder.path, "pyproject.toml").write_text(
+            '[tool.fxlsp.recipes]\n"net.py:Net" = ["Net()(torch.randn(7, 3))"]\n'
+        )
+        session.folders = (read_folder(folder.path, Client({})),)
+        tested.arrived(next(iter(session.documents.values())))
+
+    assert await recipes_after(session, monkeypatch, set_recipe) == ["torch.randn(7, 3)"]
