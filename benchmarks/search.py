@@ -227,18 +227,19 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
                 return {"status": "not made", "reason": str(error)[:300]}
     with _classes_noted(module) as ran:
         found = lacking.found(None)
+    runs = found.inputs is not None and not found.fails
     answer: Answer = {
-        "status": "found" if found.inputs is not None else "made" if found.init is not None else "not made",
+        "status": "fails" if found.fails else "found" if runs else "made" if found.init is not None else "not made",
         "init": found.init,
         "inputs": found.inputs,
         "tries": found.tries,
         "ms": round(found.milliseconds, 1),
         "load_ms": round(load_ms, 1),
     }
-    if found.inputs is None and found.error is not None:
+    if not runs and found.error is not None:
         answer["reason"] = f"{type(found.error).__name__}: {found.error}"[:300]
         answer["where"] = "".join(traceback.format_exception(found.error)[-4:])[-900:]
-    if found.inputs is not None:
+    if runs:
         answer["ran"] = sorted(ran)
     return answer
 

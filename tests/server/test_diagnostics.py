@@ -66,6 +66,35 @@ async def test_what_is_never_used_is_tagged_as_unnecessary_where_editors_fade_th
     assert {problem["code"]: problem.get("tags") for problem in problems} == expected
 
 
+async def test_sizes_that_fit_with_no_input_are_told_where_nothing_says_what_the_model_is_fed(
+    start: Start, tmp_path: Path
+) -> None:
+    client = await start()
+    text = NET.replace("# fxlsp: Net()(torch.randn(2, 3))\n", "").replace("return y", "return y @ torch.ones(5, 2)")
+    buffer = client.open(tmp_path / "net.py", text)
+    (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
+    assert (problem["code"], problem["severity"]) == ("FX401", 1)
+    assert client.covered(buffer, problem["range"]) == "y @ torch.ones(5, 2)"
+
+
+async def test_an_edit_that_breaks_a_model_of_which_the_inputs_were_guessed_is_told_until_it_is_mended(
+    start: Start, tmp_path: Path
+) -> None:
+    client = await start()
+    text = NET.replace("# fxlsp: Net()(torch.randn(2, 3))\n", "").replace(
+        "self.fc(x)", "self.fc(self.conv(x).flatten(1))"
+    )
+    layers = "self.conv, self.fc = nn.Conv2d(3, 16, 3), nn.Linear(400, 4)"
+    buffer = client.open(tmp_path / "net.py", text.replace("self.fc = nn.Linear(3, 4)", layers))
+    await client.rest()
+    assert not await client.problems(buffer)
+    client.replace(buffer, "400", "425")
+    (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
+    assert problem["code"] == "FX401"
+    client.replace(buffer, "425", "400")
+    await client.until(lambda: client.problems(buffer), lambda problems: not problems)
+
+
 async def test_problems_keep_their_place_and_get_the_version_of_each_edit(start: Start, tmp_path: Path) -> None:
     client = await start()
     buffer = client.open(tmp_path / "net.py", NET.replace("Linear(3", "Linear(5"))

@@ -20,7 +20,7 @@ from .lengths import of_share, pyramids, several
 from .names import SEQUENCE, name_of
 from .sizes import equalised, number_of, numbers, resized, split, step_of, tensors, trimmed, with_number
 
-_BROADCASTING = re.compile(
+BROADCASTING = re.compile(
     r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
     |minimum|pow|eq|ne|lt|gt|le|ge|bitwise_and|bitwise_or|logical_and|logical_or|and|or|masked_fill
     |addcmul|addcdiv|binary_cross_entropy_with_logits|binary_cross_entropy|mse_loss|l1_loss
@@ -39,7 +39,7 @@ def read(trial: Trial, call: Call) -> Iterator[Trial]:
     operands = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, torch.Tensor)]
     name = call.name.strip("_")
     if name.startswith("conv") and len(operands) > 1:
-        yield from _convolution(trial, name, call, operands)
+        yield from _convolution(trial, call, operands)
     elif name == "linear" and len(operands) > 1:
         yield from _floats(trial, operands[0])
         yield from _features(trial, call, operands[0], operands[1].shape[-1])
@@ -81,7 +81,7 @@ def _without_weights(trial: Trial, name: str, call: Call, operands: list[torch.T
         for path, tensor in tensors(trial):
             if path[0] == "fed" and (path, tensor) in list(_same(trial, operands[0])):
                 yield changed(trial, path, Open(name_of(path), 2, fed=True))
-    elif _BROADCASTING.fullmatch(name) and len(operands) > 1:
+    elif BROADCASTING.fullmatch(name) and len(operands) > 1:
         yield from _broadcast(trial, operands[0], operands[1])
     elif operands and len(call.args) > 1:
         yield from _of_argument(trial, name, call, operands[0])
@@ -138,14 +138,10 @@ def retyped(trial: Trial, operand: torch.Tensor, dtype: Any) -> Iterator[Trial]:
         yield changed(trial, path, replace(tensor, dtype=dtype))
 
 
-def _convolution(trial: Trial, name: str, call: Call, operands: list[torch.Tensor]) -> Iterator[Trial]:
+def _convolution(trial: Trial, call: Call, operands: list[torch.Tensor]) -> Iterator[Trial]:
     operand, weight = operands[0], operands[1]
     dimensions = weight.dim() - 2
-    transposed = "transpose" in name
-    groups = call.kwargs.get("groups", call.args[6] if len(call.args) > 6 else 1)
-    if transposed or not isinstance(groups, int):
-        groups = 1
-    channels = weight.shape[0] if transposed else weight.shape[1] * groups
+    channels = channels_of(call, weight)
     yield from _floats(trial, operand)
     if operand.dim() != dimensions + 2:
         for path, _ in _same(trial, operand):
@@ -165,6 +161,14 @@ def _convolution(trial: Trial, name: str, call: Call, operands: list[torch.Tenso
         if kernel > smallest:
             yield from _smaller(trial, kernel)
     yield from resized(trial, (max(weight.shape[2:]) / max(smallest, 1) * 2) ** dimensions)
+
+
+def channels_of(call: Call, weight: torch.Tensor) -> int:
+    """The channels that a convolution with this weight takes."""
+    groups = call.kwargs.get("groups", call.args[6] if len(call.args) > 6 else 1)
+    if "transpose" in call.name:
+        return weight.shape[0]
+    return weight.shape[1] * (groups if isinstance(groups, int) else 1)
 
 
 def _indexed(trial: Trial, call: Call, given: torch.Tensor, index: torch.Tensor) -> Iterator[Trial]:

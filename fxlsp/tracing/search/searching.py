@@ -20,6 +20,7 @@ from . import conditions, keys, kinds, lengths, messages, modes, operators, retu
 from .attempts import Attempts, Call, Outcome, Under
 from .bodies import body_of
 from .budget import Budget, OutOfTimeError
+from .contradictions import contradicts_itself
 from .failing_lines import failing_text, own_frames, words_at
 from .feeds import first_feed, further_inputs, optional_inputs, other_masks, part_of_input, written_feed
 from .guesses import Group, Guess, Open, Text, Trial, changed
@@ -33,6 +34,8 @@ _OTHER_EVERY = 5
 """Every so many tries one starts elsewhere, lest all go into a way that ends nowhere."""
 _MOST_SUGGESTED = 40
 """Trials that one error may suggest."""
+_MADE = (1, 0)
+"""How far a trial has come whose model was made, and that failed before any operation had run."""
 _NEARLY, _NEAR = (1, 1_000_000), 12
 """How far a trial counts to have come that ran until its chameleons were replaced, and for how many suggestions."""
 _MOST_CAUSES = 3
@@ -49,6 +52,8 @@ _NOT_THERE = (KeyError, OSError)
 of the class's."""
 _NOT_CALLABLE = "'NoneType' object is not callable"
 """What is said where a layer was left out, or a flag says that there is none."""
+_TRIES_TO_BE_SURE, _MILLISECONDS_TO_BE_SURE = 100, 600.0
+"""That a model is at fault, after the search."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -61,7 +66,9 @@ class Found:
     tries: int
     milliseconds: float
     error: BaseException | None = None
-    """What the furthest trial ended with, where inputs were not found."""
+    """What the furthest trial ended with, where no inputs were found that the model runs with."""
+    fails: bool = False
+    """Whether the model fails whatever it is fed: ``inputs`` are then those with which it gets furthest."""
 
 
 class Search:
@@ -83,7 +90,8 @@ class Search:
         self._nearly: set[Trial] = set()
         """Those that ran with chameleons, and are now without: if these fail, there is little left to change."""
         self._failures: Counter[tuple[tuple[int, int], int, str]] = Counter()
-        self._best: tuple[tuple[int, int], BaseException | None] = ((-1, 0), None)
+        self._guessed: Trial | None = None
+        self._furthest: tuple[Trial, Outcome] | None = None
         self._made: str | None = None
         self._optional: dict[str, Guess] = {}
         self._further: dict[str, list[Guess]] = {}
@@ -91,7 +99,8 @@ class Search:
 
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
-        self._push(Trial(Text(guess.init), None if guess.inputs is None else written_feed(guess.inputs)), (3, 0), 0)
+        self._guessed = Trial(Text(guess.init), None if guess.inputs is None else written_feed(guess.inputs))
+        self._push(self._guessed, (3, 0), 0)
 
     def of_target(self, target: Any, name: str) -> Found:
         """Arguments for a class or factory, and inputs for what it makes."""
@@ -129,7 +138,31 @@ class Search:
             # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
             # was found so far counts; why no more was goes to the log.
             traceback.print_exc()
-        return Found(self._made, inputs, self._budget.tries, self._budget.spent_ms, self._best[1])
+        failed = self._failed() if inputs is None else None
+        error = None if self._furthest is None else self._furthest[1].error
+        if failed is None or failed.fed is None:
+            return Found(self._made, inputs, self._budget.tries, self._budget.spent_ms, error)
+        return Found(failed.init, failed.fed.text, self._budget.tries, self._budget.spent_ms, error, fails=True)
+
+    def _failed(self) -> Trial | None:
+        """The trial that got furthest, if the model is at fault for its failure.
+
+        So it is if it ran like that before an edit, as far as is known: no other inputs do better since.
+        """
+        if self._furthest is None or self._furthest[0].fed is None:
+            return None
+        if self._furthest[0] == self._guessed and self._furthest[1].progress > _MADE:
+            return self._guessed
+        budget = Budget(_TRIES_TO_BE_SURE, _MILLISECONDS_TO_BE_SURE)
+        with suppress(Exception, OutOfTimeError), budget.enforced():
+            return self._furthest[0] if self._is_contradiction(budget) else None
+        return None
+
+    def _is_contradiction(self, budget: Budget) -> bool:
+        def run(trial: Trial) -> Outcome | None:
+            return self._attempts.run(trial) if budget.begin_try() else None
+
+        return self._furthest is not None and contradicts_itself(*self._furthest, run, self._places)
 
     def _first_that_runs(self) -> str | None:
         while (trial := self._next()) is not None and self._budget.begin_try():
@@ -148,8 +181,8 @@ class Search:
                 self._nearly.add(settled)
                 self._push(settled, (2, 0), 0)
                 continue
-            if outcome.progress > self._best[0]:
-                self._best = outcome.progress, outcome.error
+            if self._furthest is None or outcome.progress > self._furthest[1].progress:
+                self._furthest = trial, outcome
             self._suggest(trial, outcome)
         return None
 

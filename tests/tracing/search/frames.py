@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from fxlsp.report.report import Report
+
 HEAD = """
 import dataclasses
 import enum
@@ -37,3 +42,11 @@ def net(arguments: str, made: str, signature: str, run: str) -> str:
         f"{HEAD}class Net(nn.Module):\n    def __init__(self, {arguments}):\n        super().__init__()\n{constructor}"
         f"\n    def forward(self, {signature}):\n{forward}"
     )
+
+
+def asked(worker: Any, path: str, guess: Mapping[str, str | None]) -> Report:
+    """The report of a trace whose request tells what was found before."""
+    number = worker.ask(f"{path}:Net", guess=guess)
+    message = worker.next()
+    assert (message["id"], message["type"]) == (number, "report")
+    return Report.from_json(message["report"])

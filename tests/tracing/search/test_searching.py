@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from fxlsp.report.report import Report
 from fxlsp.tracing.search.budget import LARGE, Budget, OutOfTimeError
 from fxlsp.tracing.search.feeds import written_feed
 from fxlsp.tracing.search.guesses import Group, Open, Size, Tensor, Text, Trial, changed, part_at
+from tests.tracing.search.frames import asked
 
 
 def test_no_more_tries_begin_than_the_budget_has() -> None:
@@ -102,14 +102,6 @@ def test_what_was_found_can_be_evaluated_by_whoever_reads_it(worker: Any, write:
     report = worker.report(f"{path}:Net", found.init, found.inputs)
     assert report.complete
     assert report.recipe.source == "option"
-
-
-def asked(worker: Any, path: str, guess: Mapping[str, str | None]) -> Report:
-    """The report of a trace whose request tells what was found before."""
-    number = worker.ask(f"{path}:Net", guess=guess)
-    message = worker.next()
-    assert (message["id"], message["type"]) == (number, "report")
-    return Report.from_json(message["report"])
 
 
 def test_what_was_found_before_an_edit_is_tried_first(worker: Any, write: Callable[..., str]) -> None:
