@@ -48,6 +48,8 @@ class Target:
     source: RecipeSource | None
     names_in: str | None = None
     """The file whose names ``init`` and ``inputs`` use, where that is not the target's own."""
+    fails: bool = False
+    """Whether it is known that the model fails whatever it is fed, where that was guessed."""
 
     def __str__(self) -> str:
         return f"{self.file or self.module}:{self.name}"

@@ -106,7 +106,7 @@ class Lacking:
     def _with(self, found: Found) -> Target:
         if found.init is None:
             return self._target
-        return replace(self._target, init=found.init, inputs=found.inputs, source="search")
+        return replace(self._target, init=found.init, inputs=found.inputs, source="search", fails=found.fails)
 
 
 @contextmanager
