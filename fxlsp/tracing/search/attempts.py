@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -29,6 +30,8 @@ from .modes import in_mode_of
 
 _MOST_JOINS = 8
 """Those that are remembered: what does not fit was joined a few calls ago."""
+_MOST_ELEMENTS = 2**24
+"""Parameters of a model that is run with data (64 MiB of float32)."""
 _SET_DATA = inspect.getattr_static(torch.Tensor, "data").__set__
 """What torch calls for ``tensor.data = ...``, as it tells of it."""
 
@@ -129,25 +132,48 @@ class Attempts:
         outcome = self.made(trial)
         if outcome.model is None or trial.fed is None:
             return outcome
-        fed = trial.fed
-        realised = _Realised(self._module, self._part)
+        fed, realised = trial.fed, _Realised(self._module, self._part)
+
+        def inputs() -> Any:
+            arguments = construct(
+                lambda: realised.value(fed, ("fed",)), Constructions(self._places), self._mode, really=False
+            )
+            return tree_map(lambda item: as_fake(self._mode, item), arguments)
+
+        self._run(trial, outcome, inputs, self._mode)
+        outcome.uses.update(realised.uses)
+        return outcome
+
+    def run_with_data(self, trial: Trial) -> Outcome | None:
+        """Make the model of a concrete trial and run it on tensors with data; None if it is too large for that."""
+        model, fed = self.made(trial).model, trial.fed
+        if model is None or fed is None or sum(each.numel() for each in model.parameters()) > _MOST_ELEMENTS:
+            return None
+        outcome, realised = Outcome(), _Realised(self._module, self._part)
+
+        def inputs() -> Any:
+            make = lambda: (realised.value(trial.made, ("made",)), realised.value(fed, ("fed",)))  # noqa: E731 - as above
+            outcome.model, arguments = construct(make, Constructions(self._places), self._mode, really=True)
+            return arguments
+
+        self._run(trial, outcome, inputs, nullcontext())
+        return outcome
+
+    def _run(
+        self, trial: Trial, outcome: Outcome, inputs: Callable[[], Any], mode: AbstractContextManager[Any]
+    ) -> None:
+        """Run ``outcome.model``, once the inputs are made, and note what comes of it."""
         watch = _Watch()
         try:
             seed()
-            make = lambda: realised.value(fed, ("fed",))  # noqa: E731 - one expression, named for the reader
-            arguments = construct(make, Constructions(self._places), self._mode, really=False)
-            args, kwargs = self._fake(arguments)
-            with in_mode_of(trial, outcome.model), DevicesAreCpu(), watch, self._mode, batches_of_one():
+            args, kwargs = inputs()
+            assert outcome.model is not None
+            with in_mode_of(trial, outcome.model), DevicesAreCpu(), watch, mode, batches_of_one():
                 outcome.output = outcome.model(*args, **kwargs)
         except BaseException as error:
             outcome.error = _checked(error)
             outcome.failing = watch.failing
         outcome.progress = (1, watch.count)
-        outcome.uses.update(realised.uses)
-        return outcome
-
-    def _fake(self, value: Any) -> Any:
-        return tree_map(lambda item: as_fake(self._mode, item), value)
 
 
 def _checked(error: BaseException) -> BaseException:

@@ -91,6 +91,7 @@ class Search:
         """Those that ran with chameleons, and are now without: if these fail, there is little left to change."""
         self._failures: Counter[tuple[tuple[int, int], int, str]] = Counter()
         self._guessed: Trial | None = None
+        self._unconfirmed: Trial | None = None
         self._furthest: tuple[Trial, Outcome] | None = None
         self._made: str | None = None
         self._optional: dict[str, Guess] = {}
@@ -138,6 +139,8 @@ class Search:
             # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
             # was found so far counts; why no more was goes to the log.
             traceback.print_exc()
+        if inputs is None and self._unconfirmed is not None and self._unconfirmed.fed is not None:
+            self._made, inputs = self._unconfirmed.init, self._unconfirmed.fed.text
         failed = self._failed() if inputs is None else None
         error = None if self._furthest is None else self._furthest[1].error
         if failed is None or failed.fed is None:
@@ -175,16 +178,28 @@ class Search:
             if outcome.model is not None and self._made is None:
                 self._note_made(trial, outcome)
             if outcome.error is None or _needs_data(outcome.error):
-                if trial.is_concrete and trial.fed is not None:
+                if not trial.is_concrete or trial.fed is None:
+                    settled = self._settled(trial, outcome)
+                    self._nearly.add(settled)
+                    self._push(settled, (2, 0), 0)
+                    continue
+                refuted = self._refuted(trial, outcome)
+                if refuted is None:
                     return self._as_wanted(trial)
-                settled = self._settled(trial, outcome)
-                self._nearly.add(settled)
-                self._push(settled, (2, 0), 0)
-                continue
+                # As far as fake tensors can tell it runs: that counts if nothing else does.
+                self._unconfirmed = self._unconfirmed or trial
+                outcome = refuted
             if self._furthest is None or outcome.progress > self._furthest[1].progress:
                 self._furthest = trial, outcome
             self._suggest(trial, outcome)
         return None
+
+    def _refuted(self, trial: Trial, outcome: Outcome) -> Outcome | None:
+        """How a trial fails with data that went as far as it can without; None if it does not, or nobody knows."""
+        if outcome.error is None:
+            return None
+        really = self._attempts.run_with_data(trial)
+        return None if really is None or really.error is None else really
 
     def _as_wanted(self, trial: Trial) -> str:
         """The inputs of a trial that runs, in the user's sizes as far as it runs with them."""

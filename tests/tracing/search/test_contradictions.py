@@ -191,19 +191,5 @@ def test_inputs_of_before_an_edit_with_which_nothing_runs_any_more_are_forgotten
     assert "randn(5, 3" not in str(answer)
 
 
-def test_what_fails_with_guessed_inputs_alone_is_no_error(worker: Any, write: Callable[..., str]) -> None:
-    # A model that a script turns to doubles: fake tensors let the types pass, data do not.
-    text = net(
-        "",
-        "self.cell = nn.LSTMCell(1, 8)",
-        "x",
-        "h = torch.zeros(len(x), 8, dtype=torch.double)\nreturn self.cell(x, (h, h))",
-    )
-    report: Report = worker.report(write(text) + ":Net")
-    (problem,) = [problem for problem in report.problems if problem.code == "FX401"]
-    assert problem.severity == "info"
-    assert problem.message.endswith("the inputs were guessed")
-
-
 def stands_at(text: str, place: Location) -> str:
     return text.splitlines()[place.line - 1][place.column - 1 : place.end_column - 1]
