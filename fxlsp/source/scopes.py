@@ -68,6 +68,16 @@ class Scope:
         overtaken = any(last.start < each.start < byte for each in lasting)
         return None if overtaken else last
 
+    def rebinds(self, name: str, byte: int) -> bool:
+        """Whether ``name``, which was bound before ``byte``, is bound once more behind it."""
+        starts = [each.start for each in self.bindings.get(name, []) if each.how not in (How.CONFINED, *_KEEPING)]
+        return any(start < byte for start in starts) and any(start > byte for start in starts)
+
+    @property
+    def runs_in_order(self) -> bool:
+        """Whether its code runs where it stands, rather than when it is called."""
+        return self.kind is not ScopeKind.FUNCTION and (self.parent is None or self.parent.runs_in_order)
+
     def alters(self, binding: Binding, byte: int) -> bool:
         """Whether an attribute of the object is set between its binding and its use at ``byte``."""
         others = self.bindings.get(binding.name, [])

@@ -115,7 +115,8 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
         raise _Unknown(name)
     binding = owner.binding(name, use.byte)
     confined = binding is not None and binding.how is How.CONFINED
-    if owner.kind is ScopeKind.MODULE and not confined and not scopes.needs_loop(name, use.byte):
+    is_final = not _is_rebound(name, binding, use, owner) and not scopes.needs_loop(name, use.byte)
+    if owner.kind is ScopeKind.MODULE and not confined and is_final:
         value = None if binding is None else value_of(binding, owner, scopes)
         # Run in another process it would parse that one's arguments.
         return value if value is not None and parses_arguments(value.expression) else None
@@ -127,6 +128,12 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
     if owner.alters(binding, use.byte) and not _holds_options(value, scopes):
         raise _Unknown(name)
     return value
+
+
+def _is_rebound(name: str, binding: Binding | None, use: Use, owner: Scope) -> bool:
+    """Whether the name stands for something else in the end than as it is used here, if both are values."""
+    is_value = binding is None or binding.how is not How.IMPORTED
+    return is_value and use.scope.runs_in_order and owner.rebinds(name, use.byte)
 
 
 def _holds_options(value: Use, scopes: Scopes) -> bool:

@@ -150,6 +150,34 @@ def test_a_fixture_and_parameters_are_what_pytest_passes() -> None:
     assert sites(text) == [("Net(3)", "torch.ones(2, 5)")]
 
 
+def test_a_name_that_is_bound_again_later_stands_for_what_it_was_at_the_call() -> None:
+    text = """\
+        width = 8
+        x = torch.randn(2, width)
+        net = Net(width)
+        net(x)
+        width, x = 16, [[1, 2]]
+        """
+    assert sites(text) == [("Net(8)", "torch.randn(2, 8)")]
+
+
+def test_a_name_that_is_made_of_itself_is_followed_to_where_it_began() -> None:
+    text = """\
+        x = torch.randn(2, 8)
+        x = x.relu()
+        Net()(x)
+        x = None
+        """
+    assert sites(text) == [("Net()", "torch.randn(2, 8).relu()")]
+
+
+@pytest.mark.parametrize("change", ["x[0] = 1", "x += 1", "if x.sum() > 0:\n    x = x.relu()"])
+def test_a_name_that_is_bound_again_later_is_not_told_where_no_expression_says_what_it_was(change: str) -> None:
+    text = f"x = torch.randn(2, 8)\n{change}\nNet()(x)\n"
+    assert sites(text) == [("Net()", "x")]
+    assert ("Net()", "x") not in sites(text + "x = None\n")
+
+
 def test_a_loop_over_literals_is_in_its_first_round() -> None:
     text = """
         def main():
