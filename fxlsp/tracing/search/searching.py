@@ -91,6 +91,7 @@ class Search:
         """Those that ran with chameleons, and are now without: if these fail, there is little left to change."""
         self._failures: Counter[tuple[tuple[int, int], int, str]] = Counter()
         self._guessed: Trial | None = None
+        self._guess_progress = (0, 0)
         self._unconfirmed: Trial | None = None
         self._furthest: tuple[Trial, Outcome] | None = None
         self._made: str | None = None
@@ -141,25 +142,26 @@ class Search:
             traceback.print_exc()
         if inputs is None and self._unconfirmed is not None and self._unconfirmed.fed is not None:
             self._made, inputs = self._unconfirmed.init, self._unconfirmed.fed.text
-        failed = self._failed() if inputs is None else None
+        fails = inputs is None and self._fails()
+        found = self._guessed if inputs is None and self._is_kept() else None
+        if fails and self._furthest is not None:
+            found = self._furthest[0]
+        if found is not None and found.fed is not None:
+            self._made, inputs = found.init, found.fed.text
         error = None if self._furthest is None else self._furthest[1].error
-        if failed is None or failed.fed is None:
-            return Found(self._made, inputs, self._budget.tries, self._budget.spent_ms, error)
-        return Found(failed.init, failed.fed.text, self._budget.tries, self._budget.spent_ms, error, fails=True)
+        return Found(self._made, inputs, self._budget.tries, self._budget.spent_ms, error, fails)
 
-    def _failed(self) -> Trial | None:
-        """The trial that got furthest, if the model is at fault for its failure.
+    def _is_kept(self) -> bool:
+        """Whether no other inputs do better than those that were found before an edit."""
+        furthest = _MADE if self._furthest is None else self._furthest[1].progress
+        return self._guess_progress > _MADE and self._guess_progress >= furthest
 
-        So it is if it ran like that before an edit, as far as is known: no other inputs do better since.
-        """
-        if self._furthest is None or self._furthest[0].fed is None:
-            return None
-        if self._furthest[0] == self._guessed and self._furthest[1].progress > _MADE:
-            return self._guessed
+    def _fails(self) -> bool:
+        """Whether the model is at fault for the failure of the trial that got furthest."""
         budget = Budget(_TRIES_TO_BE_SURE, _MILLISECONDS_TO_BE_SURE)
         with suppress(Exception, OutOfTimeError), budget.enforced():
-            return self._furthest[0] if self._is_contradiction(budget) else None
-        return None
+            return self._is_contradiction(budget)
+        return False
 
     def _is_contradiction(self, budget: Budget) -> bool:
         def run(trial: Trial) -> Outcome | None:
@@ -189,7 +191,9 @@ class Search:
                 # As far as fake tensors can tell it runs: that counts if nothing else does.
                 self._unconfirmed = self._unconfirmed or trial
                 outcome = refuted
-            if self._furthest is None or outcome.progress > self._furthest[1].progress:
+            if trial == self._guessed:
+                self._guess_progress = outcome.progress
+            elif self._furthest is None or outcome.progress > self._furthest[1].progress:
                 self._furthest = trial, outcome
             self._suggest(trial, outcome)
         return None

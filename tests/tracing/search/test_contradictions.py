@@ -162,6 +162,16 @@ def test_inputs_with_which_a_model_ran_before_an_edit_show_what_the_edit_broke(
     (problem,) = after.problems
     assert problem.code == "FX401"
     assert after.recipe == before.recipe
+    # Another edge of the image might fit.
+    assert problem.severity == "info"
+
+
+def test_what_fits_with_no_input_stays_an_error_while_it_is_edited(worker: Any, write: Callable[..., str]) -> None:
+    made, signature, body, _ = FAILING["a linear layer"]
+    path = write(net("", made, signature, body))
+    before: Report = worker.report(path + ":Net")
+    after = asked(worker, path, {"init": before.recipe.init, "inputs": before.recipe.inputs})
+    assert [problem.severity for problem in after.problems] == ["error"]
 
 
 def test_inputs_of_before_an_edit_that_do_not_get_as_far_as_others_say_nothing(
