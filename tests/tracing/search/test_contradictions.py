@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -121,7 +122,8 @@ def test_sizes_that_fit_with_no_input_are_told(what: str, worker: Any, write: Ca
     (problem,) = report.problems
     assert (problem.code, problem.severity) == ("FX401", "error")
     assert problem.location is not None
-    assert stands_at(text, problem.location) == failing
+    located = stands_at(text, problem.location)
+    assert located == failing or (sys.version_info < (3, 11) and failing in located)  # 3.10 knows no columns.
     assert report.recipe.source == "search"
 
 
