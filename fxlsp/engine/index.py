@@ -47,7 +47,7 @@ class _Words(NamedTuple):
 def _words_of(files: Mapping[str, Offers]) -> _Words:
     by_word: dict[str, list[str]] = {}
     for path, offers in files.items():
-        for word in offers.mentions_of:
+        for word in offers.names_by_word:
             by_word.setdefault(word, []).append(path)
     return _Words(by_word, ())
 
@@ -183,7 +183,7 @@ class Index:
         word = place.name.rpartition(".")[2]
         for path in self._words.paths(word):
             offers = self.files.get(path)
-            for name, around in () if offers is None else offers.mentions_of.get(word, ()):
+            for name, around in () if offers is None else offers.mentions_of(word):
                 if self.resolve(path, name) == place:
                     yield path, name, around
 

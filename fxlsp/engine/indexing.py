@@ -146,10 +146,13 @@ def file_offers(path: str) -> dict[str, Offers | None]:
 
 
 def _files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Iterable[str]:
-    for number, path in enumerate(files_below(folder, (".py", SUFFIX), is_stopped, is_excluded)):
+    """Their real paths."""
+    root = os.path.realpath(folder)
+    for number, path in enumerate(files_below(root, (".py", SUFFIX), is_stopped, is_excluded)):
         if number >= _MOST_FILES:
             return
-        yield os.path.realpath(path)
+        # Folders that are links are not gone into: what remains to ask is whether the file is one.
+        yield os.path.realpath(path) if os.path.islink(path) else path
 
 
 def _content(path: str) -> tuple[bytes, State] | None:

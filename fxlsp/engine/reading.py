@@ -134,7 +134,7 @@ def _offers_in(message: Message) -> dict[str, Offers]:
     found = {name: Offers.from_json(data) for name, data in message["files"].items()}
     for offers in found.values():
         # The index asks for these of all files at once: bit by bit they are found while others are still read.
-        offers.mentions_of  # noqa: B018
+        offers.names_by_word  # noqa: B018
     gc.freeze()
     return found
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from fxlsp.source.syntax import captures, dotted_name, field, text_of
-
-_DEFINITIONS = "[(class_definition) (function_definition)] @definition"
+from fxlsp.source.syntax import dotted_name, field, parents_of, text_of
 
 _LOCALS = "<locals>"
 """As Python writes it in the ``__qualname__`` of what a function defines."""
@@ -53,7 +51,7 @@ def class_statements(root: Node) -> tuple[ClassStatement, ...]:
     found: list[ClassStatement] = []
     enclosing: list[tuple[int, str]] = []
     """(end, prefix of the names inside) of the definitions around, outermost first."""
-    for node in captures(root, _DEFINITIONS).get("definition", []):
+    for node in sorted(parents_of(root, "class") + parents_of(root, "def"), key=_start):
         while enclosing and enclosing[-1][0] <= node.start_byte:
             enclosing.pop()
         name = field(node, "name")
@@ -66,6 +64,10 @@ def class_statements(root: Node) -> tuple[ClassStatement, ...]:
         else:
             enclosing.append((node.end_byte, f"{qualname}.{_LOCALS}."))
     return tuple(found)
+
+
+def _start(node: Node) -> int:
+    return node.start_byte
 
 
 def _bases(node: Node) -> Iterator[str]:

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from fxlsp.source.syntax import captures, dotted_name, field, text_of
-
-_STATEMENTS = """
-(import_statement) @import
-(import_from_statement) @from
-(module (expression_statement (assignment left: (identifier) right: [(identifier) (attribute)]) @alias))
-"""
+from fxlsp.source.syntax import assignment_in, dotted_name, field, parents_of, text_of
 
 _CONVENTIONS = {"torch": "torch", "nn": "torch.nn"}
 """Read into a text that imports nothing: a snippet, a cell, a file of which the first lines are still to come."""
@@ -58,22 +52,32 @@ class ImportedNames:
 
 def imported_names(root: Node) -> ImportedNames:
     """The names that a file imports, in whatever scope."""
-    found = captures(root, _STATEMENTS)
-    names: dict[str, str] = {}
+    names = dict(_aliases(root))
     stars: list[str] = []
-    for alias in found.get("alias", []):
-        target, value = dotted_name(field(alias, "left")), dotted_name(field(alias, "right"))
-        if target is not None and value is not None:
-            names[target] = value
-    for statement in found.get("import", []):
-        names.update(_plain_import(statement))
-    for statement in found.get("from", []):
+    statements = parents_of(root, "import")
+    for statement in statements:
+        if statement.type == "import_statement":
+            names.update(_plain_import(statement))
+    for statement in statements:
+        if statement.type != "import_from_statement":
+            continue
         module = field(statement, "module_name")
         source = "" if module is None else text_of(module)
         if any(child.type == "wildcard_import" for child in statement.children):
             stars.append(source)
         names.update(_from_import(statement, source))
     return ImportedNames(names, tuple(stars))
+
+
+def _aliases(root: Node) -> Iterator[tuple[str, str]]:
+    """The names at the top that are assigned other names."""
+    for statement in root.named_children:
+        assignment = assignment_in(statement)
+        target = None if assignment is None else field(assignment, "left")
+        if assignment is not None and target is not None and target.type == "identifier":
+            value = dotted_name(field(assignment, "right"))
+            if value is not None:
+                yield text_of(target), value
 
 
 def _plain_import(statement: Node) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from fxlsp.source.forwards import takes_inputs
 from fxlsp.source.imports import ImportedNames, imported_names
 from fxlsp.source.syntax import assignment_in, field, text_of
 
-FORMAT = 1
+FORMAT = 2
 """Grows when what is written to disk means something else, and when :func:`may_offer` says something else."""
 
 _HINTS = (b"torch", b"forward", b"fxlsp:", b"lightning", b"transformers", b"timm")
@@ -28,8 +28,9 @@ _HINTS = (b"torch", b"forward", b"fxlsp:", b"lightning", b"transformers", b"timm
 # Two expressions that start with a word each are five times faster than one that does not.
 _IMPORTED = re.compile(rb"import[ \t]+([\w.]+)")
 _IMPORTED_FROM = re.compile(rb"from[ \t]+([\w.]+)")
-_WORD = re.compile(r"[A-Za-z_][\w.]*")
-_CALLED = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
+_CALLED = re.compile(rb"([A-Za-z_][\w.]*)\s*\(")
+_APART = bytes(byte if byte in b"_." or byte > 127 or chr(byte).isalnum() else ord(" ") for byte in range(256))
+"""Leaves the dotted names of a text in UTF-8, and numbers: four times faster than an expression that finds them."""
 
 
 def may_offer(data: bytes) -> bool:
@@ -74,18 +75,23 @@ class Offers:
         return {definition.name: definition for definition in self.definitions}
 
     @cached_property
-    def mentions_of(self) -> dict[str, list[tuple[str, str | None]]]:
-        """The dotted names that may mean something whose own name is the key, each with the definition around it."""
-        found: dict[str, list[tuple[str, str | None]]] = {}
+    def names_by_word(self) -> dict[str, list[str]]:
+        """The dotted names mentioned anywhere in the file that may mean something whose own name is the key."""
+        found: dict[str, list[str]] = {}
         imported = {name: full.rpartition(".")[2] for name, full in self.imports.names.items()}
-        inside = [(self.mentions, None), *((each.mentions, each.name) for each in self.definitions)]
-        for names, around in inside:
-            for name in names:
-                word = name.rpartition(".")[2]
-                found.setdefault(word, []).append((name, around))
-                if imported.get(name, word) != word:
-                    found.setdefault(imported[name], []).append((name, around))
+        for name in self.mentions.union(*(each.mentions for each in self.definitions)):
+            word = name.rpartition(".")[2]
+            found.setdefault(word, []).append(name)
+            if imported.get(name, word) != word:
+                found.setdefault(imported[name], []).append(name)
         return found
+
+    def mentions_of(self, word: str) -> Iterator[tuple[str, str | None]]:
+        """The dotted names that may mean something whose own name is ``word``, each with the definition around it."""
+        for name in self.names_by_word.get(word, ()):
+            if name in self.mentions:
+                yield name, None
+            yield from ((name, each.name) for each in self.definitions if name in each.mentions)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -127,7 +133,7 @@ def _find_offers(document: Document) -> Offers:
     functions = [node for node in statements_run_by(root) if node.type == "function_definition"]
     assigned = frozenset(_assigned_names(root))
     own = {each.qualname.partition(".")[0] for each in classes} | {_name(node) for node in functions}
-    names = _Names(root.text or b"", frozenset({*imports.names, *own, *assigned}), bool(imports.stars))
+    names = _Names(root, frozenset({*imports.names, *own, *assigned}), bool(imports.stars))
     definitions = [
         *(
             Definition(each.qualname, each.bases, takes_inputs(each), names.between(*each.node.byte_range))
@@ -155,27 +161,34 @@ def _assigned_names(root: Node) -> Iterator[str]:
 class _Names:
     """The dotted names of a text, strings and comments included: telling those apart would cost more than it saves."""
 
-    def __init__(self, source: bytes, known: frozenset[str], any_called: bool) -> None:
+    def __init__(self, root: Node, known: frozenset[str], any_called: bool) -> None:
         """
         Args:
             known: first parts of the names to find.
             any_called: names that are called count too, whatever they are.
         """
-        self._source = source
-        self._known = known
+        self._source = root.text or b""
+        self._start = root.start_byte
+        self._apart = self._source.translate(_APART)
         self._any_called = any_called
+        first = {name.encode("utf-8", "surrogatepass") for name in known}
+        words = {word for word in set(self._apart.split()) if word.partition(b".")[0] in first}
+        self._names = {word: word.decode("utf-8", "surrogatepass") for word in words}
 
     def between(self, start: int, end: int) -> frozenset[str]:
-        # Other encodings of a name than ASCII are not worth the time.
-        text = self._source[start:end].decode("latin-1")
-        found = {name for name in set(_WORD.findall(text)) if name.partition(".")[0] in self._known}
-        return frozenset(found.union(_CALLED.findall(text)) if self._any_called else found)
+        """Those between two places of the file, in bytes."""
+        part = slice(max(0, start - self._start), end - self._start)
+        found = {self._names[word] for word in self._names.keys() & self._apart[part].split()}
+        if self._any_called:
+            found.update(name.decode("ascii") for name in _CALLED.findall(self._source[part]))
+        return frozenset(found)
 
     def outside(self, extents: Iterable[tuple[int, int]]) -> frozenset[str]:
+        """Those that are in none of some extents."""
         found: set[str] = set()
-        position = 0
+        position = self._start
         for start, end in sorted(extents):
             if start > position:
                 found |= self.between(position, start)
             position = max(position, end)
-        return frozenset(found | self.between(position, len(self._source)))
+        return frozenset(found | self.between(position, self._start + len(self._source)))
