@@ -33,6 +33,7 @@ from .failures import operation_problem, trace_error, trace_problem
 from .fakes import OnCpu, new_fake_mode
 from .feeding import Feed, prepared, values_of
 from .first_load import FirstLoad
+from .guessed import told_as_guessed
 from .loading import third_party
 from .outputs import shown
 from .provisional import ENDED_EARLY
@@ -88,7 +89,8 @@ class Job:
     def _reported(self, report: Report) -> Message:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         if report.recipe.source == "search" and not self._target.fails:
-            report = replace(report, problems=tuple(map(_as_guessed, report.problems)))
+            told = (told_as_guessed(problem, report.recipe.init) for problem in report.problems)
+            report = replace(report, problems=tuple(told))
         return self._answer({"type": "report", "report": report.to_json()})
 
     def _answer(self, message: Message) -> Message:
@@ -334,13 +336,6 @@ class Job:
             value = values.get(fx_node)
             if value is not None and value.error is not None:
                 yield operation_problem(value.error, node, shown(value.inputs), model)
-
-
-def _as_guessed(problem: Problem) -> Problem:
-    """What fails with inputs that were guessed may be right for others: fake tensors let pass what data do not."""
-    if problem.code != OPERATION_FAILS:
-        return problem
-    return replace(problem, severity="info", message=f"{problem.message}; the inputs were guessed")
 
 
 def _certain(plain: Report) -> Iterator[Problem]:

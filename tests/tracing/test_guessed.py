@@ -1,0 +1,31 @@
+"""Problems of models that were made or fed by guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fxlsp.report.report import Report
+from tests.tracing.search.frames import net
+
+
+def test_modules_in_an_object_that_was_guessed_are_no_fault_of_the_model(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    text = net(
+        "model",
+        "self.model, self.width, self.own = model, model.head.width, [nn.Linear(32, 32)]",
+        "x",
+        "x = self.model.encoder.layers(x) * self.width\nx = x + self.model.encoder.bias.weight\nreturn self.own[0](x)",
+    )
+    report: Report = worker.report(write(text) + ":Net")
+    assert "SimpleNamespace(" in report.recipe.init
+    lines = text.splitlines()
+    told = {
+        (problem.code, problem.severity, lines[problem.location.line - 1].strip())
+        for problem in report.problems
+        if problem.location is not None
+    }
+    assert ("FX201", "info", "x = self.model.encoder.layers(x) * self.width") in told
+    assert ("FX202", "info", "x = x + self.model.encoder.bias.weight") in told
+    assert ("FX201", "warning", "return self.own[0](x)") in told
