@@ -123,7 +123,7 @@ _SIZES: tuple[tuple[str, int], ...] = (
 _COMPILED_TEXTS = tuple((re.compile(pattern, re.VERBOSE), code) for pattern, code in _TEXTS)
 _COMPILED_SIZES = tuple((re.compile(pattern, re.VERBOSE), size) for pattern, size in _SIZES)
 _FEATURE = re.compile(
-    r".*(channel|chan|feat|dim|plane|hidden|filter|width|units|embed|emb|size|model|state|nf|ch$|in$|out$|inp|oup|features|c\d|ngf|ndf)"
+    r".*(channel|chan|feats?|dim|planes?|hiddens?|filters?|width|units|embed|emb|size|model|state|nf|ch$|in$|out$|inp|oup|features|c\d|ngf|ndf)"
 )
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 _CONFIGURATION = re.compile(r".*(config|configs|conf|cfg|args|opts?|options|params|hparams|settings)|hp|c|flags")

@@ -18,7 +18,18 @@ from .joins import refitted
 from .layers import BATCH, spatial
 from .lengths import of_share, pyramids, several
 from .names import SEQUENCE, name_of
-from .sizes import equalised, number_of, numbers, resized, split, step_of, tensors, trimmed, with_number
+from .sizes import (
+    equalised,
+    number_of,
+    numbers,
+    resized,
+    split,
+    step_of,
+    tensors,
+    trimmed,
+    with_edges_times,
+    with_number,
+)
 
 BROADCASTING = re.compile(
     r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
@@ -401,6 +412,11 @@ def _broadcast(trial: Trial, one: torch.Tensor, other: torch.Tensor) -> Iterator
         # None of them would do alone.
         yield from _fitted(trial, other, one)
         yield from _fitted(trial, one, other)
+    if len(mismatched) > 1 and len(set(mismatched)) == 1:
+        # A map that the model holds, such as one of positions, fits the maps of images of one size.
+        left, right = mismatched[0]
+        yield from with_edges_times(trial, right, left)
+        yield from with_edges_times(trial, left, right)
     for left, right in mismatched:
         yield from equalised(trial, right, left)
     yield from _with_all_edges(trial, one, other)

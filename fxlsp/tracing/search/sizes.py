@@ -181,6 +181,17 @@ def resized(trial: Trial, ratio: float) -> Iterator[Trial]:
                 yield alone
 
 
+def with_edges_times(trial: Trial, want: int, got: int) -> Iterator[Trial]:
+    """Trials with maps of ``want / got`` times as many pixels along each edge, where those are whole numbers."""
+    for path, tensor in tensors(trial):
+        edges = tensor.shape[2:]
+        if path[0] != "fed" or len(edges) < 2 or tensor.dtype != "float":
+            continue
+        if all(edge * want % got == 0 and 0 < edge * want // got <= _LARGEST for edge in edges):
+            scaled = tuple(edge * want // got for edge in edges)
+            yield changed(trial, path, replace(tensor, shape=(*tensor.shape[:2], *scaled)))
+
+
 def trimmed(trial: Trial, got: int, want: int) -> Iterator[Trial]:
     """Trials with smaller maps, where ``got`` features of several positions were flattened and those of one are wanted.
 

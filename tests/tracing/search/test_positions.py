@@ -44,6 +44,20 @@ def test_a_map_that_is_normalised_whole_has_edges_in_its_proportion() -> None:
             id="one position",
         ),
         pytest.param(
+            "self.a, self.b = nn.Conv2d(3, 96, 16, 16), nn.Parameter(torch.zeros(1, 64, 64, 96))",
+            "x",
+            "return self.a(x).permute(0, 2, 3, 1) + self.b",
+            "torch.randn(2, 3, 1024, 1024)",
+            id="a map of positions with channels last",
+        ),
+        pytest.param(
+            "self.a, self.b = nn.Conv2d(3, 96, 16, 16), nn.Parameter(torch.zeros(1, 96, 28, 28))",
+            "x",
+            "return self.b + self.a(x)",
+            "torch.randn(2, 3, 448, 448)",
+            id="a map of positions with channels first",
+        ),
+        pytest.param(
             "self.a = 1",
             "x",
             "b, c, h, w = x.size()\ny = x.view(c, h * w)\nreturn y @ y.t()",
@@ -59,7 +73,7 @@ def test_a_map_that_is_normalised_whole_has_edges_in_its_proportion() -> None:
         ),
     ],
 )
-def test_a_view_and_a_linear_layer_tell_how_many_there_are(
+def test_what_does_not_fit_tells_how_many_positions_there_are(
     made: str, signature: str, run: str, inputs: str, worker: Any, write: Callable[..., str]
 ) -> None:
     text = net("", made, signature, run).replace("(self, ):", "(self):")
