@@ -6,6 +6,7 @@ import ast
 import os
 import random
 import sys
+import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -121,7 +122,7 @@ class Builder:
         try:
             return construct(self._load, self.constructions, self._fake_mode, self._really)
         except BaseException as error:
-            raise self._no_model(error, NOT_LOADED, self._loading) from error
+            raise self._no_model(error, NOT_LOADED, self._loading(error)) from error
 
     def _load(self) -> Loaded:
         target = self._target
@@ -144,16 +145,18 @@ class Builder:
                 if not self._loader.supply(error):
                     raise
 
-    @property
-    def _loading(self) -> str:
+    def _loading(self, error: BaseException) -> str:
+        """What failed with ``error``: it may have come from the file of the recipe, and passed none of the model's."""
         target = self._target
-        return f"load {os.path.basename(target.file) if target.file else target.module}"
+        passed = {frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)}
+        path = target.names_in if target.names_in in passed and target.file not in passed else target.file
+        return f"load {os.path.basename(path) if path else target.module}"
 
     def _no_model(self, error: BaseException, code: str, what: str) -> Exception:
         cause = self._loader.cause_of(error)
         if cause is not error:
             # A statement of a file failed before, and what it binds is missed only now.
-            error, code, what = cause, NOT_LOADED, self._loading
+            error, code, what = cause, NOT_LOADED, self._loading(cause)
         if not self._really and comes_from_fakes(error):
             return FakesFailedError()
         return NoModelError(load_failure(error, str(self._target), code, self._places, what))

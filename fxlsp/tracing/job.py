@@ -7,8 +7,9 @@ traced, and finds where a graph that was made does something else than the model
 
 from __future__ import annotations
 
+import os
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -129,7 +130,7 @@ class Job:
                 if none.failure.code == BAD_TRACER:
                     # No other recipe mends that.
                     raise
-        raise next((none for target, none in failures if target.names_in is None), failures[-1][1])
+        raise _told_of_all(failures)
 
     def _report_of_target(self, second: Second, is_last: bool) -> Report:
         try:
@@ -336,6 +337,16 @@ class Job:
             value = values.get(fx_node)
             if value is not None and value.error is not None:
                 yield operation_problem(value.error, node, shown(value.inputs), model)
+
+
+def _told_of_all(failures: Sequence[tuple[Target, NoModelError]]) -> NoModelError:
+    """What is told where no recipe works: what is wrong in the model's own file, and at a call site beside it."""
+    own = next((none for target, none in failures if target.names_in is None), failures[-1][1])
+    for target, none in failures:
+        if target.names_in is not None and none is not own and own.failure.needs is not None:
+            lacks = f"What {os.path.basename(target.names_in)} makes it with does not help: {none.failure.message}"
+            return NoModelError(replace(own.failure, message=f"{own.failure.message}\n{lacks}"))
+    return own
 
 
 def _certain(plain: Report) -> Iterator[Problem]:

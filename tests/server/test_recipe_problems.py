@@ -97,6 +97,30 @@ class Settings:
         client.connection.notify("workspace/didChangeWatchedFiles", {"changes": changes})
 
 
+async def test_a_model_that_lacks_arguments_tells_why_a_call_site_does_not_help(start: Start, tmp_path: Path) -> None:
+    text = """\
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, parts):
+        super().__init__()
+        if type(parts).__name__ != "Parts":
+            raise TypeError("these are no parts")
+
+    def forward(self, x):
+        return x
+"""
+    (tmp_path / "net.py").write_text(text)
+    (tmp_path / "train.py").write_text("from net import Net\nfrom no_such_package import Parts\n\nnet = Net(Parts())\n")
+    client = await start()
+    buffer = client.open(tmp_path / "net.py")
+    lacking = "Net needs the argument parts: "
+    hover = await client.until(lambda: client.hover(buffer, "Net("), lambda answer: lacking in str(answer))
+    words = "What train.py makes it with does not help: cannot load train.py: ModuleNotFoundError: No module named "
+    assert words + "'no_such_package'" in hover["contents"]["value"]
+
+
 @pytest.mark.parametrize("pulls", [False, True])
 @pytest.mark.parametrize(
     ("text", "code", "covered", "words"),
