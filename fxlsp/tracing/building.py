@@ -140,7 +140,7 @@ class Builder:
         while True:
             try:
                 return self._loader.load_file(path, names)
-            except NameError as error:
+            except (NameError, AttributeError) as error:
                 # A name made by a statement that does not look as if it made it, say.
                 if not self._loader.supply(error):
                     raise
@@ -190,7 +190,7 @@ class Builder:
         while True:
             try:
                 return _made(init, module)
-            except NameError as error:
+            except (NameError, AttributeError) as error:
                 if not self._loader.supply(error):
                     raise
                 seed()

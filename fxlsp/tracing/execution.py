@@ -8,6 +8,8 @@ from __future__ import annotations
 import __future__
 
 import ast
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -16,10 +18,12 @@ from typing import Any, TypeAlias
 
 from .frames import is_workspace_code
 from .needed import Needs, Part
+from .submodules import imports_submodule
 from .untaken import untaken_bindings
 
 _STAR = "*"
 _RAN = "ran"
+_NOT_IMPORTED = re.compile(r"cannot import name '(\w+)'")
 
 
 class NotImported:
@@ -186,12 +190,20 @@ class Execution:
 
     def _run(self, part: Part) -> None:
         try:
-            self._execute(part.statement, self._flags)
+            self._execute_with_submodules(part.statement)
         except BaseException as error:
             # SystemExit too, of a script that does not get its arguments.
             if not part.is_definition or not self._defined_without_annotations(part.statement):
                 self._failed.add(part.place)
                 self._fail(part, error)
+
+    def _execute_with_submodules(self, statement: ast.stmt) -> None:
+        while True:
+            try:
+                return self._execute(statement, self._flags)
+            except AttributeError as error:
+                if not imports_submodule(error):
+                    raise
 
     def _execute(self, statement: ast.stmt, flags: int) -> None:
         # ``torch.fx.wrap`` requires that top-level code is named ``<module>``, as compile() names it.
@@ -221,6 +233,10 @@ class Execution:
         """The failure behind a name that is not defined or not imported, if this file should have it."""
         if any(error.__cause__ is failure for failure in self._failures.values()):
             return error.__cause__
+        if isinstance(error, ImportError) and os.path.realpath(error.path or "") == self._path:
+            # ``from this import name`` takes an AttributeError for a name that is not there.
+            missed = _NOT_IMPORTED.match(str(error))
+            return None if missed is None else self._failures.get(missed.group(1))
         if not isinstance(error, NameError) or not self.raised(error):
             return None
         return self._failures.get(error.name or "") or self._failures.get(_STAR)

@@ -19,6 +19,7 @@ from .expressions import Expressions
 from .frames import is_installed
 from .naming import Place, placed
 from .sources import Sources
+from .submodules import imports_submodule
 
 
 class Loader:
@@ -94,11 +95,20 @@ class Loader:
 
     def cause_of(self, error: BaseException) -> BaseException:
         """``error``, or the failure of a statement that should have bound the name that is not defined."""
-        return next((cause for each in self._executions if (cause := each.cause_of(error)) is not None), error)
+        for _ in self._executions:
+            # What one file lacks another one may have failed to make.
+            cause = next((cause for each in self._executions if (cause := each.cause_of(error)) is not None), error)
+            if cause is error:
+                break
+            error = cause
+        return error
 
     def supply(self, error: BaseException) -> bool:
         """After a NameError without a cause, run all of the file that raised it; where arguments are missing, find the
-        name in a branch that it did not take for want of them. False if neither is of use."""
+        name in a branch that it did not take for want of them; where a package lacks a module of its own, import that.
+        False if none of it is of use."""
+        if imports_submodule(error):
+            return True
         if not isinstance(error, NameError) or self.cause_of(error) is not error:
             return False
         raised = [each for each in self._executions if each.raised(error)]

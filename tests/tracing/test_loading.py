@@ -200,6 +200,22 @@ def test_a_package_that_is_missing_costs_only_what_uses_it(worker: Any, write: C
     assert run.verdict.error.location.line == len(Path(path).read_text().splitlines()) - 5
 
 
+@pytest.mark.parametrize("made", ["width = 4 + len(HEADERS)", "width = 4 + len(wsgiref.headers.Headers([]))"])
+def test_a_module_that_another_statement_of_the_program_would_import_is_there(
+    made: str, worker: Any, write: Callable[..., str]
+) -> None:
+    head = "import wsgiref\nHEADERS = wsgiref.headers.Headers([])\n"
+    text = head + NET.replace("self.lin = nn.Linear(4, 2)", f"{made}\n        self.lin = nn.Linear(width, 2)")
+    assert worker.report(write(text) + ":Net", "Net()", "torch.randn(1, 4)").nodes[-1].output["shape"] == [1, 2]
+
+
+def test_why_a_name_is_not_there_to_be_imported_is_told(worker: Any, write: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "limits.py").write_text("import math\n\ndef width(limit=math.no_such_limit):\n    return 4\n")
+    text = "from limits import width\n" + NET.replace("Linear(4, 2)", "Linear(width(), 2)")
+    failure = Failure.from_json(worker.answer(write(text) + ":Net", "Net()", "torch.randn(1, 4)")["failure"])
+    assert "module 'math' has no attribute 'no_such_limit'" in failure.message
+
+
 def test_of_other_files_only_what_is_imported_runs(worker: Any, write: Callable[..., str]) -> None:
     write(
         "import missing_package\nWIDTH = 4\nTABLE = missing_package.read()\nSIZES = {'out': 2}\n"
