@@ -168,7 +168,8 @@ def _entry_of(attempt: Attempt) -> Entry:
 def _status(report: Report) -> Status:
     if report.verdict.traceable:
         return "traced"
-    return "recovered" if any(node.recovered or node.opaque for node in report.nodes) else "failed"
+    is_followed = report.complete or any(node.recovered or node.opaque for node in report.nodes)
+    return "recovered" if is_followed else "failed"
 
 
 def _place_key(problem: Problem) -> tuple[str, int, int, str]:

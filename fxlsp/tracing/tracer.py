@@ -298,8 +298,11 @@ def check_graph(root: torch.nn.Module, graph: torch.fx.Graph) -> None:
 
 
 def raised_before_forward(error: BaseException) -> bool:
-    """Whether ``error`` ended the preparation of the root's arguments, before its ``forward`` was called."""
-    return any(frame.f_code is _PREPARE for frame, _ in walk_tb(error.__traceback__))
+    """Whether ``error`` ended the preparation of the root's arguments, before its ``forward`` was called.
+
+    One that was never raised tells of that preparation.
+    """
+    return error.__traceback__ is None or any(frame.f_code is _PREPARE for frame, _ in walk_tb(error.__traceback__))
 
 
 def _variables(frame: FrameType | None) -> dict[str, torch.fx.Node]:

@@ -16,6 +16,7 @@ from ...report.codes import (
     INDEX,
     ITERATION,
     LENGTH,
+    NOT_ENTERED,
     OPERATION_FAILS,
     OPTIONAL_INPUT,
     PROXY_KEPT,
@@ -152,6 +153,9 @@ def _explains(problem: Problem, refusal: Problem) -> bool:
     """Whether ``problem`` tells what ended the plain pass, or what led to it inside the same expression."""
     if not problem.code.startswith(_FAILURES):
         return False
+    if problem.code == NOT_ENTERED:
+        # Whatever came of it.
+        return True
     if problem.code == TEXT_OF_PROXY and _PROXY_IN_TEXT.search(refusal.message):
         return True
     return problem.location == refusal.location or _is_inside(problem.location, refusal.location)

@@ -88,6 +88,11 @@ class RecoveringTracer(ModulePathTracer):
         self._registered = {id(parameter) for parameter in self.root.parameters()}
         self.evaluator = Evaluator(self.root, self, self._mode, self._inputs, self._real)
         if is_module and not _takes_self(self.root):
+            if _is_static(self.root):
+                error = torch.fx.proxy.TraceError(
+                    "forward is static, and torch.fx hands it the module as its first input"
+                )
+                self.findings.note(Finding(NOT_ENTERED, error, (), ""))
             return self._without_self()
         try:
             function, args = super().create_args_for_root(root_fn, is_module)
@@ -505,6 +510,10 @@ def _takes_self(root: torch.nn.Module) -> bool:
         and "forward" not in vars(root)
         and inspect.isfunction(inspect.getattr_static(type(root), "forward"))
     )
+
+
+def _is_static(root: torch.nn.Module) -> bool:
+    return isinstance(inspect.getattr_static(root, "forward"), staticmethod)
 
 
 def _holds_unknown(tree: Any) -> bool:

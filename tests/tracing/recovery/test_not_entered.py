@@ -160,6 +160,38 @@ SILENT = {
 }
 
 
+def test_a_static_forward_takes_no_module_as_its_first_input(followed: Followed) -> None:
+    report = followed(
+        """
+        class Net(nn.Module):
+            @⟦staticmethod⟧
+            def forward(x):
+                return x * torch.sigmoid(x)
+        """,
+        "FX112",
+    )
+    assert report.complete
+    assert [node.name for node in report.nodes] == ["x", "sigmoid", "mul", "output"]
+
+
+def test_a_child_whose_forward_is_static_is_traced(followed: Followed) -> None:
+    text = """
+        class Part(nn.Module):
+            @staticmethod
+            def forward(x):
+                return x * torch.sigmoid(x)
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.part = Part()
+
+            def forward(self, x):
+                return self.part(x)
+        """
+    assert followed(text).verdict.traceable
+
+
 @pytest.mark.parametrize("name", SILENT)
 def test_a_forward_that_is_entered_is_silent(name: str, followed: Followed) -> None:
     assert followed(SILENT[name]).complete
