@@ -51,6 +51,8 @@ class Target:
     """The file whose names ``init`` and ``inputs`` use, where that is not the target's own."""
     fails: bool = False
     """Whether it is known that the model fails whatever it is fed, where that was guessed."""
+    is_guessed: bool = False
+    """Whether the arguments of ``init`` were guessed."""
 
     def __str__(self) -> str:
         return f"{self.file or self.module}:{self.name}"

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..report.codes import OPERATION_FAILS, UNREGISTERED_MODULE, UNREGISTERED_PARAMETER
+from ..report.codes import OPERATION_FAILS, UNREGISTERED_MODULE, UNREGISTERED_PARAMETER, UNTRACEABLE
 from ..report.problems import Problem
-from .search.guesses import MAKERS
-
-_UNREGISTERED = (UNREGISTERED_MODULE, UNREGISTERED_PARAMETER)
+from .building import Target
 
 
-def told_as_guessed(problem: Problem, init: str) -> Problem:
+def told_as_guessed(problem: Problem, target: Target) -> Problem:
     """A note in the place of a problem that other guesses may not have.
 
-    Inputs: fake tensors let pass what data do not. Arguments: a model that is handed an object with modules in it would
-    have them registered, if the object were one; the search makes a namespace.
+    Inputs: fake tensors let pass what data do not. Arguments: with others, modules that are handed over in a list or an
+    object may be registered, and what fails on no value of a trace may not fail.
     """
     if problem.code == OPERATION_FAILS:
         return _note(problem, "; the inputs were guessed")
-    if problem.code in _UNREGISTERED and not problem.related and _has_modules_in_namespaces(init):
+    if target.is_guessed and (_is_of_an_argument(problem, target) or _is_of_no_value(problem)):
         return _note(problem, "\nWhat the model is made with was guessed.")
     return problem
 
@@ -28,5 +26,11 @@ def _note(problem: Problem, why: str) -> Problem:
     return replace(problem, severity="info", message=problem.message + why)
 
 
-def _has_modules_in_namespaces(init: str) -> bool:
-    return MAKERS["namespace"] in init and "torch.nn." in init
+def _is_of_an_argument(problem: Problem, target: Target) -> bool:
+    """Whether it is about a module that the guess made: what the user's code made is told where."""
+    is_unregistered = problem.code in (UNREGISTERED_MODULE, UNREGISTERED_PARAMETER)
+    return is_unregistered and not problem.related and "torch.nn." in (target.init or "")
+
+
+def _is_of_no_value(problem: Problem) -> bool:
+    return problem.code == UNTRACEABLE and "Proxy" not in problem.message

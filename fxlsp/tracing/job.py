@@ -90,7 +90,7 @@ class Job:
     def _reported(self, report: Report) -> Message:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         if report.recipe.source == "search" and not self._target.fails:
-            told = (told_as_guessed(problem, report.recipe.init) for problem in report.problems)
+            told = (told_as_guessed(problem, self._target) for problem in report.problems)
             report = replace(report, problems=tuple(told))
         return self._answer({"type": "report", "report": report.to_json()})
 

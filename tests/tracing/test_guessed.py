@@ -29,3 +29,17 @@ def test_modules_in_an_object_that_was_guessed_are_no_fault_of_the_model(
     assert ("FX201", "info", "x = self.model.encoder.layers(x) * self.width") in told
     assert ("FX202", "info", "x = x + self.model.encoder.bias.weight") in told
     assert ("FX201", "warning", "return self.own[0](x)") in told
+
+
+def test_what_fails_on_no_value_of_a_trace_may_be_the_guesss_fault(worker: Any, write: Callable[..., str]) -> None:
+    text = net("parts", "self.parts = parts", "x", "table = {}\nreturn x * table[self.parts.kind]")
+    report: Report = worker.report(write(text) + ":Net")
+    assert [(problem.code, problem.severity) for problem in report.problems] == [("FX199", "info")]
+    assert report.problems[0].message.endswith("\nWhat the model is made with was guessed.")
+
+
+def test_what_fails_in_a_model_that_is_made_without_arguments_is_its_own_fault(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    report: Report = worker.report(write(net("", "self.table = {}", "x", "return x * self.table['scale']")) + ":Net")
+    assert [(problem.code, problem.severity) for problem in report.problems] == [("FX199", "warning")]

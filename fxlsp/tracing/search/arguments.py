@@ -106,7 +106,15 @@ class Lacking:
     def _with(self, found: Found) -> Target:
         if found.init is None:
             return self._target
-        return replace(self._target, init=found.init, inputs=found.inputs, source="search", fails=found.fails)
+        is_guessed = self._target.init is None and not found.init.endswith("()")
+        return replace(
+            self._target,
+            init=found.init,
+            inputs=found.inputs,
+            source="search",
+            fails=found.fails,
+            is_guessed=is_guessed,
+        )
 
 
 @contextmanager

@@ -110,7 +110,7 @@ class Group(Guess):
     @property
     def maker(self) -> str:
         """The text of what is called to make it."""
-        return MAKERS.get(self.kind, self.name)
+        return _MAKERS.get(self.kind, self.name)
 
     @property
     def parts(self) -> tuple[tuple[str, Guess], ...]:
@@ -124,7 +124,7 @@ class Group(Guess):
         return replace(self, items=tuple(item for item in self.items if item[0] != key))
 
 
-MAKERS = {
+_MAKERS = {
     "namespace": "__import__('types').SimpleNamespace",
     # What is read as config.width here and as config["width"] there.
     "record": "type('Config', (dict,), {'__getattr__': dict.__getitem__})",
@@ -151,7 +151,7 @@ class Returning(Guess):
             inside = "{" + ", ".join(f"{key!r}: first" for key in self.keys) + "}"
         elif self.attributes:
             named = ", ".join(f"{name}=first" for name in self.attributes)
-            inside = f"{MAKERS['namespace']}({named})"
+            inside = f"{_MAKERS['namespace']}({named})"
         forward = forward_with(inside, self.by_name)
         return f"type('Block', (torch.nn.Identity,), {{'forward': {forward}}})()"
 
