@@ -22,9 +22,17 @@ class ModuleFiles:
         self._by_stem: dict[str, list[str]] = {}
         for path in paths:
             self._by_stem.setdefault(_stem(path), []).append(path)
+        self._found: dict[tuple[str, str], str | None] = {}
+        """By the name, and by the folder of the importer: its own name does not matter."""
 
     def find(self, name: str, importer: str) -> str | None:
         """The file that ``name`` (``a.b``, ``.b``, ``..a.b``) means in ``importer``; None for other modules."""
+        key = name, os.path.dirname(importer)
+        if key not in self._found:
+            self._found[key] = self._find(name, importer)
+        return self._found[key]
+
+    def _find(self, name: str, importer: str) -> str | None:
         bare = name.lstrip(".")
         if len(bare) < len(name):
             return self._relative(bare, len(name) - len(bare), importer)

@@ -44,14 +44,23 @@ class Subject:
     """Its statement, if it stands in this file; what is called in there is none of its call sites."""
 
 
-def call_sites(document: Document, subject: Subject, models: tuple[Span, ...]) -> list[CallSite]:
-    """The call sites of a class, factory or instance, in the order of the text.
+def call_sites(document: Document, subject: Subject, models: tuple[Span, ...]) -> tuple[CallSite, ...]:
+    """The call sites of a class, factory or instance, in the order of the text; found once for each subject.
 
     Args:
         models: the statements of the model classes: what they pass on to their parts is known only to them.
     """
-    search = _Search(document, subject, models)
-    return sorted([*search.constructions(), *search.runs()], key=lambda site: site.span)
+    known = document.derive(_known_sites)
+    if (subject, models) not in known:
+        search = _Search(document, subject, models)
+        sites = sorted([*search.constructions(), *search.runs()], key=lambda site: site.span)
+        known[subject, models] = tuple(sites)
+    return known[subject, models]
+
+
+def _known_sites(_: Document) -> dict[tuple[Subject, tuple[Span, ...]], tuple[CallSite, ...]]:
+    """Empty, to be filled: a file is asked again whenever one that it uses is edited."""
+    return {}
 
 
 def makers_in(document: Document, names: frozenset[str]) -> frozenset[str]:

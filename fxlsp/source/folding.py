@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import copy
+
+from fxlsp.source.expressions import copied
 
 NAMESPACE = "__import__('argparse').Namespace"
 """Makes what ``parse_args`` returns; no name has to be imported for it."""
@@ -19,7 +20,7 @@ def namespace(values: dict[str, ast.expr]) -> ast.expr:
 
 def folded(expression: ast.expr) -> ast.expr:
     """The expression with what is read from literals in the place of the reading."""
-    result: ast.expr = _Folding().visit(copy.deepcopy(expression))
+    result: ast.expr = _Folding().visit(copied(expression))
     return result
 
 

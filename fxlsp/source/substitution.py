@@ -5,13 +5,19 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import copy
 from typing import NamedTuple
 
 from fxlsp.source.attributes import attribute_name
 from fxlsp.source.bindings import Binding, How
 from fxlsp.source.callers import argument_for
-from fxlsp.source.expressions import first_of_chain, free_names, parse_expression, plain, substituted
+from fxlsp.source.expressions import (
+    copied,
+    first_of_chain,
+    free_names,
+    parse_expression,
+    plain,
+    substituted,
+)
 from fxlsp.source.folding import folded, lacks_options, namespace
 from fxlsp.source.options import parses_arguments
 from fxlsp.source.scopes import Scope, ScopeKind, Scopes
@@ -217,11 +223,11 @@ def _with_first(expression: ast.expr, first: ast.expr, made: ast.expr) -> ast.ex
         return made
     if isinstance(first, ast.Name):
         return substituted(expression, {first.id: made})
-    whole = copy.deepcopy(expression)
+    whole = copied(expression)
     node = whole
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if ast.dump(node.func.value) == ast.dump(first):
-            node.func.value = copy.deepcopy(made)
+            node.func.value = copied(made)
             return whole
         node = node.func.value
     return None

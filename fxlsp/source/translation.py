@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections.abc import Mapping
 from dataclasses import replace
 
 from fxlsp.source.bindings import Binding, How
 from fxlsp.source.call_sites import CallSite
 from fxlsp.source.documents import Document
-from fxlsp.source.expressions import dotted, free_names, parse_expression
+from fxlsp.source.expressions import copied, dotted, free_names, parse_expression
 from fxlsp.source.fenced import SUFFIX
 from fxlsp.source.folding import folded
 from fxlsp.source.importing import import_expression, is_imported_inside
@@ -72,7 +71,7 @@ class _Translation:
             _OtherNamesError: only the file itself knows what it means.
         """
         free = free_names(expression)
-        result: ast.expr = _Replacement(self, free, steps).visit(copy.deepcopy(expression))
+        result: ast.expr = _Replacement(self, free, steps).visit(copied(expression))
         return folded(result)
 
     def replacement(self, node: ast.Name | ast.Attribute, steps: int) -> ast.expr | None:
