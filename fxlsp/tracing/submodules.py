@@ -13,7 +13,7 @@ def imports_submodule(error: BaseException) -> bool:
     """
     if not isinstance(error, AttributeError) or not isinstance(error.obj, ModuleType):
         return False
-    if not hasattr(error.obj, "__path__") or error.name is None:
+    if error.name is None or not hasattr(error.obj, "__path__") or hasattr(error.obj, error.name):
         return False
     try:
         importlib.import_module(f"{error.obj.__name__}.{error.name}")
