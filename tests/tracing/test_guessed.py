@@ -31,7 +31,7 @@ def test_modules_in_an_object_that_was_guessed_are_no_fault_of_the_model(
     assert ("FX201", "warning", "return self.own[0](x)") in told
 
 
-def test_what_fails_on_no_value_of_a_trace_may_be_the_guesss_fault(worker: Any, write: Callable[..., str]) -> None:
+def test_what_fails_on_no_value_of_a_trace_may_be_the_fault_of_a_guess(worker: Any, write: Callable[..., str]) -> None:
     text = net("parts", "self.parts = parts", "x", "table = {}\nreturn x * table[self.parts.kind]")
     report: Report = worker.report(write(text) + ":Net")
     assert [(problem.code, problem.severity) for problem in report.problems] == [("FX199", "info")]
