@@ -110,8 +110,12 @@ class TracingJobs:
         self._begin(key, sent)
         try:
             outcome, cost_ms = await self._outcome(key, sent)
-        finally:
+        except BaseException:
+            # Cancelled, as a rule: the status of a running trace must not be the last that subscribers see.
             self._end(key)
+            self._on_traced(frozenset())
+            raise
+        self._end(key)
         state = self._session.states.get(key)
         if state is not None and accept(self._session, key, sent, outcome, cost_ms):
             self.replan()

@@ -614,3 +614,14 @@ async def test_shutting_down_in_the_middle_of_everything_ends_it(make: Make) -> 
     await eventually(lambda: editor.traced() == ["Net"])
     await editor.workspace.shutdown()
     assert len(asyncio.all_tasks()) == 1
+
+
+async def test_subscribers_hear_that_a_stopped_trace_has_ended(make: Make) -> None:
+    editor = make()
+    editor.open("# slow\n" + NET)
+    await editor.until(Status.RUNNING)
+    await eventually(editor.traced)
+    busy: list[bool] = []
+    editor.workspace.subscribe(lambda _: busy.append(editor.state().busy))
+    editor.workspace.stop()
+    await eventually(lambda: busy and not busy[-1])
