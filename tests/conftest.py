@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
+
+from tests.support.warm_launch import warm_process
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -14,6 +17,16 @@ def no_choices_in_the_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     """What tests choose is not the user's choice; servers that they start inherit this."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def warm_supervisors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Supervisors that servers of this run start are forked from a process that has torch imported."""
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    with warm_process(tmp_path_factory.mktemp("warm")):
         yield
 
 

@@ -21,13 +21,18 @@ import os
 PACKAGE = "_fxlsp_worker"
 
 
-def main() -> None:
+def load_package() -> None:
+    """Make the worker importable as :data:`PACKAGE`, and nothing else that lies beside this file."""
     # Running a file by path puts its folder first on sys.path, where ``import values`` would find ours.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]
     spec = importlib.machinery.ModuleSpec(PACKAGE, None, is_package=True)
     spec.submodule_search_locations = [os.path.dirname(here)]
     sys.modules[PACKAGE] = importlib.util.module_from_spec(spec)
+
+
+def main() -> None:
+    load_package()
     start = importlib.import_module(PACKAGE + ".tracing.start")
     if sys.argv[1] == "--spare":
         start.start_spare(sys.argv[2])

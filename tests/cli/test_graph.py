@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Fxlsp
+from tests.support import warm_launch
 
 PROJECT = Path(__file__).parents[2]
 
 
 def graph(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fxlsp", "graph", *arguments, "--python", sys.executable]
+    command = [*warm_launch.fxlsp(), "graph", *arguments, "--python", sys.executable]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.server.conftest import await_gone, processes
+from tests.support.leftovers import await_gone, processes
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ something to say. Expectations become true or time runs out; nothing sleeps.
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from dev.rpc import Connection, Json
+from tests.support.warm_launch import fxlsp
 
 T = TypeVar("T")
 
@@ -132,6 +132,8 @@ class Client:
     greeting: Json = None
     """The answer to ``initialize``."""
     is_running: bool = True
+    warm: bool = True
+    """Whether its supervisors may be forked from one that has torch imported; else they are started as for a user."""
 
     async def start(
         self, folders: Sequence[Path], options: Json, environment: Mapping[str, str], process_id: int | None
@@ -140,7 +142,7 @@ class Client:
         self._news = asyncio.Event()
         self._folders = folders
         command = ["env", *(f"{name}={value}" for name, value in environment.items())]
-        command += [sys.executable, "-m", "fxlsp", "serve", "--stdio"]
+        command += [*fxlsp(self.warm), "serve", "--stdio"]
         self.connection = await Connection.start(command, self._hear)
         self._introduction = {
             "processId": process_id,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from pathlib import Path
@@ -15,10 +14,8 @@ import pytest_asyncio
 
 from dev.rpc import Json
 from tests.server.client import Abilities, Client
-
-MARK = "FXLSP_TEST_RUN"
-GONE_WITHIN = 4.0
-"""Seconds; the promise is two, on a machine that does nothing else."""
+from tests.support.leftovers import await_gone
+from tests.support.warm_supervisors import MARK
 
 
 class Start(Protocol):
@@ -38,14 +35,21 @@ class Start(Protocol):
     ) -> Awaitable[Client]: ...
 
 
+@pytest.fixture(scope="session", autouse=True)
+def forked(warm_supervisors: None) -> None:
+    """Servers of these tests have their supervisors forked."""
+
+
 @pytest.fixture
 def mark() -> str:
-    """Stands in the environment of every process that the test starts."""
+    """The value of :data:`MARK` in the environment of every process that the test starts."""
     return uuid.uuid4().hex
 
 
 @pytest_asyncio.fixture
-async def start(tmp_path: Path, mark: str) -> AsyncIterator[Start]:
+async def start(request: pytest.FixtureRequest, tmp_path: Path, mark: str) -> AsyncIterator[Start]:
+    """Supervisors come from the warm process, but for tests that are marked ``real``."""
+    warm = request.node.get_closest_marker("real") is None
     clients: list[Client] = []
 
     async def start_one(
@@ -59,7 +63,7 @@ async def start(tmp_path: Path, mark: str) -> AsyncIterator[Start]:
         folders: Sequence[Path] | None = None,
         folder_settings: Mapping[str, Mapping[str, Json]] = {},
     ) -> Client:
-        client = Client(abilities, settings, folder_settings)
+        client = Client(abilities, settings, folder_settings, warm=warm)
         clients.append(client)
         given = {"trusted": trusted, "python": sys.executable, **options}
         await client.start(
@@ -72,30 +76,3 @@ async def start(tmp_path: Path, mark: str) -> AsyncIterator[Start]:
         if client.is_running:
             await client.stop()
     await_gone(mark)
-
-
-def await_gone(mark: str) -> None:
-    """Fails if a process of the test is left after the time that the server has to clean up."""
-    deadline = time.monotonic() + GONE_WITHIN
-    while left := processes(mark):
-        if time.monotonic() > deadline:
-            pytest.fail(f"processes are left: {left}")
-        time.sleep(0.02)
-
-
-def processes(mark: str) -> dict[int, str]:
-    """The command lines of the running processes that carry the mark."""
-    found: dict[int, str] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal() and int(folder.name) != os.getpid():
-            environment, command = _read(folder / "environ"), _read(folder / "cmdline")
-            if f"{MARK}={mark}".encode() in environment.split(b"\0"):
-                found[int(folder.name)] = command.replace(b"\0", b" ").decode(errors="replace")
-    return found
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""

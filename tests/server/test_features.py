@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dev.rpc import Json
 from tests.server.client import Abilities, Client
 from tests.server.conftest import Start
@@ -138,6 +140,7 @@ async def test_what_concerns_torch_fx_alone_is_a_hint_until_something_uses_it(st
     await client.until(severities, lambda told: told == [])
 
 
+@pytest.mark.real
 async def test_starting_torch_is_shown_as_progress_that_ends(start: Start, tmp_path: Path) -> None:
     client = await start(Abilities(progress=True))
     client.open(tmp_path / "net.py", NET)

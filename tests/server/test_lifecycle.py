@@ -15,7 +15,10 @@ import pytest
 
 from dev.rpc import Json, RpcError
 from tests.server.client import Abilities
-from tests.server.conftest import Start, await_gone, processes
+from tests.server.conftest import Start
+from tests.support.leftovers import await_gone, processes
+
+pytestmark = pytest.mark.real
 
 NET = """\
 from torch import nn

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 from random import Random
@@ -19,8 +20,9 @@ import pytest_asyncio
 from dev.rpc import Json
 from tests.server.acting import VARYING
 from tests.server.client import Abilities, Buffer, Client, Encoding
-from tests.server.conftest import MARK, await_gone
 from tests.server.random_edits import random_edit
+from tests.support.leftovers import await_gone
+from tests.support.warm_supervisors import MARK
 
 FILES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 FIRST, LAST = map(int, os.environ.get("FXLSP_SESSIONS", "0:6").split(":"))
@@ -34,7 +36,7 @@ Fresh = Callable[[Encoding], Awaitable[Client]]
 async def fresh(tmp_path: Path) -> AsyncIterator[Fresh]:
     """Starts a server."""
     clients: list[Client] = []
-    mark = f"random-{os.getpid()}"
+    mark = uuid.uuid4().hex
 
     async def start(encoding: Encoding) -> Client:
         client = Client(Abilities(encoding, pulls=True))

@@ -13,7 +13,8 @@ import pytest
 
 from dev.rpc import Json
 from tests.server.client import PATIENCE, Client
-from tests.server.conftest import Start, await_gone, processes
+from tests.server.conftest import Start
+from tests.support.leftovers import await_gone, processes
 
 FILES = 60
 

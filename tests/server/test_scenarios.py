@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -16,8 +17,9 @@ import pytest_asyncio
 
 from tests.server.acting import Actor
 from tests.server.client import Abilities, Client, Encoding
-from tests.server.conftest import MARK, await_gone
 from tests.server.scenario import read_scenario
+from tests.support.leftovers import await_gone
+from tests.support.warm_supervisors import MARK
 
 SCENARIOS = sorted((Path(__file__).parent / "scenarios").glob("*.txt"))
 WRITES = "FXLSP_WRITE_SCENARIOS" in os.environ
@@ -32,7 +34,7 @@ Trusting = Callable[[bool], Awaitable[Client]]
 async def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Trusting]:
     """A client of the server for a trusted workspace, which all share, or of a new one that is not trusted."""
     encoding: Encoding = request.param
-    mark = f"scenarios-{encoding}-{os.getpid()}"
+    mark = uuid.uuid4().hex
     shared: list[Client] = []
     clients: list[Client] = []
 

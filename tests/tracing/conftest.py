@@ -1,121 +1,19 @@
-"""A real template process, spoken to over its wire without the engine."""
+"""Workers that trace for real, and files for them."""
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import fxlsp
-from fxlsp.report.report import Report
-from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracers import TORCH_FX, TracerChoice
-from fxlsp.report.wire import Decoder, Message, encode, text_digest
-
-BOOTSTRAP = Path(fxlsp.__file__).parent / "tracing" / "bootstrap.py"
-
-
-class Worker:
-    """A template under this interpreter, and what it says."""
-
-    def __init__(self, bootstrap: Path = BOOTSTRAP, *, spawn: bool = False) -> None:
-        """``spawn``: it starts its children instead of forking them."""
-        ours, theirs = socket.socketpair()
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-        environment["FXLSP_SPAWN"] = "1" if spawn else ""
-        self.process = subprocess.Popen(
-            [sys.executable, str(bootstrap), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-        )
-        theirs.close()
-        self._connection = ours
-        self._connection.settimeout(120)
-        self._messages = self._receive()
-        self._ids = 0
-        self.hello = next(self._messages)
-
-    def _receive(self) -> Iterator[Message]:
-        decoder = Decoder()
-        while data := self._connection.recv(2**20):
-            yield from decoder.feed(data)
-
-    def send(self, message: Message) -> None:
-        self._connection.sendall(encode(message))
-
-    def next(self) -> Message:
-        """The next message that is not about a stage."""
-        return next(message for message in self._messages if message["type"] not in ("stage", "log"))
-
-    def next_stage(self, name: str) -> None:
-        """Wait until a trace reaches a stage."""
-        next(message for message in self._messages if message["type"] == "stage" and message["name"] == name)
-
-    def ask(
-        self,
-        target: str,
-        init: str | None = None,
-        inputs: str | None = None,
-        *,
-        overlays: Mapping[str, str] | None = None,
-        seconds: float = 60,
-        megabytes: int = 16_000,
-        roots: tuple[str, ...] = (),
-        guess: Mapping[str, str | None] | None = None,
-        tracer: TracerChoice = TORCH_FX,
-        sizes: Sizes = ANY_SIZES,
-    ) -> int:
-        """Send a trace request; its id."""
-        place, _, name = target.rpartition(":")
-        self._ids += 1
-        overlays = overlays or {}
-        for path, text in overlays.items():
-            self.send({"type": "overlay", "path": path, "digest": text_digest(text), "text": text})
-        self.send(
-            {
-                "type": "trace",
-                "id": self._ids,
-                "target": {"file" if place.endswith(".py") else "module": place, "name": name},
-                "recipe": {"init": init, "inputs": inputs, "source": "option" if init else None, "guess": guess},
-                "overlays": {path: text_digest(text) for path, text in overlays.items()},
-                "roots": list(roots),
-                "tracer": tracer.to_json(),
-                "sizes": sizes.to_json(),
-                "limits": {"seconds": seconds, "megabytes": megabytes},
-            }
-        )
-        return self._ids
-
-    def answer(self, target: str, init: str | None = None, inputs: str | None = None, **options: Any) -> Message:
-        """The answer to a trace request."""
-        request = self.ask(target, init, inputs, **options)
-        message = self.next()
-        assert message["id"] == request
-        return message
-
-    def report(self, target: str, init: str | None = None, inputs: str | None = None, **options: Any) -> Report:
-        """The report of a trace that succeeds."""
-        message = self.answer(target, init, inputs, **options)
-        assert message["type"] == "report", message
-        return Report.from_json(message["report"])
-
-    def close(self) -> None:
-        """Close the connection, on which the template must end by itself."""
-        self._connection.close()
-        assert self.process.wait(timeout=10) is not None
+from tests.support.worker import Worker
 
 
 @pytest.fixture(scope="session")
-def worker() -> Iterator[Worker]:
-    worker = Worker()
+def worker(warm_supervisors: None) -> Iterator[Worker]:
+    worker = Worker(warm=True)
     yield worker
     worker.close()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.tracing.conftest import Worker
+from tests.support.worker import Worker
 
 MODEL = """
 import ctypes, os, time
@@ -141,7 +141,7 @@ def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
             f"""
             import sys, time
             sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-            from tests.tracing.conftest import Worker
+            from tests.support.worker import Worker
             worker = Worker()
             worker.ask({f"{model}:Net"!r}, "Net()", "torch.randn(1, 4)", seconds=600)
             worker.next_stage("trace")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fxlsp.report.report import Report
-from tests.tracing.conftest import Worker
+from tests.support.worker import Worker
 from tests.tracing.test_death import descendants_of, eventually, is_running
 
 TABLE = """

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.tracing.conftest import Worker
+from tests.support.worker import Worker
 
 MODEL = """
 import torch

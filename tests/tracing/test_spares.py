@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tracing.conftest import BOOTSTRAP, Worker
+from tests.support.worker import BOOTSTRAP, Worker
 from tests.tracing.test_death import descendants_of, eventually, is_running
 
 WORKERS = Path(__file__).parent / "workers"

@@ -20,7 +20,7 @@ from tests.editors.fixes import FIXED
 from tests.editors.models import LIST, NET, TWICE
 from tests.editors.neovim.conftest import PAGE, Begin, Play, block_after, commands_after
 from tests.editors.user import environment_of
-from tests.server.conftest import GONE_WITHIN, await_gone, processes
+from tests.support.leftovers import GONE_WITHIN, await_gone, processes
 
 
 @pytest.fixture

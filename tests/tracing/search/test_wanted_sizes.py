@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from fxlsp.report.sizes import Sizes
-from tests.tracing.conftest import Worker
+from tests.support.worker import Worker
 from tests.tracing.search.test_feeds import net
 
 WANTED = Sizes(batch=5, image=96, sequence=40)
