@@ -1,31 +1,33 @@
 # Each target does its own set-up on a machine that has only Python and make.
 
 PYTHON ?= python3
-# Folders of tests that `make test` leaves out, beside those that need an editor.
-WITHOUT ?=
+# Ends of the range of versions that `make test-matrix` runs: oldest, newest.
+ENDS ?= oldest newest
 VENV := .venv
+# Most tests wait for processes, so one more of them than there are cores runs at once.
+PYTEST := $(VENV)/bin/python -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test test-matrix test-editors test-other-editors vsix bench browser environment
+.PHONY: demo test test-long test-matrix test-editors test-other-editors vsix bench install environment oldest browser other-editors vscode-tools
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
 
-test: environment  ## Formatter, linter, type checker and all tests, on $(PYTHON) and the newest torch.
+test: environment  ## Formatter, linter, type checker and all tests that need no editor, on $(PYTHON) and the newest torch.
 	$(VENV)/bin/python -m ruff format --check .
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m mypy
-	$(VENV)/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(addprefix --ignore ,tests/editors $(WITHOUT))
+	$(PYTEST) --ignore tests/editors
 
-test-matrix:  ## The worker's tests on the oldest and the newest Python and torch that pyproject.toml claims.
-	$(PYTHON) -m dev.matrix
+test-long: environment  ## Random editing sessions, and the benchmarks against torch's own answers: for a release.
+	FXLSP_SESSIONS=$${FXLSP_SESSIONS-0:30} $(PYTEST) -m long
+
+test-matrix:  ## The tests that versions matter to, on the oldest and the newest Python and torch that pyproject.toml claims.
+	$(PYTHON) -m dev.matrix $(ENDS)
 
 test-editors: environment test-other-editors  ## Everything in the real editors: VS Code, installed below .cache/, and the others.
 	$(VENV)/bin/python -m dev.vscode
 
-test-other-editors: environment browser  ## Neovim and JupyterLab, installed below .cache/, and Debian's Emacs and Vim.
-	$(VENV)/bin/python -m dev.neovim
-	$(VENV)/bin/python -m dev.jupyterlab
-	$(VENV)/bin/python -m dev.classic_editors
+test-other-editors: environment other-editors  ## Neovim and JupyterLab, installed below .cache/, and Debian's Emacs and Vim.
 	$(VENV)/bin/python -m pytest tests/editors
 
 vsix: environment  ## The VS Code extension for this machine, with the server in it, below dist/.
@@ -34,8 +36,22 @@ vsix: environment  ## The VS Code extension for this machine, with the server in
 bench: environment  ## Latency of an edit beside that of a fresh script.
 	$(VENV)/bin/python -m benchmarks.latency
 
-browser: environment  ## Chromium for the tests of the graph view, which are left out without one.
-	$(VENV)/bin/python -m dev.chromium
+install: environment oldest vscode-tools other-editors  ## All that these targets need: `make -j3 install` does it side by side.
 
 environment:
 	$(PYTHON) -m dev.environment $(VENV)
+
+oldest:
+	$(PYTHON) -m dev.matrix --install oldest
+
+browser:  ## Chromium for the tests of the graph view, which are left out without one.
+	$(PYTHON) -m dev.chromium
+
+# After the browser: two installations of Debian's packages exclude each other.
+other-editors: browser
+	$(PYTHON) -m dev.classic_editors
+	$(PYTHON) -m dev.neovim
+	$(PYTHON) -m dev.jupyterlab
+
+vscode-tools: browser
+	$(PYTHON) -m dev.vscode.tools

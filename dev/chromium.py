@@ -19,11 +19,12 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
-
-from websockets.asyncio.client import ClientConnection, connect
+from typing import TYPE_CHECKING, Any
 
 from dev.debian import install
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _OPTIONS = (
@@ -172,6 +173,9 @@ class Tab:
 @asynccontextmanager
 async def browser_tab(program: str, width: int = 1280, height: int = 800) -> AsyncIterator[Tab]:
     """A tab of a browser of its own, with a profile that nobody used; both end with the context."""
+    # Not at the top: the installation runs before anything else is installed.
+    from websockets.asyncio.client import connect
+
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = await asyncio.create_subprocess_exec(
             *(program, *_OPTIONS, f"--user-data-dir={profile}", "about:blank"),
@@ -211,6 +215,8 @@ async def _address(process: asyncio.subprocess.Process) -> str:
 
 async def _first_page(address: str) -> str:
     """The address of the tab that the browser begins with."""
+    from websockets.asyncio.client import connect
+
     async with connect(address, max_size=None, open_timeout=_START_SECONDS) as connection:
         while True:
             await connection.send(json.dumps({"id": 1, "method": "Target.getTargets"}))

@@ -1,11 +1,16 @@
-"""Run the worker's tests on the oldest and on the newest Python and torch that pyproject.toml claims.
+"""Run the tests that versions matter to on the oldest and the newest Python and torch that pyproject.toml claims.
 
-The worker runs inside the interpreter of whoever edits, so it is the part that meets old versions. Fails if one of the
-interpreters cannot be had.
+``python -m dev.matrix [oldest] [newest]``: both ends if none is named. The worker runs inside the project's
+interpreter, so it is the part that meets other versions. Fails if one of the interpreters cannot be had. ``--install``
+makes the environments alone.
+
+``python -m dev.matrix --python newest`` prints the path of that end's interpreter, or of this one where there is none.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import re
 import subprocess
 import sys
@@ -21,8 +26,10 @@ if sys.version_info >= (3, 11):
 else:
     from pip._vendor import tomli as tomllib  # the only one that is there before anything is installed
 
-WORKER_TESTS = ["tests/tracing"]
-ON_ALL_PROCESSORS = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
+ENDS = ("oldest", "newest")
+# What the search finds, and torchvision's models, ask much of the processor and nothing of an old version.
+VERSION_TESTS = ["tests/tracing", "--ignore=tests/tracing/search", "--ignore=tests/tracing/test_torchvision.py"]
+ON_ALL_PROCESSORS = ["-n", str((os.cpu_count() or 1) + 1), "--maxprocesses", "4", "--dist", "loadfile"]
 
 
 @dataclass(frozen=True)
@@ -43,9 +50,19 @@ class Pair:
 
 
 def main() -> int:
-    passed = {pair: run(pair) for pair in claimed(PROJECT / "pyproject.toml")}
+    parser = argparse.ArgumentParser(prog="python -m dev.matrix", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("end", nargs="*", choices=[*ENDS, []], help="oldest, newest; left out: both")
+    parser.add_argument("--install", action="store_true", help="make the environments and run nothing")
+    parser.add_argument("--python", choices=ENDS, help="print the path of this end's interpreter")
+    arguments = parser.parse_args()
+    pairs = dict(zip(ENDS, claimed(PROJECT / "pyproject.toml"), strict=True))
+    if arguments.python is not None:
+        print(interpreter(pairs[arguments.python]) or sys.executable)
+        return 0
+    chosen = [pairs[end] for end in arguments.end or ENDS]
+    passed = {pair: install(pair) and (arguments.install or run(pair)) for pair in chosen}
     for pair, fine in passed.items():
-        print(f"{pair}: {'passed' if fine else 'FAILED'}", file=sys.stderr)
+        print(f"{pair}: {'ready' if fine and arguments.install else 'passed' if fine else 'FAILED'}", file=sys.stderr)
     return 0 if all(passed.values()) else 1
 
 
@@ -72,20 +89,30 @@ def _only(pattern: str, text: str) -> str:
     return str(found)
 
 
-def run(pair: Pair) -> bool:
-    """Whether the tests pass there. Says on standard error why not."""
-    print(f"\n{pair}", file=sys.stderr, flush=True)
-    base = find(pair.python)
-    if base is None:
+def interpreter(pair: Pair) -> str | None:
+    """The path of a Python of that version; None, with a line on standard error, where there is none."""
+    found = find(pair.python)
+    if found is None:
         print(f"There is no Python {pair.python} on this machine (searched PATH, pyenv and uv).", file=sys.stderr)
+    return found
+
+
+def install(pair: Pair) -> bool:
+    """Make the pair's environment, if it is not there; whether that succeeded."""
+    print(f"\n{pair}", file=sys.stderr, flush=True)
+    base = interpreter(pair)
+    if base is None:
         return False
     setup = [base, "-m", "dev.environment", str(pair.folder), pair.torch]
-    if subprocess.run(setup, cwd=PROJECT, check=False).returncode != 0:
-        return False
+    return subprocess.run(setup, cwd=PROJECT, check=False).returncode == 0
+
+
+def run(pair: Pair) -> bool:
+    """Run the tests in the pair's environment; whether they pass."""
     python = PROJECT / pair.folder / "bin" / "python"
     return (
         subprocess.run(
-            [str(python), "-m", "pytest", *ON_ALL_PROCESSORS, *WORKER_TESTS], cwd=PROJECT, check=False
+            [str(python), "-m", "pytest", *ON_ALL_PROCESSORS, *VERSION_TESTS], cwd=PROJECT, check=False
         ).returncode
         == 0
     )

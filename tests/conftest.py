@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
 
-from tests.support.warm_launch import warm_process
+from tests.support.warm import fork_servers
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,12 +20,9 @@ def no_choices_in_the_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture(scope="session")
-def warm_supervisors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Supervisors that servers of this run start are forked from a process that has torch imported."""
-    if not sys.platform.startswith("linux"):
-        yield
-        return
-    with warm_process(tmp_path_factory.mktemp("warm")):
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Servers and supervisors of this run are forked from processes that have imported what takes time."""
+    with fork_servers(tmp_path_factory.mktemp("warm")):
         yield
 
 

@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from benchmarks.corpora.comparison import compare
+
+pytestmark = pytest.mark.long
 
 FILE = """
 import missing_package.parts

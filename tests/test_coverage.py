@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from benchmarks.repositories.checked import Checked, Model
 from benchmarks.repositories.summary import totals
+
+pytestmark = pytest.mark.long
 
 FILE = """
 import torch

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fxlsp.cli.main import main
-from tests.support.warm_launch import launch
+from tests.support.warm import launch
 
 WORKERS = Path(__file__).parents[1] / "engine" / "workers"
 
@@ -39,7 +39,7 @@ Fxlsp = Callable[..., Ran]
 
 
 @pytest.fixture(autouse=True)
-def forked(warm_supervisors: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def forked(warm: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that run in this process have their supervisors forked."""
     monkeypatch.setattr("fxlsp.engine.process.launch", launch)
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Fxlsp
-from tests.support import warm_launch
+from tests.support import warm
 
 PROJECT = Path(__file__).parents[2]
 
 
 def graph(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [*warm_launch.fxlsp(), "graph", *arguments, "--python", sys.executable]
+    command = [*warm.fxlsp(), "graph", *arguments, "--python", sys.executable]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

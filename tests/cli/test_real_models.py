@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from tests.support import warm_launch
+from tests.support import warm
 
 PROJECT = Path(__file__).parents[2]
 MODULE_PATHS = PROJECT / "tests" / "tracing" / "resnet18_module_paths.txt"
 
 
 def fxlsp(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [*warm_launch.fxlsp(), *arguments, "--python", sys.executable]
+    command = [*warm.fxlsp(), *arguments, "--python", sys.executable]
     return subprocess.run(command, cwd=PROJECT, input=stdin, capture_output=True, text=True, check=False)
 
 
@@ -110,7 +110,7 @@ def test_traces_go_on_while_the_worker_imports_what_the_first_one_needed(tmp_pat
     )
     line = json.dumps({"target": f"{tmp_path}/model.py:Net"})
     with subprocess.Popen(
-        [*warm_launch.fxlsp(), "trace", "--batch", "--python", sys.executable],
+        [*warm.fxlsp(), "trace", "--batch", "--python", sys.executable],
         cwd=PROJECT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -20,8 +20,8 @@ from dev.jupyterlab import find_jupyter
 from dev.rpc import Json
 from tests.editors.models import LIST, SECONDS
 from tests.editors.user import code_after, environment_of, install, need, shell_after
+from tests.support.fork_server import MARK
 from tests.support.leftovers import processes
-from tests.support.warm_supervisors import MARK
 
 PAGE = PROJECT / "editors" / "jupyterlab.md"
 _POLL = 0.2

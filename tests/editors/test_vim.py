@@ -9,7 +9,7 @@ from dev.classic_editors import ALE, find_vim
 from dev.environment import PROJECT
 from tests.editors.models import LIST, SECONDS
 from tests.editors.user import code_after, environment_of, install, need
-from tests.support.warm_supervisors import MARK
+from tests.support.fork_server import MARK
 
 SCRIPT = Path(__file__).with_name("ale.vim")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from dev.rpc import Connection, Json
-from tests.support.warm_launch import fxlsp
+from tests.support.warm import fxlsp
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ import pytest_asyncio
 
 from dev.rpc import Json
 from tests.server.client import Abilities, Client
+from tests.support.fork_server import MARK
 from tests.support.leftovers import await_gone
-from tests.support.warm_supervisors import MARK
 
 
 class Start(Protocol):
@@ -36,7 +36,7 @@ class Start(Protocol):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def forked(warm_supervisors: None) -> None:
+def forked(warm: None) -> None:
     """Servers of these tests have their supervisors forked."""
 
 

@@ -13,8 +13,6 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
-from tests.support import fxlsp_on_warm
-
 NET = """\
 import torch
 from torch import nn
@@ -39,7 +37,7 @@ ASKED_OF_THE_EDITOR = (
 )
 """What every editor does and pytest-lsp's client does not."""
 
-SERVER = ClientServerConfig(server_command=[sys.executable, fxlsp_on_warm.__file__, "serve", "--stdio"])
+SERVER = ClientServerConfig(server_command=[sys.executable, "-m", "fxlsp", "serve", "--stdio"])
 
 
 @pytest_lsp.fixture(  # type: ignore[untyped-decorator]

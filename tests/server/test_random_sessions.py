@@ -21,8 +21,10 @@ from dev.rpc import Json
 from tests.server.acting import VARYING
 from tests.server.client import Abilities, Buffer, Client, Encoding
 from tests.server.random_edits import random_edit
+from tests.support.fork_server import MARK
 from tests.support.leftovers import await_gone
-from tests.support.warm_supervisors import MARK
+
+pytestmark = pytest.mark.long
 
 FILES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 FIRST, LAST = map(int, os.environ.get("FXLSP_SESSIONS", "0:6").split(":"))

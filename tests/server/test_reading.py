@@ -16,6 +16,8 @@ from tests.server.client import PATIENCE, Client
 from tests.server.conftest import Start
 from tests.support.leftovers import await_gone, processes
 
+pytestmark = pytest.mark.real
+
 FILES = 60
 
 

@@ -18,8 +18,8 @@ import pytest_asyncio
 from tests.server.acting import Actor
 from tests.server.client import Abilities, Client, Encoding
 from tests.server.scenario import read_scenario
+from tests.support.fork_server import MARK
 from tests.support.leftovers import await_gone
-from tests.support.warm_supervisors import MARK
 
 SCENARIOS = sorted((Path(__file__).parent / "scenarios").glob("*.txt"))
 WRITES = "FXLSP_WRITE_SCENARIOS" in os.environ

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.warm_supervisors import MARK
+from tests.support.fork_server import MARK
 
 GONE_WITHIN = 4.0
 """Seconds; the promise is two, on a machine that does nothing else."""

@@ -15,7 +15,7 @@ from fxlsp.report.report import Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracers import TORCH_FX, TracerChoice
 from fxlsp.report.wire import Decoder, Message, encode, text_digest
-from tests.support.warm_launch import WARM, command
+from tests.support.warm import supervisor
 
 BOOTSTRAP = Path(fxlsp.__file__).parent / "tracing" / "bootstrap.py"
 
@@ -27,14 +27,14 @@ class Worker:
         """
         Args:
             spawn: it starts its workers instead of forking them.
-            warm: it is forked from the warm process, if there is one.
+            warm: it may be forked from one that has torch imported.
         """
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         environment["FXLSP_SPAWN"] = "1" if spawn else ""
         started = [sys.executable, str(bootstrap), str(theirs.fileno())]
         self.process = subprocess.Popen(
-            command(theirs.fileno()) if warm and WARM in os.environ else started,
+            supervisor(theirs.fileno()) if warm else started,
             pass_fds=[theirs.fileno()],
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ from tests.support.worker import Worker
 
 
 @pytest.fixture(scope="session")
-def worker(warm_supervisors: None) -> Iterator[Worker]:
+def worker(warm: None) -> Iterator[Worker]:
     worker = Worker(warm=True)
     yield worker
     worker.close()

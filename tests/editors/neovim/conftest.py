@@ -18,8 +18,8 @@ from dev.environment import PROJECT
 from dev.neovim import find_neovim
 from tests.editors.models import SECONDS
 from tests.editors.user import code_after, environment_of, install, need, shell_after
+from tests.support.fork_server import MARK
 from tests.support.leftovers import await_gone
-from tests.support.warm_supervisors import MARK
 
 HERE = Path(__file__).parent
 PAGE = PROJECT / "editors" / "neovim.md"

@@ -1,0 +1,99 @@
+"""Supervisors and servers of tests that are forked from processes which have imported what takes time.
+
+See :mod:`tests.support.fork_server`. Where there is none everything starts as for a user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fxlsp.engine import process
+from fxlsp.engine.launching import launch as really_launch
+from tests.support.fork_server import MARK, UNMARKED
+
+SUPERVISORS = "FXLSP_TEST_SUPERVISORS"
+"""Environment variable that names the socket of the process which forks supervisors."""
+COMMANDS = "FXLSP_TEST_COMMANDS"
+"""Environment variable that names the socket of the process which forks commands ``fxlsp``."""
+
+_PROJECT = Path(__file__).parents[2]
+_FORK_SERVER = Path(__file__).with_name("fork_server.py")
+_FORKED = [sys.executable, "-I", "-S", str(Path(__file__).with_name("forked_process.py"))]
+
+
+@contextmanager
+def fork_servers(folder: Path) -> Iterator[None]:
+    """Run both processes; what is started meanwhile finds them by the environment. Their sockets lie in ``folder``."""
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    with (
+        _fork_server("supervisor", str(process.BOOTSTRAP), SUPERVISORS, folder / "supervisors"),
+        _fork_server("fxlsp", str(_PROJECT), COMMANDS, folder / "commands"),
+    ):
+        yield
+
+
+@contextmanager
+def _fork_server(kind: str, argument: str, variable: str, path: Path) -> Iterator[None]:
+    """Its socket is there at once: who connects waits until it has imported everything."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(64)
+        one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        server = subprocess.Popen(
+            # As text: a frame of a file would pass for the user's code below a trace.
+            [sys.executable, "-c", _FORK_SERVER.read_text(), kind, str(listener.fileno()), argument],
+            pass_fds=[listener.fileno()],
+            env={**os.environ, **one_thread, "CUDA_VISIBLE_DEVICES": "", MARK: UNMARKED},
+            stdin=subprocess.DEVNULL,
+        )
+    os.environ[variable] = str(path)
+    try:
+        yield
+    finally:
+        del os.environ[variable]
+        server.kill()
+        server.wait()
+
+
+def fxlsp(warm: bool = True) -> list[str]:
+    """The command ``fxlsp``; unless ``warm``, one that starts, and starts its supervisors, as for a user."""
+    if warm and COMMANDS in os.environ:
+        return [*_FORKED, os.environ[COMMANDS], ""]
+    return [sys.executable, "-m", "fxlsp"]
+
+
+def supervisor(descriptor: int) -> list[str]:
+    """``python bootstrap.py DESCRIPTOR``."""
+    if SUPERVISORS in os.environ:
+        return [*_FORKED, os.environ[SUPERVISORS], str(descriptor)]
+    return [sys.executable, str(process.BOOTSTRAP), str(descriptor)]
+
+
+def install() -> None:
+    """Have every supervisor that this process starts under its own interpreter forked."""
+    setattr(process, "launch", launch)  # noqa: B010  # the module has it from another one
+
+
+async def launch(python: str, bootstrap: Path, theirs: socket.socket) -> asyncio.subprocess.Process:
+    """In the place of :func:`fxlsp.engine.launching.launch`."""
+    if not (SUPERVISORS in os.environ and python == sys.executable and bootstrap == process.BOOTSTRAP):
+        return await really_launch(python, bootstrap, theirs)
+    return await asyncio.create_subprocess_exec(
+        *supervisor(theirs.fileno()),
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=STDOUT,
+        pass_fds=(theirs.fileno(),),
+        start_new_session=True,
+        cwd=os.sep,
+    )
