@@ -12,7 +12,11 @@ from fxlsp.engine.settings import Settings
 from fxlsp.server.main import make_server
 
 PROJECT = Path(__file__).parents[1]
-PAGES = [page for folder in ("docs", "editors") for page in sorted((PROJECT / folder).glob("*.md"))]
+FOLDERS = ("docs", "docs/design", "editors")
+PAGES = [
+    *(PROJECT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(page for folder in FOLDERS for page in sorted((PROJECT / folder).glob("*.md"))),
+]
 TABLES = ("recipes", "severities")
 """Settings whose keys are the user's."""
 
@@ -47,7 +51,7 @@ def test_the_page_on_commands_lists_every_command_and_no_other() -> None:
     assert set(rows("commands.md")) == set(make_server().protocol.fm.commands)
 
 
-@pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
 def test_what_a_page_links_to_is_there(page: Path) -> None:
     text = re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8"))
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
