@@ -38,8 +38,8 @@ from .guessed import told_as_guessed
 from .loading import third_party
 from .outputs import shown
 from .provisional import ENDED_EARLY
-from .recovery.outcome import better, both, recovered_message
-from .recovery.passing import Recovered, Subject, is_complete, recover
+from .recovery.merge_reports import better, both, recovered_message
+from .recovery.recovering_pass import Recovered, Subject, is_complete, recover
 from .recovery.tracer import RecoveringTracer
 from .search.arguments import Lacking
 from .search.attempts import Under

@@ -16,7 +16,7 @@ from .expressions import Expressions
 from .fakes import new_fake_mode
 from .feeding import Feed
 from .frames import Places
-from .recovery.passing import Subject, recover
+from .recovery.recovering_pass import Subject, recover
 from .sources import Sources
 from .torch_private import FakeTensorMode
 from .tracer import ModulePathTracer

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .proxies import is_proxy
+from .pytree import is_proxy
 
 
 class _Context:

@@ -36,8 +36,8 @@ from ...report.problems import Problem
 from ...report.report import Report
 from ...report.wire import Message
 from ..frames import is_installed
-from .differences import first_difference
-from .passing import Recovered
+from .graph_diff import first_difference
+from .recovering_pass import Recovered
 
 _OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, OPERATION_FAILS})
 """Findings that concern a graph that was made as well."""

@@ -71,8 +71,8 @@ def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTrace
         tracer.trace(root)
     milliseconds = (time.perf_counter() - start) * 1000
     traced = Traced(root, tracer, places, subject.constructions, subject.target, _incomplete(tracer))
-    assembly = Assembly(root, tracer, tracer.evaluator.values, places, subject.constructions)
-    findings = tuple(FindingProblems(traced, during, assembly.place_without_frame).of(tracer.findings))
+    assembly = Assembly(root, tracer, tracer.recovery.evaluator.values, places, subject.constructions)
+    findings = tuple(FindingProblems(traced, during, assembly.place_without_frame).of(tracer.recovery.findings))
     nodes = assembly.nodes()
     problems = (*findings, *_failing_operations(tracer, assembly, nodes, subject.target), *checking.problems(traced))
     known = subject.feed.problem
@@ -90,8 +90,8 @@ def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTrace
         problems=once_each(problems if known is None else (known, *problems)),
         timing_ms={"recover": milliseconds},
     )
-    followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.following)
-    return Recovered(report, findings, tracer.needs_data, elements, followed)
+    followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.recovery.following)
+    return Recovered(report, findings, tracer.recovery.needs_data, elements, followed)
 
 
 def _incomplete(tracer: RecoveringTracer) -> BaseException | None:
@@ -109,7 +109,7 @@ def is_complete(node: Node) -> bool:
 def _failing_operations(
     tracer: RecoveringTracer, assembly: Assembly, nodes: tuple[Node, ...], target: str
 ) -> Iterator[Problem]:
-    values: dict[Any, Any] = tracer.evaluator.values
+    values: dict[Any, Any] = tracer.recovery.evaluator.values
     for fx_node, node in zip(assembly.graph_nodes, nodes, strict=True):
         value = values.get(fx_node)
         if value is not None and value.error is not None:

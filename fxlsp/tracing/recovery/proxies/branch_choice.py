@@ -1,8 +1,42 @@
-"""Which side a branch takes when only data could tell: the one on which the program most likely goes on."""
+"""The truth of a traced value: where only data could decide, the side on which the program most likely goes on."""
 
 from __future__ import annotations
 
 import ast
+from typing import Any
+
+from ....report.codes import CONTROL_FLOW
+from ...outputs import Unknown
+from ...torch_private import FakeTensor
+from ..context import RecoveryContext
+
+
+class BranchChoice:
+    """Decides the branches of one pass."""
+
+    def __init__(self, context: RecoveryContext) -> None:
+        self._context = context
+
+    def truth_of(self, value: Any, error: BaseException | None) -> bool:
+        """The truth of a value, noted as what plain torch.fx refuses with ``error``."""
+        known = self._known_truth(value)
+        if known is not None:
+            self._context.note(CONTROL_FLOW, error)
+            return known
+        self._context.needs_data = True
+        instruction = self._context.running_instruction()
+        places = self._context.places
+        statement = None if instruction is None else places.statement_of(instruction)
+        side = likely_side(None if instruction is None else places.syntax_of(instruction), statement)
+        remark = f"Only data could tell; what follows is shown as if it were {side}."
+        self._context.note(CONTROL_FLOW, error, remark)
+        return side
+
+    def _known_truth(self, value: Any) -> bool | None:
+        if isinstance(value, Unknown):
+            return None
+        with self._context.evaluation():
+            return None if isinstance(value, FakeTensor) and value.numel() == 1 else bool(value)
 
 
 def likely_side(asked: ast.AST | None, statement: ast.AST | None) -> bool:
