@@ -13,13 +13,13 @@ from typing import NoReturn
 import torch
 
 from ..report.wire import Message, encode
-from .carrying import first_load_of, job_of, say_nothing, say_stages
+from .carrying import job_of, load_of, say_nothing, say_stages
 from .death import die_with_parent
-from .first_load import FirstLoad, SayStage
 from .guard import refuse_side_effects
 from .holding import Holding
 from .job import Job
 from .last_words import speak_before_dying
+from .load import RequestLoad, SayStage
 from .pipes import FAULT, Pipes, await_request
 from .sibling import Partner
 from .targets import is_settled
@@ -70,7 +70,7 @@ def _carried_out(request: Message, second: Partner, pipes: Pipes, scratch: str) 
     def say_stage_of(request: Message) -> SayStage:
         return say_stages(request, lambda data: write_all(pipes.reports, data))
 
-    load = first_load_of(request, say_stage_of(request))
+    load = load_of(request, say_stage_of(request))
     if is_settled(request):
         second.begin(request)
     holding = Holding(load, pipes, scratch, second.let_go, say_stage_of)
@@ -104,7 +104,7 @@ def _second(pipes: Pipes, scratch: str) -> Partner:
     return Partner(work)
 
 
-def _held_second(pipes: Pipes, load: FirstLoad) -> Partner:
+def _held_second(pipes: Pipes, load: RequestLoad) -> Partner:
     """The same where the load comes from a holder: it is shared, since each on its own would have no other."""
 
     def work(requests: int) -> Message:

@@ -28,13 +28,12 @@ from .building import Builder, Built, FakesFailedError, Loaded, NoModelError, Ta
 from .checks.checking import Checking
 from .checks.mode import MakeTracer, ModeDifference, may_depend_on_mode, mode_differences
 from .checks.traced import Traced
-from .chosen_tracer import ChosenTracer
 from .construction import comes_from_fakes
 from .failures import operation_problem, trace_error, trace_problem
 from .fakes import OnCpu, new_fake_mode
 from .feeding import Feed, prepared, values_of
-from .first_load import FirstLoad
-from .guessed import told_as_guessed
+from .guess_severity import downgraded
+from .load import RequestLoad
 from .loading import third_party
 from .outputs import shown
 from .provisional import ENDED_EARLY
@@ -48,6 +47,7 @@ from .sibling import Sibling
 from .targets import guess_of, targets_of
 from .torch_private import FakeTensorMode
 from .tracer import ModulePathTracer, check_graph
+from .user_tracer import UserTracer
 from .values import NodeValue
 
 _SHARE_OF_TIME = 0.8
@@ -59,9 +59,9 @@ _REAL_ELEMENTS = 2**28
 class Job:
     """A trace request, carried out in a process of its own."""
 
-    def __init__(self, first: FirstLoad) -> None:
+    def __init__(self, first: RequestLoad) -> None:
         """``first`` has run."""
-        self._first: FirstLoad | None = first
+        self._first: RequestLoad | None = first
         self._request = first.request
         self._target, *self._alternatives = targets_of(first.request)
         self._guess = guess_of(first.request)
@@ -71,7 +71,7 @@ class Job:
         sizes = first.request.get("sizes")
         self._sizes = ANY_SIZES if sizes is None else Sizes.from_json(sizes)
         choice = first.request.get("tracer")
-        self._tracer = ChosenTracer(
+        self._tracer = UserTracer(
             TORCH_FX if choice is None else TracerChoice.from_json(choice), self._loader, str(self._target)
         )
         self._timing = first.timing
@@ -90,7 +90,7 @@ class Job:
     def _reported(self, report: Report) -> Message:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         if report.recipe.source == "search" and not self._target.fails:
-            told = (told_as_guessed(problem, self._target) for problem in report.problems)
+            told = (downgraded(problem, self._target) for problem in report.problems)
             report = replace(report, problems=tuple(told))
         return self._answer({"type": "report", "report": report.to_json()})
 

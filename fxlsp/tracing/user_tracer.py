@@ -29,7 +29,7 @@ from .tracer import ModulePathTracer
 T = TypeVar("T", bound=ModulePathTracer)
 
 
-class ChosenTracer:
+class UserTracer:
     """Makes the tracers of one trace."""
 
     def __init__(self, choice: TracerChoice, loader: Loader, target: str) -> None:

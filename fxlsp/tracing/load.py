@@ -1,4 +1,4 @@
-"""The first thing that is done for a request: loading the files of its first target, with large tensors fake.
+"""The first step of a request: loading the files of its first target, with large tensors fake.
 
 A process may be forked in the middle of it, when the head of the target's file has run, and go on with another request
 for the same file (:mod:`.holding`). Nothing that a request says beyond that has had an effect until then.
@@ -24,8 +24,8 @@ from .timing import Timing
 SayStage = Callable[[str], None]
 
 
-class FirstLoad:
-    """Carried out once, by :meth:`run`; whoever wants the result takes it with all that was noted on the way."""
+class RequestLoad:
+    """The load of one request, carried out once by :meth:`run`, with all that was noted on the way."""
 
     def __init__(self, request: Message, say_stage: SayStage) -> None:
         """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
