@@ -9,11 +9,11 @@ from ..report.wire import Message, encode
 from .command_line import let_arguments_be_missing
 from .job import Job
 from .load import RequestLoad, SayStage
-from .second import Second
+from .side_process import RecoveryRunner
 from .targets import is_settled
 
 
-def carry_out(request: Message, second: Second, send: Callable[[bytes], None]) -> Message:
+def carry_out(request: Message, second: RecoveryRunner, send: Callable[[bytes], None]) -> Message:
     """The answer to a request, without its number; ``send`` takes the frames to send before it."""
     load = load_of(request, say_stages(request, send))
     if is_settled(request):
