@@ -86,7 +86,7 @@ class Job:
         first = self._recovered()
         if not first.needs_data or first.elements > _REAL_ELEMENTS:
             return recovered_message(first)
-        # Only data can tell: once more, with them.
+        # Only data can decide: once more, with data.
         self._loader.forget()
         return recovered_message(better(first, self._recovered_once(built_really=True, with_data=True)))
 

@@ -42,7 +42,7 @@ class UserTracer:
         """``recorder``, deriving also from the user's class. For a model that is there: what it imports is imported.
 
         Raises:
-            NoModelError: there is no such tracer or function, or it is of no use.
+            NoModelError: there is no such tracer or function, or it cannot be used.
         """
         with _as_before():
             chosen = None if self._choice.tracer is None else self._tracer(self._choice.tracer)

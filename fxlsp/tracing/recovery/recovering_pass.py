@@ -34,7 +34,7 @@ class Recovered:
     findings: tuple[Problem, ...]
     """The problems among the report's that come of following the model with its values."""
     needs_data: bool
-    """Whether something was met that only data could tell."""
+    """Whether something was met that only data could decide."""
     elements: int
     """Of all parameters of the model."""
     followed: tuple[int, ...]

@@ -168,7 +168,7 @@ class RecoveringTracer(ModulePathTracer):
         return lowered
 
     def _kept(self, gone: torch.fx.Node) -> torch.fx.Node:
-        """A node for what the model kept, in an attribute say, of a run that was taken back."""
+        """A node for what the model has, in an attribute say, from a run that was rolled back."""
         node: torch.fx.Node = self.create_node("get_attr", f"<{gone.name}>", (), {})
         self.recovery.following.add(node)
         self.recovery.know(node, self.recovery.evaluator.value_of(gone))

@@ -61,7 +61,7 @@ def _raises(body: list[ast.stmt]) -> bool:
 
 
 def _is_negated(test: ast.AST, asked: ast.AST) -> bool:
-    """Whether an odd number of ``not`` stands between a test and the part of it that is asked for."""
+    """Whether there is an odd number of ``not`` between a test and the part of it that is asked for."""
     if test is asked or _same_place(test, asked):
         return False
     for child in ast.iter_child_nodes(test):

@@ -23,9 +23,9 @@ def _operations(proxy: Any) -> ProxyOperations:
 
 
 REPLACED = "_fxlsp_replaced"
-"""Attribute of a function that stands for one of torch's while a pass runs: that function.
+"""Attribute of a function that replaces one of torch's while a pass runs: the replaced function.
 
-torch's C++ code looks a method up on ``torch.Tensor`` by its name to hand it on, and so finds what stands there.
+torch's C++ code looks a method up on ``torch.Tensor`` by its name to hand it on, and so finds the replacement.
 """
 
 

@@ -41,7 +41,7 @@ class ProxyOperations:
         self._compared_raw: tuple[object, int] | None = None
 
     def truth(self, proxy: Any) -> bool:
-        """``bool(proxy)``: noted; where only data could tell, the likely side."""
+        """``bool(proxy)``: noted; where only data could decide, the likely side."""
         value = self._context.value_of(proxy)
         return self._branches.truth_of(value, _words(lambda: self._recorder.refuse_bool(proxy)))
 
@@ -98,7 +98,7 @@ class ProxyOperations:
         return iter([(key, mapping[key]) if isinstance(value, ItemsView) else mapping[key] for key in keys])
 
     def keys(self, proxy: Any) -> Any:
-        """``proxy.keys()``, which is what ``**proxy`` asks for."""
+        """``proxy.keys()``, which ``**proxy`` calls."""
         value = self._context.value_of(proxy)
         if self._context.is_plain or not isinstance(value, Mapping):
             return self._recorder.attribute_proxy(proxy, "keys")()
@@ -119,7 +119,7 @@ class ProxyOperations:
             return len(value)
 
     def reversed(self, proxy: Any) -> Any:
-        """``reversed(proxy)``, which asks a plain proxy for its length."""
+        """``reversed(proxy)``, which needs the length of a plain proxy."""
         error = _words(lambda: torch.fx.Proxy.__len__(proxy))
         if self._context.is_plain:
             raise error
@@ -181,7 +181,7 @@ class ProxyOperations:
     def assign_attribute(self, proxy: Any, name: str, value: Any) -> None:
         """``proxy.name = value``, which the proxy keeps: its tensor is given it too, as the model does."""
         tensor, given = self._context.value_of(proxy), self._context.values_in(value)
-        # A tensor with data that is given some without is no use to anybody any more.
+        # A tensor with data that is given some without cannot be used any more.
         if isinstance(tensor, torch.Tensor) and (isinstance(tensor, FakeTensor) or not isinstance(given, FakeTensor)):
             with self._context.evaluation():
                 setattr(tensor, name, given)
@@ -211,8 +211,8 @@ class ProxyOperations:
             return self._context.value_of(proxy) == self._context.values_in(other)
         return self._recorder.create_proxy("call_function", operator.eq, (proxy, other), {})
 
-    def text(self, proxy: Any, tell: Callable[[Any], str], frame: FrameType) -> str:
-        """The value as text: noted where the text is used and not just told to somebody."""
+    def text(self, proxy: Any, convert: Callable[[Any], str], frame: FrameType) -> str:
+        """The value as text: noted where the text is used, not only shown to a person."""
         expression = CallerExpression(self._context.places, frame)
         value = self._context.value_of(proxy) if expression.is_shown and not self._context.is_plain else Unknown()
         if isinstance(value, Unknown):
@@ -221,7 +221,7 @@ class ProxyOperations:
             words = f"the text {torch.fx.Proxy.__repr__(proxy)!r} is used in the place of {_short(value)}"
             self._context.note(TEXT_OF_PROXY, None, words)
         with self._context.evaluation():
-            return tell(value)
+            return convert(value)
 
 
 def _words(refuse: Callable[[], Any]) -> BaseException:
@@ -258,7 +258,7 @@ def plain_error(act: Any) -> BaseException:
 
 
 class _Bare:
-    """A stand-in of a plain proxy's name."""
+    """A stand-in with the name of a plain proxy."""
 
 
 _Bare.__name__ = "Proxy"

@@ -117,7 +117,7 @@ def _is_tensor_type(wanted: Any) -> bool:
 
 
 def _type_wanted(places: Places, frame: FrameType) -> Any:
-    """The type, or types, that a value is tested for; UNRESOLVED where that cannot be told."""
+    """The type, or types, that a value is tested for; UNRESOLVED where that is not known."""
     if frame.f_code is torch.is_tensor.__code__:
         return torch.Tensor
     expression = CallerExpression(places, frame)
