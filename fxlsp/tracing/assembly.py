@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -10,10 +10,12 @@ import torch.fx
 
 from ..report.graph import Module, ModuleCall, Node, Output
 from ..report.places import Location, Step
+from ..report.problems import Problem
 from .construction import Constructions
+from .failures import operation_problem
 from .frames import Instruction, Places
 from .in_place import last_change
-from .outputs import UNKNOWN, output_of
+from .outputs import UNKNOWN, is_known, output_of, shown
 from .torch_private import pretty_target
 from .tracer import ModulePathTracer, NodeOrigin, TracedCall, forward_code, raised_before_forward
 from .values import NodeValue
@@ -44,6 +46,13 @@ class Assembly:
     def nodes(self) -> tuple[Node, ...]:
         """The graph's nodes in its order."""
         return tuple(self._node(node) for node in self.graph_nodes)
+
+    def failing_operations(self, nodes: tuple[Node, ...], target: str) -> Iterator[Problem]:
+        """A problem for each of the graph's ``nodes`` that failed on the inputs."""
+        for fx_node, node in zip(self.graph_nodes, nodes, strict=True):
+            value = self._values.get(fx_node)
+            if value is not None and value.error is not None:
+                yield operation_problem(value.error, node, shown(value.inputs), target)
 
     def _node(self, node: torch.fx.Node) -> Node:
         origin = self._tracer.origins[node]
@@ -236,6 +245,11 @@ class Assembly:
         if isinstance(value, dict):
             return {"dict": {str(name): self._output(item, before) for name, item in value.items()}}
         return output_of(value)
+
+
+def is_complete(node: Node) -> bool:
+    """Whether location and output are known; inputs and the output need no location, as a container's have none."""
+    return (node.location is not None or node.op in ("placeholder", "output")) and is_known(node.output)
 
 
 def target_of(node: torch.fx.Node) -> str:

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 from ..report.wire import Message, encode
 from .command_line import let_arguments_be_missing
-from .first_load import FirstLoad, SayStage
 from .job import Job
-from .second import Second
+from .load import RequestLoad, SayStage
+from .side_process import RecoveryRunner
 from .targets import is_settled
 
 
-def carry_out(request: Message, second: Second, send: Callable[[bytes], None]) -> Message:
+def carry_out(request: Message, second: RecoveryRunner, send: Callable[[bytes], None]) -> Message:
     """The answer to a request, without its number; ``send`` takes the frames to send before it."""
-    load = first_load_of(request, say_stages(request, send))
+    load = load_of(request, say_stages(request, send))
     if is_settled(request):
         second.begin(request)
     load.run()
@@ -24,16 +24,16 @@ def carry_out(request: Message, second: Second, send: Callable[[bytes], None]) -
 
 def job_of(request: Message, say_stage: SayStage) -> Job:
     """The job of a request."""
-    load = first_load_of(request, say_stage)
+    load = load_of(request, say_stage)
     load.run()
     return Job(load)
 
 
-def first_load_of(request: Message, say_stage: SayStage) -> FirstLoad:
+def load_of(request: Message, say_stage: SayStage) -> RequestLoad:
     """What is to be loaded for a request, in a process that now passes for the script that it names."""
     sys.argv = [request["target"].get("file") or request["target"].get("module") or ""]
     let_arguments_be_missing()
-    return FirstLoad(request, say_stage)
+    return RequestLoad(request, say_stage)
 
 
 def say_stages(request: Message, send: Callable[[bytes], None]) -> SayStage:

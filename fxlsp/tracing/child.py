@@ -13,15 +13,15 @@ from typing import NoReturn
 import torch
 
 from ..report.wire import Message, encode
-from .carrying import first_load_of, job_of, say_nothing, say_stages
+from .carrying import job_of, load_of, say_nothing, say_stages
 from .death import die_with_parent
-from .first_load import FirstLoad, SayStage
 from .guard import refuse_side_effects
 from .holding import Holding
 from .job import Job
 from .last_words import speak_before_dying
+from .load import RequestLoad, SayStage
 from .pipes import FAULT, Pipes, await_request
-from .sibling import Partner
+from .side_process import WaitingSideProcess
 from .targets import is_settled
 from .torch_private import compile_without_processes
 from .warmup import warm_up_first_pass, warm_up_second_pass
@@ -64,13 +64,13 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     exit_really(0)
 
 
-def _carried_out(request: Message, second: Partner, pipes: Pipes, scratch: str) -> Message:
+def _carried_out(request: Message, second: WaitingSideProcess, pipes: Pipes, scratch: str) -> Message:
     """The answer. In a process that was forked meanwhile from a holder, it is that to another request."""
 
     def say_stage_of(request: Message) -> SayStage:
         return say_stages(request, lambda data: write_all(pipes.reports, data))
 
-    load = first_load_of(request, say_stage_of(request))
+    load = load_of(request, say_stage_of(request))
     if is_settled(request):
         second.begin(request)
     holding = Holding(load, pipes, scratch, second.let_go, say_stage_of)
@@ -87,7 +87,7 @@ def _numbered(message: Message, request: Message) -> Message:
     return {**message, "id": request["id"]}
 
 
-def _second(pipes: Pipes, scratch: str) -> Partner:
+def _second(pipes: Pipes, scratch: str) -> WaitingSideProcess:
     """The process for the second pass.
 
     It is forked before either gets ready: after a fork both would copy their pages once more.
@@ -99,12 +99,12 @@ def _second(pipes: Pipes, scratch: str) -> Partner:
         warm_up_second_pass()
         request = await_request(requests)
         refuse_side_effects(scratch)
-        return job_of(request, say_nothing).second_pass()
+        return job_of(request, say_nothing).recover()
 
-    return Partner(work)
+    return WaitingSideProcess(work)
 
 
-def _held_second(pipes: Pipes, load: FirstLoad) -> Partner:
+def _held_second(pipes: Pipes, load: RequestLoad) -> WaitingSideProcess:
     """The same where the load comes from a holder: it is shared, since each on its own would have no other."""
 
     def work(requests: int) -> Message:
@@ -112,6 +112,6 @@ def _held_second(pipes: Pipes, load: FirstLoad) -> Partner:
         request = await_request(requests)
         load.request = request
         load.timing.restart("load", say_nothing)
-        return Job(load).second_pass()
+        return Job(load).recover()
 
-    return Partner(work)
+    return WaitingSideProcess(work)

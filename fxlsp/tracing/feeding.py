@@ -31,6 +31,20 @@ class Feed:
     problem: Problem | None = None
 
 
+@dataclass(frozen=True)
+class Subject:
+    """A built model with its inputs: what a pass works on."""
+
+    target: str
+    """The model's name in problems."""
+    built: Built
+    constructions: Constructions
+    feed: Feed
+    mode: FakeTensorMode
+    real: bool
+    """Whether the inputs have data."""
+
+
 def prepared(target: Target, built: Built, mode: FakeTensorMode, places: Places, really: bool) -> Feed:
     """The inputs that the recipe says, else what conventions and defaults say; with data if ``really``."""
     recipe = complete_recipe(target, built)

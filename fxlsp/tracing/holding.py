@@ -21,9 +21,9 @@ import torch
 from ..report.wire import Message, encode
 from .adoption import fork_for
 from .execution import Execution
-from .first_load import FirstLoad, SayStage
 from .guard import move_scratch, own_action
 from .last_words import die_silently, end_in, time_limit_off
+from .load import RequestLoad, SayStage
 from .pipes import FAULT, Pipes, await_request
 from .premises import Premises
 from .surroundings import Surroundings
@@ -45,7 +45,7 @@ class Holding:
 
     def __init__(
         self,
-        load: FirstLoad,
+        load: RequestLoad,
         pipes: Pipes,
         scratch: str,
         let_go: Callable[[], None],

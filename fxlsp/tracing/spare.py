@@ -20,7 +20,7 @@ from .last_words import speak_before_dying
 from .orders import Orders
 from .preloads import preload
 from .preparation import prepare_torch
-from .second import Afterwards
+from .side_process import InlineRunner
 from .streams import silenced
 from .torch_private import compile_without_processes
 from .writing import write_all
@@ -56,6 +56,6 @@ def _carried_out(request: Message, reports: int) -> Message:
     def second_pass(completed: Message) -> Message:
         # What it prints has been printed in the first pass.
         with silenced():
-            return job_of(completed, say_nothing).second_pass()
+            return job_of(completed, say_nothing).recover()
 
-    return carry_out(request, Afterwards(second_pass, foresee), lambda data: write_all(reports, data))
+    return carry_out(request, InlineRunner(second_pass, foresee), lambda data: write_all(reports, data))

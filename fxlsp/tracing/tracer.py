@@ -77,7 +77,7 @@ class _AttributesRead:
 class ModulePathTracer(torch.fx.Tracer):
     """Traces like ``torch.fx.Tracer`` and remembers for each node its module and the expressions that led to it.
 
-    A class of the user's own may stand between this one and ``torch.fx.Tracer`` (:mod:`.chosen_tracer`).
+    A class of the user's own may stand between this one and ``torch.fx.Tracer`` (:mod:`.user_tracer`).
     """
 
     leaf_patterns: tuple[str, ...] = ()

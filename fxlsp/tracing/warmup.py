@@ -14,9 +14,9 @@ from .checks.traced import Traced
 from .construction import Constructions, construct
 from .expressions import Expressions
 from .fakes import new_fake_mode
-from .feeding import Feed
+from .feeding import Feed, Subject
 from .frames import Places
-from .recovery.passing import Subject, recover
+from .recovery.recovering_pass import recover
 from .sources import Sources
 from .torch_private import FakeTensorMode
 from .tracer import ModulePathTracer

@@ -14,17 +14,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import torch
 
 from ...report.places import Location
 from ..expressions import span_of
-from ..frames import Chain, Instruction
-from ..tracer import forward_code
-
-if TYPE_CHECKING:
-    from .traced import Traced
+from ..frames import Chain, Instruction, Places
+from ..tracer import ModulePathTracer, forward_code
 
 _Node = TypeVar("_Node", bound=ast.AST)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -127,15 +124,16 @@ class Function:
 class Executed:
     """The functions that ran in one pass."""
 
-    def __init__(self, traced: Traced) -> None:
-        self._places = traced.places
-        self._modules = dict(traced.root.named_modules(remove_duplicate=False))
+    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, places: Places) -> None:
+        """``tracer`` has traced ``root``."""
+        self._places = places
+        self._modules = dict(root.named_modules(remove_duplicate=False))
         self._scopes: dict[str, Mapping[str, object]] = {}
         self._functions: dict[Key, Function | None] = {}
-        self._note(forward_code(traced.root), "")
-        for origin in traced.tracer.origins.values():
+        self._note(forward_code(root), "")
+        for origin in tracer.origins.values():
             self._note_chain(origin.chain)
-        for call in traced.tracer.calls:
+        for call in tracer.calls:
             self._note_chain(call.chain)
             if not call.leaf:
                 self._note(forward_code(call.module), call.module_path)

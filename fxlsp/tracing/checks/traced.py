@@ -35,7 +35,7 @@ class Traced:
     @cached_property
     def executed(self) -> Executed:
         """The user's functions that ran."""
-        return Executed(self)
+        return Executed(self.root, self.tracer, self.places)
 
     def problem(
         self,

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from .proxies import is_proxy
+from .pytree import is_proxy
 
 
 class _Context:
@@ -42,7 +42,7 @@ def _as_outputs(result: Any, args: tuple[Any, ...]) -> Any:
 
 @contextmanager
 def functions_followed(is_evaluating: Callable[[], bool]) -> Iterator[None]:
-    """While this lasts, ``apply`` calls ``forward`` as it stands, but for values being worked out."""
+    """While this lasts, ``apply`` calls ``forward`` directly, but where values are worked out."""
     original = torch.autograd.Function.__dict__["apply"]
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the recovering pass found and passed: reasons for which ``torch.fx`` fails, or records something else."""
+"""Findings of the recovering pass: reasons for which ``torch.fx`` fails, or records something else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From findings to problems: what the user is told of each, and where."""
+"""From findings to problems: code, message and location of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .findings import Finding, Findings
 
 
 class FindingProblems:
-    """Tells the findings of one pass."""
+    """The problems of the findings of one pass."""
 
     def __init__(
         self,

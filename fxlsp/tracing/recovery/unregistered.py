@@ -1,4 +1,4 @@
-"""Modules that are called without being registered: the path under which they are shown, and why they have none."""
+"""Modules that are called without being registered under the root, and the paths that they are shown under."""
 
 from __future__ import annotations
 
@@ -9,7 +9,29 @@ from typing import Any
 import torch
 
 
-def likely_path(module: torch.nn.Module, caller: torch.nn.Module, caller_path: str) -> str:
+class UnregisteredModules:
+    """Those that one pass has met."""
+
+    def __init__(self, by_path: dict[str, torch.nn.Module]) -> None:
+        """``by_path`` is filled as they are met."""
+        self._by_path = by_path
+        self._paths: dict[torch.nn.Module, str] = {}
+
+    def __contains__(self, module: torch.nn.Module) -> bool:
+        return module in self._paths
+
+    def path_of(self, module: torch.nn.Module) -> str:
+        """The path that a module is shown under."""
+        return self._paths[module]
+
+    def add(self, module: torch.nn.Module, caller: torch.nn.Module, caller_path: str) -> None:
+        """Find a path for a module that is met for the first time."""
+        path = _free_path(_likely_path(module, caller, caller_path), self._by_path)
+        self._by_path[path] = module
+        self._paths[module] = path
+
+
+def _likely_path(module: torch.nn.Module, caller: torch.nn.Module, caller_path: str) -> str:
     """The path that ``module`` would have if what holds it in its caller were registered.
 
     ``layers.0`` for an item of ``self.layers = [...]``; else its class in angle brackets.
@@ -23,7 +45,7 @@ def likely_path(module: torch.nn.Module, caller: torch.nn.Module, caller_path: s
     return f"{prefix}<{type(module).__name__}>"
 
 
-def free_path(path: str, taken: Container[str]) -> str:
+def _free_path(path: str, taken: Container[str]) -> str:
     """``path``, or where another module has it, one with a number: ``<Linear 2>``, ``layers.0 2``."""
     numbered = (f"{path[:-1]} {number}>" if path.endswith(">") else f"{path} {number}" for number in count(2))
     return next(shown for shown in chain((path,), numbered) if shown not in taken)

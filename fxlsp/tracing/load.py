@@ -1,7 +1,8 @@
-"""The first thing that is done for a request: loading the files of its first target, with large tensors fake.
+"""Loading the files of a request, and building its models of them.
 
-A process may be forked in the middle of it, when the head of the target's file has run, and go on with another request
-for the same file (:mod:`.holding`). Nothing that a request says beyond that has had an effect until then.
+The first load is that of the request's first target, with large tensors fake. A process may be forked in the middle of
+it, when the head of the target's file has run, and go on with another request for the same file (:mod:`.holding`).
+Nothing that a request says beyond that has had an effect until then.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import NamedTuple
 
 from ..report.wire import Message
-from .building import Builder, FakesFailedError, Loaded, NoModelError, Target
+from .building import Builder, Built, FakesFailedError, Loaded, NoModelError, Target
 from .execution import AfterHead, Execution
 from .expressions import Expressions
 from .fakes import new_fake_mode
@@ -20,12 +22,13 @@ from .loading import Loader, relative_level
 from .sources import Sources
 from .targets import targets_of
 from .timing import Timing
+from .torch_private import FakeTensorMode
 
 SayStage = Callable[[str], None]
 
 
-class FirstLoad:
-    """Carried out once, by :meth:`run`; whoever wants the result takes it with all that was noted on the way."""
+class RequestLoad:
+    """The load of one request, carried out once by :meth:`run`, with all that was noted on the way."""
 
     def __init__(self, request: Message, say_stage: SayStage) -> None:
         """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
@@ -96,6 +99,55 @@ class FirstLoad:
         self.builder.become(self._target)
         self.loader.go_on(execution, self._target.file)
         self.timing.restart("load", say_stage)
+
+
+class LoadedTarget(NamedTuple):
+    """What a target needs of the user's code, with what builds a model of it."""
+
+    mode: FakeTensorMode
+    builder: Builder
+    loaded: Loaded
+
+
+class Made(NamedTuple):
+    """A model, built for one pass."""
+
+    mode: FakeTensorMode
+    builder: Builder
+    built: Built
+
+
+class ModelFactory:
+    """Builds the models of one request; the files are loaded anew for each, but for the first load."""
+
+    def __init__(self, first: RequestLoad) -> None:
+        """``first`` has run."""
+        self._first: RequestLoad | None = first
+        self._loader = first.loader
+        self._places = first.places
+        self._timing = first.timing
+
+    def load(self, target: Target, really: bool) -> LoadedTarget:
+        """Load what ``target`` needs; tensors of every size are real if ``really``.
+
+        Raises:
+            NoModelError: the file does not parse, import or run.
+            FakesFailedError: it failed because of fake tensors.
+        """
+        first, self._first = self._first, None
+        if first is not None and not really and first.is_of(target):
+            return LoadedTarget(first.fake_mode, first.builder, first.loaded())
+        self._loader.forget()
+        mode = new_fake_mode()
+        builder = Builder(target, self._loader, self._places, mode, really)
+        with self._timing.stage("load"):
+            return LoadedTarget(mode, builder, builder.load())
+
+    def build(self, target: Target, really: bool) -> Made:
+        """Load what ``target`` needs, and make the model; raises what :meth:`load` and its builder raise."""
+        mode, builder, loaded = self.load(target, really)
+        with self._timing.stage("construct"):
+            return Made(mode, builder, builder.build(loaded))
 
 
 def _load_of(target: Target) -> tuple[object, ...]:

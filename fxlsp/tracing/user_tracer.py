@@ -29,7 +29,7 @@ from .tracer import ModulePathTracer
 T = TypeVar("T", bound=ModulePathTracer)
 
 
-class ChosenTracer:
+class UserTracer:
     """Makes the tracers of one trace."""
 
     def __init__(self, choice: TracerChoice, loader: Loader, target: str) -> None:
@@ -42,7 +42,7 @@ class ChosenTracer:
         """``recorder``, deriving also from the user's class. For a model that is there: what it imports is imported.
 
         Raises:
-            NoModelError: there is no such tracer or function, or it is of no use.
+            NoModelError: there is no such tracer or function, or it cannot be used.
         """
         with _as_before():
             chosen = None if self._choice.tracer is None else self._tracer(self._choice.tracer)

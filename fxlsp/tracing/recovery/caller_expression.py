@@ -1,4 +1,4 @@
-"""Which source expression asks something of a traced value: read from the frame that runs it."""
+"""The source expression whose evaluation calls into a proxy: read from the frame that runs it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ..frames import Instruction, Places
 
 
 class _Unresolved:
-    """The value of an expression that cannot be told without running it."""
+    """The value of an expression that is known only by running it."""
 
 
 UNRESOLVED = _Unresolved()
 
-_TELLERS = frozenset(
+_INFORMING = frozenset(
     {"print", "warn", "warning", "debug", "info", "error", "critical", "exception", "log", "write", "_assert"}
 )
 
 
-class Asking:
+class CallerExpression:
     """The expression that is running in a frame."""
 
     def __init__(self, places: Places, frame: FrameType) -> None:
         self._places = places
         self._frame = frame
         self.is_shown = places.is_shown(frame.f_code.co_filename)
-        """Whether it stands in code of the user's or a library's, not in torch or the standard library."""
+        """Whether it is code of the user's or a library's, not of torch or the standard library."""
 
     @property
     def instruction(self) -> Instruction:
@@ -100,17 +100,17 @@ class Asking:
         syntax = self.syntax
         return isinstance(syntax, ast.Subscript) and any(isinstance(part, ast.Slice) for part in ast.walk(syntax.slice))
 
-    def only_tells(self) -> bool:
-        """Whether what runs only tells something to a person: it prints, logs, warns, asserts or raises."""
+    def only_informs(self) -> bool:
+        """Whether the statement only informs a person: it prints, logs, warns, asserts or raises."""
         statement = self._places.statement_of(self.instruction) if self.is_shown else None
         if isinstance(statement, (ast.Raise, ast.Assert)):
             return True
         place = self._places.locate(*self.instruction[:2])
         calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement is not None else ()
-        return any(_name_of(call) in _TELLERS and _holds_line(call, place.line) for call in calls)
+        return any(_name_of(call) in _INFORMING and _holds_line(call, place.line) for call in calls)
 
     def resolved(self, node: ast.expr) -> Any:
-        """What a name, or an attribute of a module or class, stands for in the frame; else ``UNRESOLVED``."""
+        """The value of a name, or of an attribute of a module or class, in the frame; else ``UNRESOLVED``."""
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
@@ -126,7 +126,7 @@ class Asking:
         return UNRESOLVED
 
     def calls_torch(self) -> bool:
-        """Whether what is called is torch's: its argument parsers look at numbers without meaning to convert them."""
+        """Whether it calls a function of torch, whose argument parsers look at numbers and need not convert them."""
         call = self.call()
         if call is None:
             return False
@@ -145,17 +145,9 @@ def _holds_line(node: ast.expr, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
-def plain_error(act: Any) -> BaseException:
-    """What Python raises when ``act`` is done to an object with the abilities of a plain ``Proxy``."""
-    try:
-        act(_Bare())
-    except Exception as error:
-        return error
-    raise AssertionError("a plain proxy would not refuse this")
-
-
-class _Bare:
-    """A stand-in of a plain proxy's name."""
-
-
-_Bare.__name__ = "Proxy"
+def unpacked_count(frame: FrameType) -> int | None:
+    """The number of targets that a frame unpacks into; None if it does something else."""
+    code = frame.f_code.co_code
+    if dis.opname[code[frame.f_lasti]] != "UNPACK_SEQUENCE":
+        return None
+    return code[frame.f_lasti + 1]

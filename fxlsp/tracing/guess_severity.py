@@ -1,4 +1,4 @@
-"""What problems mean of a model that was made or fed by guesses: some of them are the guesses'."""
+"""Severities of the problems of a model that was made or fed by guesses: some of them are due to the guesses."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ..report.problems import Problem
 from .building import Target
 
 
-def told_as_guessed(problem: Problem, target: Target) -> Problem:
-    """A note in the place of a problem that other guesses may not have.
+def downgraded(problem: Problem, target: Target) -> Problem:
+    """A note in the place of a problem that other guesses may not have; any other problem as it is.
 
     Inputs: fake tensors let pass what data do not. Arguments: with others, modules that are handed over in a list or an
     object may be registered, and what fails on no value of a trace may not fail.
     """
     if problem.code == OPERATION_FAILS:
         return _note(problem, "; the inputs were guessed")
-    if target.is_guessed and (_is_of_an_argument(problem, target) or _is_of_no_value(problem)):
+    if target.is_guessed and (_is_of_an_argument(problem, target) or _has_no_value(problem)):
         return _note(problem, "\nWhat the model is made with was guessed.")
     return problem
 
@@ -27,10 +27,10 @@ def _note(problem: Problem, why: str) -> Problem:
 
 
 def _is_of_an_argument(problem: Problem, target: Target) -> bool:
-    """Whether it is about a module that the guess made: what the user's code made is told where."""
+    """Whether it is about a module that the guess made: one that the user's code made has a related location."""
     is_unregistered = problem.code in (UNREGISTERED_MODULE, UNREGISTERED_PARAMETER)
     return is_unregistered and not problem.related and "torch.nn." in (target.init or "")
 
 
-def _is_of_no_value(problem: Problem) -> bool:
+def _has_no_value(problem: Problem) -> bool:
     return problem.code == UNTRACEABLE and "Proxy" not in problem.message

@@ -36,8 +36,8 @@ from ...report.problems import Problem
 from ...report.report import Report
 from ...report.wire import Message
 from ..frames import is_installed
-from .differences import first_difference
-from .passing import Recovered
+from .graph_diff import first_difference
+from .recovering_pass import Recovered
 
 _OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, OPERATION_FAILS})
 """Findings that concern a graph that was made as well."""
@@ -103,9 +103,9 @@ def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem
     ``fits`` says that the graph does what the model does on its example inputs.
     """
     failing = {problem.location for problem in recovered.problems if problem.code == OPERATION_FAILS}
-    told = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
-    # A graph that went another way than the model fails wherever that leads: it is told once, where the ways part.
-    is_told = any(problem.code in _PARTINGS for problem in (*plain.problems, *recovered.problems))
+    noted = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
+    # A graph that went another way than the model fails wherever that leads: it is reported once, where the ways part.
+    is_reported = any(problem.code in _PARTINGS for problem in (*plain.problems, *recovered.problems))
     for problem in plain.problems:
         if problem.code == OPTIONAL_INPUT and fits:
             # What the graph holds is right for these inputs.
@@ -114,14 +114,14 @@ def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem
             # Of a model that fails elsewhere itself, nothing is known of what its graph alone would do here.
             if problem.code != OPERATION_FAILS or problem.location in failing or not failing:
                 yield problem
-        elif problem.location not in told and not is_told:
-            is_told = True
+        elif problem.location not in noted and not is_reported:
+            is_reported = True
             words = f"What torch.fx records here fails when the graph runs, unlike the model itself: {problem.message}"
             yield replace(problem, code=GRAPH_FAILS, severity=severity_of(GRAPH_FAILS), message=words)
 
 
 def _as_torch_says(plain: Report, recovered: Report) -> Iterator[Problem]:
-    """The recovering pass's problems; the one that ended the plain pass is told in torch's words, and only once."""
+    """The recovering pass's problems; the one that ended the plain pass has torch's words, and comes once."""
     refusals = [problem for problem in plain.problems if problem.code.startswith(_REFUSALS)]
     for refusal in refusals:
         if not any(_explains(problem, refusal) for problem in recovered.problems):
@@ -150,7 +150,7 @@ def _in_words_of(refusal: Problem, problem: Problem) -> str:
 
 
 def _explains(problem: Problem, refusal: Problem) -> bool:
-    """Whether ``problem`` tells what ended the plain pass, or what led to it inside the same expression."""
+    """Whether ``problem`` reports what ended the plain pass, or what led to it inside the same expression."""
     if not problem.code.startswith(_FAILURES):
         return False
     if problem.code == NOT_ENTERED:

@@ -1,4 +1,4 @@
-"""Nested Python containers, mapped leaf by leaf."""
+"""Nested Python containers, leaf by leaf, and which leaves are proxies."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+import torch.fx
 
 
 def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
@@ -60,3 +61,8 @@ def leaves(tree: Any) -> Iterator[Any]:
 
     mapped(tree, note)
     return iter(found)
+
+
+def is_proxy(value: object) -> bool:
+    """Whether ``value`` is a proxy by its real type, whatever class it answers to."""
+    return issubclass(type(value), torch.fx.Proxy)

@@ -8,35 +8,36 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.fx
 
 from ...report.codes import COMPILED, OPERATION_FAILS, TRANSFORM, UNTRACEABLE
+from ..devices import DevicesAreCpu
 from ..entry import entry_of
 from ..failures import text_of
+from ..fakes import OnCpu
 from ..frames import Instruction
 from ..outputs import UNKNOWN, Unknown
 from ..refusal_kinds import code_of_error
 from ..torch_private import WITHOUT_DATA
+from ..values import batches_of_one
+from .context import GraphRecorder, Mark, NeedsDataError, RecoveryContext
+from .eager_recording import EagerRecording
 from .findings import Finding
-from .proxies import ValueProxy, is_proxy
-from .questions import NeedsDataError
-from .refusals import DYNAMO
-from .trees import leaves, mapped
-
-if TYPE_CHECKING:
-    from .tracer import Mark, RecoveringTracer
+from .pytree import is_proxy, leaves, mapped
+from .refused_functions import DYNAMO, RefusedFunctions
 
 Run = Callable[..., Any]
 
 
-class Calls:
+class ModuleCalls:
     """The module calls of one pass."""
 
-    def __init__(self, tracer: RecoveringTracer) -> None:
-        self._tracer = tracer
+    def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
+        self._context = context
+        self._recorder = recorder
         self.runs_on_values = False
         """Whether the ``forward`` that is running does so on values, not on proxies."""
         self.result: Any = UNKNOWN
@@ -44,9 +45,11 @@ class Calls:
 
     def root(self, function: Run, args: tuple[Any, ...]) -> Any:
         """Run the root's ``forward``."""
-        with self._tracer.running():
-            result = self._followed(function, args, {}, self._tracer.root)
-        self.result = self._tracer.values_in(result)
+        context, recorder = self._context, self._recorder
+        refused, eager = RefusedFunctions(context, recorder), EagerRecording(context, recorder)
+        with refused.replaced(), DevicesAreCpu(), OnCpu(), batches_of_one(), eager:
+            result = self._followed(function, args, {}, recorder.root)
+        self.result = context.values_in(result)
         return result
 
     def root_without_self(self, root: torch.nn.Module, *args: Any) -> Any:
@@ -55,7 +58,7 @@ class Calls:
 
         def run(*given: Any) -> Any:
             # Items of ``*args`` are the caller's to hand over, not the model's to iterate.
-            with self._tracer.silent():
+            with self._context.silent():
                 positional, named = self._handed_over(inspect.signature(entry), given)
             return entry(*positional, **named)
 
@@ -81,7 +84,7 @@ class Calls:
         return positional, named
 
     def _is_default(self, value: Any, parameter: inspect.Parameter) -> bool:
-        return parameter.default is (self._tracer.value_of(value) if is_proxy(value) else value)
+        return parameter.default is (self._context.value_of(value) if is_proxy(value) else value)
 
     def module(
         self, module: torch.nn.Module, forward: Run, enter: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -101,13 +104,13 @@ class Calls:
         return self._tensors_in(result) if on_values else result
 
     def _followed(self, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any], module: torch.nn.Module) -> Any:
-        tracer = self._tracer
-        mark, found = tracer.mark(), len(tracer.findings)
+        context = self._context
+        mark, found = context.mark(), len(context.findings)
         try:
             return run(*args, **kwargs)
         except BaseException as error:
             first = self._finding(error, module)
-        tracer.roll_back(mark)
+        context.roll_back(mark)
         self.runs_on_values = True
         try:
             result = run(*self._tensors_in(args), **self._tensors_in(kwargs))
@@ -117,57 +120,59 @@ class Calls:
         finally:
             self.runs_on_values = False
         if not isinstance(first.error, NeedsDataError):
-            tracer.findings.note(first, at=found)
+            context.findings.note(first, at=found)
         return self._proxies_in(result)
 
     def _finding(self, error: BaseException, module: torch.nn.Module) -> Finding:
-        tracer = self._tracer
-        outer = tracer.chain()
-        path = tracer.submodule_paths.get(module, "") if tracer.submodule_paths else ""
-        inner = tuple(Instruction(code, offset, path) for code, offset in tracer.places.raised_by(error))
+        recorder = self._recorder
+        outer = recorder.chain()
+        path = recorder.submodule_paths.get(module, "") if recorder.submodule_paths else ""
+        inner = tuple(Instruction(code, offset, path) for code, offset in self._context.places.raised_by(error))
         return Finding(code_of_error(error, text_of(error)), error, (*outer, *inner), path)
 
     def _give_up(self, error: BaseException, first: Finding, module: torch.nn.Module, given: Any, mark: Mark) -> None:
-        """The ``forward`` fails on values as well: what is told of it."""
-        tracer = self._tracer
+        """The ``forward`` fails on values as well: what is noted of it."""
+        context = self._context
         if isinstance(error, (NeedsDataError, *WITHOUT_DATA)) or _comes_from_fakes(error):
-            tracer.needs_data = True
+            context.needs_data = True
             if first.code != UNTRACEABLE:
-                tracer.findings.note(first)
+                context.findings.note(first)
             return
-        if any(isinstance(leaf, Unknown) for leaf in leaves(tracer.values_in(given))) or tracer.met_unknown_since(mark):
-            # What is unknown has been told where it became so.
+        if any(isinstance(leaf, Unknown) for leaf in leaves(context.values_in(given))) or context.met_unknown_since(
+            mark
+        ):
+            # What is unknown has been noted where it became so.
             return
         second = self._finding(error, module)
         if second.code in _ONLY_WHILE_TRACED:
-            tracer.findings.note(second)
+            context.findings.note(second)
             return
-        tracer.findings.note(Finding(OPERATION_FAILS, error, second.chain, second.module_path))
+        context.findings.note(Finding(OPERATION_FAILS, error, second.chain, second.module_path))
         if first.code != UNTRACEABLE and first.chain != second.chain:
-            tracer.findings.note(first)
+            context.findings.note(first)
 
     def _opaque(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A node in the place of a call that did not return."""
-        tracer = self._tracer
-        if module is tracer.root:
+        context, recorder = self._context, self._recorder
+        if module is recorder.root:
             return UNKNOWN
-        node = tracer.create_node(
-            "call_module", tracer.path_of_module(module), tracer.create_arg(args), tracer.create_arg(kwargs)
+        node = recorder.create_node(
+            "call_module", recorder.path_of_module(module), recorder.create_arg(args), recorder.create_arg(kwargs)
         )
-        tracer.origins[node].module_path = tracer.current_path
-        tracer.opaque_nodes.add(node)
-        tracer.know(node, UNKNOWN, flops=None)
-        return ValueProxy(node, tracer)
+        recorder.origins[node].module_path = recorder.current_path
+        recorder.opaque_nodes.add(node)
+        context.know(node, UNKNOWN, flops=None)
+        return recorder.proxy(node)
 
     def _compiled(self, module: torch.nn.Module, forward: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A scripted module is one node; one that ``torch.compile`` wrapped is followed."""
-        tracer = self._tracer
+        recorder = self._recorder
         original = getattr(module, "_orig_mod", None)
         if isinstance(original, torch.nn.Module):
-            tracer.note(COMPILED, RuntimeError(DYNAMO))
+            self._context.note(COMPILED, RuntimeError(DYNAMO))
             return original(*args, **kwargs)
-        tracer.note_refusal(lambda: forward(*args, **kwargs), COMPILED)
-        return tracer.create_proxy("call_module", tracer.path_of_module(module), args, kwargs)
+        self._context.note_refusal(lambda: forward(*args, **kwargs), COMPILED)
+        return recorder.create_proxy("call_module", recorder.path_of_module(module), args, kwargs)
 
     def _tensors_in(self, tree: Any) -> Any:
         """``tree`` with values in the place of proxies, each tensor known by its node."""
@@ -175,8 +180,8 @@ class Calls:
         def value(leaf: Any) -> Any:
             if not is_proxy(leaf):
                 return leaf
-            found = self._tracer.value_of(leaf)
-            self._tracer.tensors.produced(leaf.node, found)
+            found = self._context.value_of(leaf)
+            self._context.tensors.produced(leaf.node, found)
             return found
 
         return mapped(tree, value)
@@ -185,10 +190,10 @@ class Calls:
         """``tree`` with a proxy in the place of each tensor that plain torch.fx would have one for."""
 
         def proxy(leaf: Any) -> Any:
-            if not isinstance(leaf, torch.Tensor) or is_proxy(leaf) or not self._tracer.follows(leaf):
+            if not isinstance(leaf, torch.Tensor) or is_proxy(leaf) or not self._context.follows(leaf):
                 return leaf
-            node = self._tracer.tensors.node_of(leaf)
-            return leaf if node is None else ValueProxy(node, self._tracer)
+            node = self._context.tensors.node_of(leaf)
+            return leaf if node is None else self._recorder.proxy(node)
 
         return mapped(tree, proxy)
 

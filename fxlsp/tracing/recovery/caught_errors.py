@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from ..frames import Instruction, Places, walk_out
-from .asking import UNRESOLVED, Asking
+from .caller_expression import UNRESOLVED, CallerExpression
 
 
 def is_caught(error: BaseException, places: Places) -> bool:
@@ -25,20 +25,20 @@ def is_caught(error: BaseException, places: Places) -> bool:
 
 def _caught_in(places: Places, frame: FrameType) -> Iterator[Any]:
     """What is caught by the statements that the frame is in the body of: types of exceptions."""
-    asking = Asking(places, frame)
+    expression = CallerExpression(places, frame)
     for statement, inner in places.statements_around(Instruction(frame.f_code, frame.f_lasti)):
         if isinstance(statement, ast.Try) and inner in statement.body:
             for handler in statement.handlers:
-                kinds = BaseException if handler.type is None else asking.resolved(handler.type)
+                kinds = BaseException if handler.type is None else expression.resolved(handler.type)
                 if kinds is not UNRESOLVED and not isinstance(handler.body[-1], ast.Raise):
                     yield kinds
         elif isinstance(statement, ast.With):
             for item in statement.items:
-                yield from _suppressed(asking, item.context_expr)
+                yield from _suppressed(expression, item.context_expr)
 
 
-def _suppressed(asking: Asking, entered: ast.expr) -> Iterator[Any]:
+def _suppressed(expression: CallerExpression, entered: ast.expr) -> Iterator[Any]:
     """What ``contextlib.suppress(...)`` is given; nothing for another context."""
-    if isinstance(entered, ast.Call) and asking.resolved(entered.func) is contextlib.suppress:
-        kinds = [asking.resolved(argument) for argument in entered.args]
+    if isinstance(entered, ast.Call) and expression.resolved(entered.func) is contextlib.suppress:
+        kinds = [expression.resolved(argument) for argument in entered.args]
         yield from (kind for kind in kinds if kind is not UNRESOLVED)

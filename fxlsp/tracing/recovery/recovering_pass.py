@@ -4,42 +4,25 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
-from ...report.graph import Node, Verdict
+from ...report.graph import Verdict
 from ...report.merging import once_each
 from ...report.problems import Problem
 from ...report.report import Environment, Report
-from ..assembly import Assembly
-from ..building import Built, seed
+from ..assembly import Assembly, is_complete
+from ..building import seed
 from ..checks.checking import Checking
 from ..checks.traced import Traced
 from ..construction import Constructions
-from ..failures import operation_problem
-from ..feeding import Feed
+from ..feeding import Subject
 from ..frames import Places
-from ..outputs import Unknown, is_known, shown
-from ..torch_private import FakeTensorMode
+from ..outputs import Unknown
 from .autograd_functions import functions_followed
 from .problems import FindingProblems
 from .tracer import RecoveringTracer
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What the pass works on."""
-
-    target: str
-    built: Built
-    constructions: Constructions
-    feed: Feed
-    mode: FakeTensorMode
-    real: bool
-    """Whether tensors have data."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +34,7 @@ class Recovered:
     findings: tuple[Problem, ...]
     """The problems among the report's that come of following the model with its values."""
     needs_data: bool
-    """Whether something was met that only data could tell."""
+    """Whether something was met that only data could decide."""
     elements: int
     """Of all parameters of the model."""
     followed: tuple[int, ...]
@@ -71,10 +54,10 @@ def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTrace
         tracer.trace(root)
     milliseconds = (time.perf_counter() - start) * 1000
     traced = Traced(root, tracer, places, subject.constructions, subject.target, _incomplete(tracer))
-    assembly = Assembly(root, tracer, tracer.evaluator.values, places, subject.constructions)
-    findings = tuple(FindingProblems(traced, during, assembly.place_without_frame).of(tracer.findings))
+    assembly = Assembly(root, tracer, tracer.recovery.evaluator.values, places, subject.constructions)
+    findings = tuple(FindingProblems(traced, during, assembly.place_without_frame).of(tracer.recovery.findings))
     nodes = assembly.nodes()
-    problems = (*findings, *_failing_operations(tracer, assembly, nodes, subject.target), *checking.problems(traced))
+    problems = (*findings, *assembly.failing_operations(nodes, subject.target), *checking.problems(traced))
     known = subject.feed.problem
     report = Report(
         target=subject.target,
@@ -90,8 +73,8 @@ def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTrace
         problems=once_each(problems if known is None else (known, *problems)),
         timing_ms={"recover": milliseconds},
     )
-    followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.following)
-    return Recovered(report, findings, tracer.needs_data, elements, followed)
+    followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.recovery.following)
+    return Recovered(report, findings, tracer.recovery.needs_data, elements, followed)
 
 
 def _incomplete(tracer: RecoveringTracer) -> BaseException | None:
@@ -99,18 +82,3 @@ def _incomplete(tracer: RecoveringTracer) -> BaseException | None:
     if tracer.opaque_nodes or isinstance(tracer.result, Unknown):
         return RuntimeError("the model could not be followed to its end")
     return None
-
-
-def is_complete(node: Node) -> bool:
-    """Inputs and the output are no operations: a container's have no place in the user's code."""
-    return (node.location is not None or node.op in ("placeholder", "output")) and is_known(node.output)
-
-
-def _failing_operations(
-    tracer: RecoveringTracer, assembly: Assembly, nodes: tuple[Node, ...], target: str
-) -> Iterator[Problem]:
-    values: dict[Any, Any] = tracer.evaluator.values
-    for fx_node, node in zip(assembly.graph_nodes, nodes, strict=True):
-        value = values.get(fx_node)
-        if value is not None and value.error is not None:
-            yield operation_problem(value.error, node, shown(value.inputs), target)
