@@ -8,6 +8,10 @@ import os
 from pathlib import Path
 
 import pytest
+from platformdirs import PlatformDirsABC
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows
 
 from fxlsp.engine import choices
 from fxlsp.engine.choice_file import BrokenFileError, ChoiceFile, Key
@@ -17,7 +21,7 @@ from fxlsp.engine.index import Place
 from fxlsp.engine.instances import Instance
 from fxlsp.engine.pins import Pin
 from fxlsp.engine.session import Session
-from fxlsp.engine.user_folders import state_folder
+from fxlsp.engine.user_folders import cache_folder, state_folder
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.positions import Span
 from fxlsp.source.recipes import FoundRecipe
@@ -203,16 +207,31 @@ def test_files_of_no_folder_have_a_file_of_their_own(tmp_path: Path, monkeypatch
     assert ChoiceFile("").path != ChoiceFile(str(tmp_path)).path
 
 
-def test_the_users_folder_follows_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_STATE_HOME")
+@pytest.mark.parametrize(
+    ("system", "state", "cache"),
+    [
+        (Unix, ".local/state/fxlsp", ".cache/fxlsp"),
+        (MacOS, "Library/Application Support/fxlsp", "Library/Caches/fxlsp"),
+        (Windows, "Local/fxlsp", "Local/fxlsp"),
+    ],
+)
+def test_the_users_folders_follow_the_system(
+    system: type[PlatformDirsABC], state: str, cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fxlsp.engine.user_folders.PlatformDirs", system)
+    monkeypatch.setattr("platformdirs.windows.get_win_folder", lambda _: str(tmp_path / "Local"))
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("sys.platform", "linux")
-    assert state_folder() == tmp_path / ".local" / "state" / "fxlsp"
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert state_folder() == tmp_path / "Library" / "Application Support" / "fxlsp"
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
-    assert state_folder() == tmp_path / "Local" / "fxlsp"
+    assert (state_folder(), cache_folder()) == (tmp_path / state, tmp_path / cache)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "chosen"))
+    assert state_folder() == tmp_path / "chosen" / "fxlsp"
+
+
+def test_the_users_folders_are_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fxlsp.engine.user_folders.PlatformDirs", Unix)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert cache_folder() == tmp_path / "cache" / "fxlsp"
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
