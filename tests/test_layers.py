@@ -31,7 +31,7 @@ LAYERS = {
     "report": layer(relative_only=True),
     "tracing": layer("report", packages=("torch",), relative_only=True),
     "source": layer("report", packages=("tree_sitter", "tree_sitter_python")),
-    "engine": layer("report", "source", packages=("tomli",)),
+    "engine": layer("report", "source", packages=("platformdirs", "tomli")),
     "answers": layer("report", "source", "engine"),
     "graphview": layer("report", "source", "engine", "answers"),
     "server": layer("report", "source", "engine", "answers", "graphview", packages=("pygls", "lsprotocol", "cattrs")),

@@ -10,8 +10,12 @@ from fxlsp.engine.settings import read_settings
 
 
 def is_excluded(path: str) -> bool:
-    """Whether the settings of its folder leave a file, or all of a folder, out; ``path`` is real and absolute."""
-    return _exclusion(os.path.dirname(path))(path)
+    """Whether the settings of the folder around it exclude a file, or all of a folder.
+
+    Args:
+        path: real and absolute; that of a folder ends with a separator.
+    """
+    return _exclusion(os.path.dirname(path.rstrip(os.sep)))(path)
 
 
 @cache

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fxlsp.engine.coverage import covered_classes
+from fxlsp.engine.model_tables import Attempt
 from fxlsp.engine.planning import MOST_CHARGED_MS
 from fxlsp.engine.requests import Outcome
-from fxlsp.engine.session import Attempt, Session
+from fxlsp.engine.session import Session
 from fxlsp.engine.store import ModelKey, ModelState, files_of
 from fxlsp.report.report import Report
 from fxlsp.source.documents import Document
@@ -29,23 +30,24 @@ class Sent:
 
 def accept(session: Session, key: ModelKey, sent: Sent, outcome: Outcome, cost_ms: float) -> bool:
     """Takes the outcome into the session, unless the model is gone or a newer one is there already."""
-    state = session.states.get(key)
-    before = session.attempts.get(key)
+    models = session.models
+    state, before = models.states.get(key), models.attempts.get(key)
     if state is None or (before is not None and before.number > sent.number):
         return False
     texts = _texts(key, sent, outcome)
     repeated = before is not None and before.texts == texts
     deaths = (before.deaths if before is not None and repeated else 0) + 1 if outcome.died else 0
-    session.attempts[key] = Attempt(sent.number, texts, deaths)
+    attempt = Attempt(sent.number, texts, deaths)
     if before is None:
-        session.spent_ms[key.file] = session.spent_ms.get(key.file, 0.0) + min(cost_ms, MOST_CHARGED_MS)
+        models.charge(key.file, min(cost_ms, MOST_CHARGED_MS))
     if outcome.report is None:
-        session.states[key] = replace(state, failure=outcome.failure, failure_texts=texts, cost_ms=cost_ms)
+        failed = replace(state, failure=outcome.failure, failure_texts=texts, cost_ms=cost_ms)
+        models.set_failure(failed, attempt)
     else:
-        session.states[key] = _with_report(state, outcome.report, texts, sent, cost_ms)
         # What was opened after the trace began was read from disk, and may be the same text.
         settled = {path: analysis.document for path, analysis in session.analyses.items()}
-        session.covers[key] = coverage(outcome.report, texts, {**settled, **sent.documents}, key)
+        covered = coverage(outcome.report, texts, {**settled, **sent.documents}, key)
+        models.set_report(_with_report(state, outcome.report, texts, sent, cost_ms), attempt, covered)
     return True
 
 

@@ -10,12 +10,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor
-from dataclasses import replace
 
 from fxlsp.engine.analysis import Analysis, analyse
 from fxlsp.engine.elsewhere import Elsewhere, ReadText
 from fxlsp.engine.index import Index, Place
-from fxlsp.engine.reconciling import forget, reconcile
+from fxlsp.engine.reconciling import reconcile
 from fxlsp.engine.session import Session
 from fxlsp.engine.settings import Settings
 from fxlsp.engine.store import inside
@@ -115,15 +114,8 @@ class Background:
         return not self._session.analyses[path].asked.isdisjoint(changed)
 
     def _drop(self, path: str) -> None:
-        session = self._session
-        session.background.pop(path, None)
+        self._session.drop_background(path)
         self._touched.discard(path)
-        if path in session.documents:
-            # Whoever opened it has taken it over.
-            return
-        session.analyses.pop(path, None)
-        for key in [key for key in session.states if key.file == path and key not in session.guests]:
-            forget(session, key)
 
     async def _read(self) -> None:
         loop, session = asyncio.get_running_loop(), self._session
@@ -141,19 +133,9 @@ class Background:
             self._on_known(frozenset({path}))
 
     def _take(self, document: Document, analysis: Analysis | None) -> None:
-        session, path = self._session, document.path
-        session.background[path] = document
-        session.remember_form(document)
-        for key, attempt in session.attempts.items():
-            if attempt.texts.get(path, document.digest) != document.digest:
-                # Even if it is the same program: what was found stands elsewhere now, and no edits tell where.
-                session.attempts[key] = replace(attempt, again=True)
-        if analysis is None:
-            session.analyses.pop(path, None)
-            return
-        # Models of other files that show more of these are traced for their own sake.
-        session.analyses[path] = replace(analysis, guests=())
-        reconcile(session, session.analyses[path])
+        self._session.set_background(document, analysis)
+        if analysis is not None:
+            reconcile(self._session, self._session.analyses[document.path])
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._reading = None

@@ -81,9 +81,9 @@ class Choices:
             pin = Pin.from_json(entry)
             # They are looked up later; a list where a text belongs must fail here.
             hash(pin)
-            self._session.pins.setdefault(place, pin)
+            self._session.restore_pin(place, pin)
         else:
-            self._session.instances.setdefault(place, Instance.from_json(entry))
+            self._session.restore_instance(place, Instance.from_json(entry))
 
     async def _write_later(self) -> None:
         try:

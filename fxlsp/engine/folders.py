@@ -72,4 +72,10 @@ def exclusion_of(folders: Iterable[Folder]) -> IsExcluded:
 def exclusion_in(folders: Iterable[tuple[str, Exclusion]]) -> IsExcluded:
     """The same of folders that are given by their paths: the innermost around a file decides."""
     innermost_first = sorted((each for each in folders if each[0]), key=lambda each: len(each[0]), reverse=True)
-    return lambda path: next((excludes(path) for folder, excludes in innermost_first if inside(path, folder)), False)
+
+    def is_excluded(path: str) -> bool:
+        # A folder is not inside itself, although its path ends with a separator here.
+        stem = path.rstrip(os.sep)
+        return next((excludes(path) for folder, excludes in innermost_first if inside(stem, folder)), False)
+
+    return is_excluded

@@ -38,7 +38,7 @@ class FxUses:
         """Looks into the folders of the session that nobody has looked into and whose settings leave it open."""
         for path, use in tuple(self._session.fx_uses.items()):
             if use is not None and self._session.is_excluded(use.path):
-                del self._session.fx_uses[path]
+                self._session.forget_fx_use(path)
         for folder in self._session.folders:
             if folder.path and folder.settings.profile == "auto" and folder.path not in self._session.fx_uses:
                 self._run(folder.path, self._look(folder.path, None))
@@ -70,8 +70,7 @@ class FxUses:
         loop, is_stopped = asyncio.get_running_loop(), self._closing.is_set
         is_excluded = exclusion_of(self._session.folders)
         use = await loop.run_in_executor(self._executor, first_use, folder, files, is_stopped, is_excluded)
-        if folder not in self._session.fx_uses or self._session.fx_uses[folder] != use:
-            self._session.fx_uses[folder] = use
+        if self._session.set_fx_use(folder, use):
             self._on_known()
 
     def _run(self, folder: str, work: Coroutine[Any, Any, None]) -> None:

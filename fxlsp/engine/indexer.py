@@ -44,14 +44,16 @@ class Indexer:
         folders = tuple((folder.path, folder.settings.exclude) for folder in self._session.folders if folder.path)
         if folders != self._folders:
             self._folders = folders
-            self._session.is_indexed = False
+            self._session.start_indexing()
             if self._reading is not None:
                 self._reading.cancel()
             self._reading = self._run(self._read_folders(folders))
 
     def taken(self, document: Document) -> bool:
         """The session has taken a text that parses; whether it offers something else than the one before."""
-        return not self._session.is_excluded(document.path) and self._put(document.path, offers_of(document))
+        return not self._session.is_excluded(document.path) and self._session.update_index(
+            document.path, offers_of(document)
+        )
 
     def written(self, paths: Iterable[str]) -> None:
         """Files that are not open were written or deleted."""
@@ -72,8 +74,7 @@ class Indexer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _read_folders(self, folders: tuple[tuple[str, Exclusion], ...]) -> None:
-        self._session.index = await Reading(folders, self._executor).index()
-        self._session.is_indexed = True
+        self._session.set_index(await Reading(folders, self._executor).index())
         if self._written_meanwhile:
             self._run(self._read_files(sorted(self._written_meanwhile)))
             self._written_meanwhile.clear()
@@ -86,14 +87,9 @@ class Indexer:
         gone = {name: None for name in self._session.index.files if is_block(name) and file_of(name) in paths}
         for name, each in {**gone, **offers}.items():
             if name not in self._session.documents:
-                self._put(name, each)
+                self._session.update_index(name, each)
         # Their texts count too, where somebody has read them for what they say.
         self._on_known(frozenset({*gone, *offers, *paths}))
-
-    def _put(self, path: str, offers: Offers | None) -> bool:
-        before = self._session.index
-        self._session.index = before.with_file(path, offers)
-        return self._session.index is not before
 
     def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -6,14 +6,14 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Literal
 
 from fxlsp.engine.acceptance import Sent, accept
+from fxlsp.engine.model_tables import Attempt
 from fxlsp.engine.planning import Wish, candidate_of, covering, plan, settle
 from fxlsp.engine.requests import Outcome, TraceRequest
 from fxlsp.engine.schedule import Scheduler, pause_before, worth_finishing
-from fxlsp.engine.session import Attempt, Session
+from fxlsp.engine.session import Session
 from fxlsp.engine.store import ModelKey, Status, inside
 from fxlsp.engine.template import StartError, Template
 from fxlsp.engine.templates import Templates
@@ -31,6 +31,7 @@ class TracingJobs:
 
     def __init__(self, session: Session, templates: Templates, on_traced: OnTraced, limit: int | None = None) -> None:
         self._session = session
+        self._models = session.models
         self._templates = templates
         self._on_traced = on_traced
         self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
@@ -54,10 +55,10 @@ class TracingJobs:
 
     def stop(self) -> None:
         """Ends the traces that run or wait; none begins again before a text has changed or somebody asks for it."""
-        stopped = [key for key, state in self._session.states.items() if state.busy]
+        stopped = [key for key, state in self._models.states.items() if state.busy]
         for key in stopped:
             sent = self._send(key)
-            self._session.attempts[key] = Attempt(sent.number, sent.digests())
+            self._models.set_attempt(key, Attempt(sent.number, sent.digests()))
         self.cancel(stopped)
         self.replan()
 
@@ -76,19 +77,19 @@ class TracingJobs:
         for key in self._scheduler.waiting() - wished:
             self._scheduler.withdraw(key)
         settled = False
-        for key, state in self._session.states.items():
+        for key, state in self._models.states.items():
             if state.status is Status.QUEUED and key not in wished:
-                self._session.states[key] = replace(state, status=Status.UNKNOWN)
+                self._models.set_status(key, Status.UNKNOWN)
                 settled = True
-        for key in self._session.under_way.keys() - self._session.states.keys():
+        for key in self._models.under_way.keys() - self._models.states.keys():
             self._scheduler.cancel(key)
         if settled:
             settle(self._session)
 
     def _schedule(self, wish: Wish, pauses: Pauses) -> None:
-        key, state = wish.key, self._session.states[wish.key]
-        if key not in self._session.under_way:
-            self._session.states[key] = replace(state, status=Status.QUEUED, covered_by=None)
+        key, state = wish.key, self._models.states[wish.key]
+        if key not in self._models.under_way:
+            self._models.set_status(key, Status.QUEUED)
         elif not worth_finishing(self._running_ms(key), state.cost_ms):
             self._scheduler.cancel(key)
         if pauses == "restart" or not self._scheduler.is_waiting(key):
@@ -104,7 +105,7 @@ class TracingJobs:
 
     async def _trace(self, key: ModelKey) -> None:
         """One trace, from the texts as they are when it starts."""
-        if key not in self._session.states or covering(self._session, key) is not None:
+        if key not in self._models.states or covering(self._session, key) is not None:
             return
         sent = self._send(key)
         self._begin(key, sent)
@@ -116,24 +117,19 @@ class TracingJobs:
             self._on_traced(frozenset())
             raise
         self._end(key)
-        state = self._session.states.get(key)
+        state = self._models.states.get(key)
         if state is not None and accept(self._session, key, sent, outcome, cost_ms):
             self.replan()
-            self._on_traced(frozenset({key.file}) | state.files | self._session.states[key].files)
+            self._on_traced(frozenset({key.file}) | state.files | self._models.states[key].files)
 
     def _begin(self, key: ModelKey, sent: Sent) -> None:
-        self._session.under_way[key] = sent.digests()
-        self._session.states[key] = replace(self._session.states[key], status=Status.RUNNING)
+        self._models.start_trace(key, sent.digests())
         self._on_traced(frozenset())
 
     def _end(self, key: ModelKey) -> None:
         """Also after a cancellation: what waits for the same model takes over."""
-        self._session.under_way.pop(key, None)
         self._begun.pop(key, None)
-        state = self._session.states.get(key)
-        if state is not None:
-            status = Status.QUEUED if self._scheduler.is_waiting(key) else Status.UNKNOWN
-            self._session.states[key] = replace(state, status=status)
+        if self._models.end_trace(key, is_waiting=self._scheduler.is_waiting(key)):
             settle(self._session)
 
     def _send(self, key: ModelKey) -> Sent:
@@ -180,20 +176,20 @@ class TracingJobs:
         )
 
     def _is_pinned(self, key: ModelKey) -> bool:
-        state = self._session.states.get(key)
+        state = self._models.states.get(key)
         return state is not None and state.pinned
 
     def _guess(self, key: ModelKey) -> Recipe | None:
         """What the last trace of the model found by search, so that an edit does not cost another one."""
-        state = self._session.states.get(key)
+        state = self._models.states.get(key)
         recipe = None if state is None or state.report is None or state.sizes != key.sizes else state.report.recipe
         return recipe if recipe is not None and recipe.source == "search" else None
 
     def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:
         """What else to try; nothing once the recipe has worked, so that both passes start on it at once."""
-        state = self._session.states.get(key)
+        state = self._models.states.get(key)
         worked = state is not None and state.report is not None and state.report.recipe == key.recipe
-        asked = self._session.guests.get(key) or candidate_of(self._session, key)
+        asked = self._models.guests.get(key) or candidate_of(self._session, key)
         return () if asked is None or worked or key.recipe is None else asked.alternatives
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fxlsp.engine.analysis import Analysis, Candidate
 from fxlsp.engine.index import Place
-from fxlsp.engine.session import DEADLY, Session
+from fxlsp.engine.model_tables import DEADLY
+from fxlsp.engine.session import Session
 from fxlsp.engine.store import ModelKey, ModelState, Status
 from fxlsp.source.documents import Document
 
@@ -39,20 +40,20 @@ def plan(session: Session) -> tuple[Wish, ...]:
         return ()
     guests = tuple(_plan_guests(session))
     states: dict[str, list[ModelState]] = {}
-    for state in session.states.values():
+    for state in session.models.states.values():
         states.setdefault(state.key.file, []).append(state)
     wishes = [
         wish
         for path in session.analyses
-        if path not in session.unparsed
+        if not session.is_unparsed(path)
         for wish in _plan_file(session, path, states.get(path, ()))
     ]
     return tuple(sorted((*guests, *wishes), key=lambda wish: wish.priority))
 
 
 def _plan_guests(session: Session) -> Iterator[Wish]:
-    for key in session.guests:
-        state = session.states.get(key)
+    for key in session.models.guests:
+        state = session.models.states.get(key)
         if state is not None and _wanted(session, state):
             yield Wish(key, (1 if _is_host(session, key) else 3) + (_FAILED if state.failure else 0))
 
@@ -66,22 +67,20 @@ def _is_host(session: Session, key: ModelKey) -> bool:
 
 def settle(session: Session) -> None:
     """Sets the status and the cover of every model that no trace is under way for, from what was tried."""
-    for key, state in tuple(session.states.items()):
+    for key, state in tuple(session.models.states.items()):
         if state.busy:
             continue
         cover = covering(session, key)
         if cover is None:
             status = _status(session, state)
             if status is not state.status or state.covered_by is not None:
-                session.states[key] = replace(state, covered_by=None, status=status)
+                session.models.set_status(key, status)
         else:
-            session.states[key] = ModelState(key, found=state.found, cost_ms=state.cost_ms, covered_by=cover)
-            session.attempts.pop(key, None)
-            session.covers.pop(key, None)
+            session.models.cover(key, cover)
 
 
 def _status(session: Session, state: ModelState) -> Status:
-    attempt = session.attempts.get(state.key)
+    attempt = session.models.attempts.get(state.key)
     if attempt is None:
         return state.status if state.status in _SETTLED else Status.UNKNOWN
     if attempt.deaths >= DEADLY and session.holds(attempt.texts):
@@ -94,7 +93,7 @@ def _status(session: Session, state: ModelState) -> Status:
 
 
 def _in_mending(session: Session, state: ModelState) -> bool:
-    return any(path in session.unparsed or _is_behind(session.documents.get(path)) for path in state.texts)
+    return any(session.is_unparsed(path) or _is_behind(session.documents.get(path)) for path in state.texts)
 
 
 def _is_behind(document: Document | None) -> bool:
@@ -107,8 +106,8 @@ def covering(session: Session, key: ModelKey) -> ModelKey | None:
     candidate = candidate_of(session, key)
     if candidate is None or candidate.asked:
         return None
-    for other, files in session.covers.items():
-        state = session.states.get(other)
+    for other, files in session.models.covers.items():
+        state = session.models.states.get(other)
         if other != key and key.name in files.get(key.file, ()) and state is not None and state.failure is None:
             return other
     return None
@@ -116,14 +115,14 @@ def covering(session: Session, key: ModelKey) -> ModelKey | None:
 
 def is_current(session: Session, key: ModelKey) -> bool:
     """Whether another trace of this model would find nothing new."""
-    attempt = session.attempts.get(key)
+    attempt = session.models.attempts.get(key)
     return attempt is not None and not attempt.again and session.holds(attempt.texts)
 
 
 def outdated(session: Session, key: ModelKey) -> bool:
     """Whether the trace of this model that runs was given texts, of those it reads, that have changed meanwhile."""
-    sent = session.under_way.get(key, {})
-    attempt = session.attempts.get(key)
+    sent = session.models.under_way.get(key, {})
+    attempt = session.models.attempts.get(key)
     reads = attempt.texts if attempt is not None else sent
     return not session.holds({path: digest for path, digest in sent.items() if path in reads or path == key.file})
 
@@ -131,7 +130,7 @@ def outdated(session: Session, key: ModelKey) -> bool:
 def _plan_file(session: Session, path: str, states: Iterable[ModelState]) -> Iterator[Wish]:
     analysis = session.analyses[path]
     pending: set[str] = set()
-    guests = {Place(key.file, key.name) for key in session.guests if _is_awaited(session, key)}
+    guests = {Place(key.file, key.name) for key in session.models.guests if _is_awaited(session, key)}
     for candidate, state in _states_in_order(states, analysis):
         if (candidate.parents & pending or candidate.users & guests) and not candidate.asked:
             pending.add(candidate.name)
@@ -144,7 +143,7 @@ def _plan_file(session: Session, path: str, states: Iterable[ModelState]) -> Ite
 
 def _is_awaited(session: Session, key: ModelKey) -> bool:
     """Whether the trace of a guest is still to come: it may cover what would be guessed otherwise."""
-    state = session.states.get(key)
+    state = session.models.states.get(key)
     return state is not None and (state.busy or _wanted(session, state))
 
 
@@ -160,9 +159,9 @@ def _wanted(session: Session, state: ModelState) -> bool:
     key = state.key
     if not key.python or covering(session, key) is not None:
         return False
-    if key in session.under_way:
-        return outdated(session, key) and not _waits_for_save(session, session.under_way[key])
-    attempt = session.attempts.get(key)
+    if key in session.models.under_way:
+        return outdated(session, key) and not _waits_for_save(session, session.models.under_way[key])
+    attempt = session.models.attempts.get(key)
     if attempt is None:
         # A recipe that the user has just chosen does not wait.
         return (state.pinned or not session.is_held_back(key.file)) and _affordable(session, key)
@@ -176,7 +175,7 @@ def _waits_for_save(session: Session, texts: Mapping[str, str]) -> bool:
 
 
 def _affordable(session: Session, key: ModelKey) -> bool:
-    spent = session.spent_ms.get(key.file, 0.0)
+    spent = session.models.spent_ms.get(key.file, 0.0)
     return spent < FIRST_TRACES_MS or key.file in session.background or _under_cursor(session, key)
 
 
@@ -188,7 +187,7 @@ def _priority(session: Session, key: ModelKey, candidate: Candidate) -> int:
     path, _ = session.cursor
     if path == key.file:
         return 0 if _holds_cursor(session, candidate) else 1
-    attempt = session.attempts.get(key)
+    attempt = session.models.attempts.get(key)
     return 2 if attempt is not None and path in attempt.texts else 3
 
 

@@ -23,7 +23,7 @@ def never() -> bool:
 
 
 IsExcluded = Callable[[str], bool]
-"""Asked of the real path of a file, or of a folder for all below it."""
+"""Called with the real path of a file, or of a folder, with a separator at its end, for all that is in it."""
 
 
 def keep(_: str) -> bool:
@@ -42,7 +42,7 @@ def files_below(
     for parent, folders, names in os.walk(folder):
         real = os.path.realpath(parent)
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OURS)
-        folders[:] = [name for name in folders if not is_excluded(os.path.join(real, name))]
+        folders[:] = [name for name in folders if not is_excluded(os.path.join(real, name, ""))]
         for name in sorted(names):
             if is_stopped():
                 raise StoppedError

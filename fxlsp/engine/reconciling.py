@@ -19,7 +19,7 @@ def reconcile(session: Session, analysis: Analysis) -> None:
     """
     path = analysis.document.path
     folder = session.folder_of(path)
-    before = {key: state for key, state in session.states.items() if key.file == path}
+    before = {key: state for key, state in session.models.states.items() if key.file == path}
     after: dict[ModelKey, ModelState] = {}
     for candidate in analysis.candidates:
         same_name = [state for key, state in before.items() if key.name == candidate.name]
@@ -28,9 +28,7 @@ def reconcile(session: Session, analysis: Analysis) -> None:
             # The same object, where nothing new was found: who shows it sees at once that it is none the older.
             found = state.found if state.found == candidate.found else candidate.found
             after[key] = replace(_without_interpreter(state, folder), found=found, pinned=candidate.pinned)
-    for key in before.keys() - after.keys():
-        forget(session, key)
-    session.states.update(after)
+    session.models.set_models(path, after)
     welcome_guests(session)
 
 
@@ -42,25 +40,17 @@ def welcome_guests(session: Session) -> None:
         for guest in analysis.guests
         if guest.path not in session.documents and guest.path not in session.background
     }
-    for key in session.guests.keys() - wanted.keys():
-        if key.file not in session.documents and key.file not in session.background:
-            forget(session, key)
+    states: dict[ModelKey, ModelState] = {}
     for key, guest in wanted.items():
-        state = _without_interpreter(session.states.get(key) or ModelState(key), session.folder_of(key.file))
-        session.states[key] = replace(state, found=guest.found)
-    session.guests = wanted
+        state = _without_interpreter(session.models.states.get(key) or ModelState(key), session.folder_of(key.file))
+        states[key] = replace(state, found=guest.found)
+    session.set_guests(wanted, states)
 
 
 def _guest_key(session: Session, host: str, guest: Guest) -> ModelKey:
     folder, settings = session.folder_of(host), session.folder_of(guest.path).settings
     python = folder.interpreter.path if folder.interpreter is not None else ""
     return ModelKey(python, guest.path, guest.name, guest.recipe, settings.tracing, settings.sizes)
-
-
-def forget(session: Session, key: ModelKey) -> None:
-    """Drops all that is known about a model."""
-    for table in (session.states, session.attempts, session.covers):
-        table.pop(key, None)
 
 
 def _keys(candidate: Candidate, folder: Folder, path: str, before: list[ModelKey]) -> Iterator[ModelKey]:

@@ -22,7 +22,7 @@ def take_snapshot(session: Session, templates: Templates) -> Snapshot:
         background=dict(session.background),
         settled={path: analysis.document for path, analysis in session.analyses.items()},
         logs=dict(session.histories),
-        models=dict(session.states),
+        models=dict(session.models.states),
         trusted=session.trusted,
         interpreters=tuple(_interpreter_state(folder, templates) for folder in session.folders),
         instances=dict(session.instances),

@@ -6,14 +6,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
-from dataclasses import replace
 from typing import Any
 
 from fxlsp.engine.acceptance import coverage
 from fxlsp.engine.analysis import Analysis, analyse
 from fxlsp.engine.disk_texts import DiskTexts
 from fxlsp.engine.elsewhere import Elsewhere, ReadText
-from fxlsp.engine.pins import with_pins
 from fxlsp.engine.reconciling import reconcile
 from fxlsp.engine.session import Session
 from fxlsp.source.documents import Document, read_document
@@ -71,12 +69,12 @@ class Texts:
             self._again.add(path)
         else:
             self._run(self._analysing, path, self._analyse_on_thread(path))
-        return len(program.text) <= _SHORT_TEXT and self._take_provisionally(program)
+        return len(program.text) <= _SHORT_TEXT and self._session.carry_over_analysis(program)
 
     def written(self, path: str) -> None:
         """Compares a file that is not open, and that somebody may have changed, with what traces read of it."""
         self._forms.pop(path, None)
-        if any(path in attempt.texts for attempt in self._session.attempts.values()):
+        if any(path in attempt.texts for attempt in self._session.models.attempts.values()):
             previous = self._reading.get(path)
             if previous is not None:
                 previous.cancel()
@@ -89,23 +87,14 @@ class Texts:
             path for path in self._analysing if path not in self._session.analyses and paths != frozenset({path})
         }
         for path, analysis in tuple(self._session.analyses.items()):
-            derived = self._rebase(path)
+            derived = self._session.update_bases(path)
             if derived or paths is None or (paths - {path} and self._is_concerned(analysis, paths - {path})):
                 # Whoever edits that file wants to see what becomes of these models, as after an edit of their own.
-                self._session.spent_ms.pop(path, None)
+                self._session.models.reset_budget(path)
                 if path in self._analysing:
                     self._again.add(path)
                 else:
                     self._run(self._analysing, path, self._analyse_on_thread(path))
-
-    def _rebase(self, path: str) -> bool:
-        """Tells a document what is known now of the bases of its classes; whether that is news."""
-        document = self._session.documents.get(path)
-        told = None if document is None else document.with_bases(self._session.index.bases_elsewhere(path))
-        if told is None or told is document:
-            return False
-        self._session.documents[path] = told
-        return True
 
     def _is_concerned(self, analysis: Analysis, paths: frozenset[str]) -> bool:
         return bool(analysis.asked & paths) or bool(self._elsewhere().users_of(analysis.document) & paths)
@@ -136,7 +125,7 @@ class Texts:
         while (document := self._session.documents.get(path)) is not None:
             program, settings = document.program, self._session.folder_of(path).settings
             await loop.run_in_executor(self._executor, _prepare, program)
-            if self._session.documents.get(path) is document and self._take_provisionally(program):
+            if self._session.documents.get(path) is document and self._session.carry_over_analysis(program):
                 self._on_known(path)
             self._again.discard(path)
             elsewhere = self._elsewhere()
@@ -152,49 +141,30 @@ class Texts:
     async def _read_on_thread(self, path: str) -> None:
         document = await asyncio.get_running_loop().run_in_executor(self._executor, _read, path)
         if path not in self._session.documents:
-            self._session.on_disk[path] = document
-            self._session.remember_form(document)
+            self._session.set_on_disk(document)
             self._on_known(path)
-
-    def _take_provisionally(self, document: Document) -> bool:
-        """Takes the text with the models of the one before, which nearly always are the same: a trace need not wait
-        until they are found again. Whether there are any."""
-        session, path = self._session, document.path
-        known = session.analyses.get(path)
-        if known is None or known.document is document:
-            return False
-        session.remember_form(document)
-        if document.parses:
-            session.unparsed.discard(path)
-            session.analyses[path] = replace(known, document=document)
-        else:
-            session.unparsed.add(path)
-        return True
 
     def _take(self, document: Document, analysis: Analysis | None) -> None:
         session, path = self._session, document.path
-        session.remember_form(document)
         if analysis is None:
-            session.unparsed.add(path)
+            session.mark_unparsed(document)
             return
-        session.unparsed.discard(path)
         if path not in session.analyses:
             self._find_covered(document)
         if session.is_excluded(path):
             # What syntax tells is there all the same.
             analysis = Analysis(document, ())
-        analysis = session.analyses[path] = with_pins(analysis, session.pins)
-        reconcile(session, analysis)
+        reconcile(session, session.set_analysis(analysis))
         if self._forms.get(path) != document.normalized:
             self._forms[path] = document.normalized
             self._on_taken(document)
 
     def _find_covered(self, document: Document) -> None:
         """Reports that were there before the document was opened may cover its models."""
-        for key, state in self._session.states.items():
+        for key, state in self._session.models.states.items():
             if state.report is not None and document.path in state.texts:
                 found = coverage(state.report, state.texts, {document.path: document}, key)
-                self._session.covers[key] = {**self._session.covers.get(key, {}), **found}
+                self._session.models.add_covered(key, found)
 
     def _run(self, tasks: dict[str, asyncio.Task[None]], path: str, work: Coroutine[Any, Any, None]) -> None:
         def ended(task: asyncio.Task[None]) -> None:

@@ -1,34 +1,25 @@
-"""The user's folders, outside every workspace, in which fxlsp keeps something, by the conventions of the system."""
+"""The folders of the user in which fxlsp stores something, outside every workspace."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import tempfile
 from hashlib import blake2b
 from pathlib import Path
 
+from platformdirs import PlatformDirs
+
 
 def cache_folder() -> Path:
-    """The folder for what can be found out again."""
-    if sys.platform == "win32":
-        base = _local_app_data()
-    elif sys.platform == "darwin":
-        base = os.path.join(Path.home(), "Library", "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(Path.home(), ".cache")
-    return Path(base) / "fxlsp"
+    """Return the folder for what can be computed again."""
+    return _folders().user_cache_path
 
 
 def state_folder() -> Path:
-    """The folder for what a user chose, and nobody can find out again. ``XDG_STATE_HOME`` counts wherever it is set."""
+    """Return the folder for what the user chose, on every system in ``XDG_STATE_HOME`` if that is set."""
     base = os.environ.get("XDG_STATE_HOME")
-    if not base and sys.platform == "win32":
-        base = _local_app_data()
-    elif not base and sys.platform == "darwin":
-        base = os.path.join(Path.home(), "Library", "Application Support")
-    return Path(base or os.path.join(Path.home(), ".local", "state")) / "fxlsp"
+    return Path(base) / "fxlsp" if base else _folders().user_state_path
 
 
 def folder_digest(folder: str) -> str:
@@ -55,5 +46,6 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-def _local_app_data() -> str:
-    return os.environ.get("LOCALAPPDATA") or os.path.join(Path.home(), "AppData", "Local")
+def _folders() -> PlatformDirs:
+    # On Windows without a folder of the author's around it and one called Cache in it.
+    return PlatformDirs("fxlsp", appauthor=False, opinion=False)

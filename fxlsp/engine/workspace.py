@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -22,8 +22,8 @@ from fxlsp.engine.instances import Instance
 from fxlsp.engine.jobs import TracingJobs
 from fxlsp.engine.pins import Pin
 from fxlsp.engine.process import BOOTSTRAP
-from fxlsp.engine.reconciling import forget, welcome_guests
-from fxlsp.engine.session import DEADLY, Session
+from fxlsp.engine.reconciling import welcome_guests
+from fxlsp.engine.session import Session
 from fxlsp.engine.snapshots import take_snapshot
 from fxlsp.engine.store import ModelKey, Snapshot, Status
 from fxlsp.engine.template import IDLE_SECONDS
@@ -106,10 +106,7 @@ class Workspace:
         )
 
     def open(self, document: Document) -> None:
-        self._session.on_disk.pop(document.path, None)
-        self._session.background.pop(document.path, None)
-        self._session.unsaved.discard(document.path)
-        self._session.put(document)
+        self._session.open(document)
         welcome_guests(self._session)
         self._arrived(document)
 
@@ -123,22 +120,13 @@ class Workspace:
 
     def update(self, document: Document, edits: Sequence[TextEdit]) -> None:
         """Takes the next text of an open document, to which ``edits`` lead."""
-        self._session.put(document, edits)
-        if edits:
-            self._session.unsaved.add(document.path)
-            self._session.cursor = (document.path, document.lines.place(edits[-1].start_offset)[0])
+        self._session.edit(document, edits)
         self._arrived(document)
 
     def close(self, path: str) -> None:
         """Forgets the document and its models; reports of others that read it stay."""
-        session = self._session
-        for table in (session.documents, session.histories, session.analyses, session.spent_ms):
-            table.pop(path, None)
-        session.unparsed.discard(path)
-        session.unsaved.discard(path)
-        for key in [key for key in session.states if key.file == path]:
-            forget(session, key)
-        welcome_guests(session)
+        self._session.close(path)
+        welcome_guests(self._session)
         self._texts.written(path)
         self._indexer.written([path])
         self._background.look(())
@@ -146,12 +134,12 @@ class Workspace:
 
     def saved(self, path: str) -> None:
         """A trace that failed is tried again: what it lacked may lie outside the texts. Settings are read again."""
-        self._session.unsaved.discard(path)
+        self._session.mark_saved(path)
         if os.path.basename(path) == _SETTINGS_FILE:
             self.configure(self._client)
-            self._repeat(self._failed())
+            self._session.models.repeat(self._failed())
         self._fx_uses.written([path])
-        self._repeat(key for key in self._failed() if key.file == path)
+        self._session.models.repeat(key for key in self._failed() if key.file == path)
         self._replan("edit", path)
 
     def changed_on_disk(self, paths: Iterable[str]) -> None:
@@ -165,20 +153,20 @@ class Workspace:
             self._texts.written(path)
         self._background.written(changed)
         if changed:
-            self._repeat(self._failed())
+            self._session.models.repeat(self._failed())
             self._replan("session")
 
     def touch(self, path: str, line: int) -> None:
         """The user looks at this place: a model there is traced first, and even if its file has used its budget."""
         if (path, line) == self._session.cursor:
             return
-        self._session.cursor = (path, line)
+        self._session.set_cursor(path, line)
         if any(state.status is Status.UNKNOWN and not state.covered_by for state in self.snapshot.states_in(path)):
             self._replan("session")
 
     def trust(self) -> None:
         """From now on code of the workspace may run."""
-        self._session.trusted = True
+        self._session.trust()
         self._replan("session", *self._session.documents)
 
     def configure(self, client: Client, folders: Sequence[str] | None = None) -> None:
@@ -186,9 +174,7 @@ class Workspace:
         self._client = client
         self._folders = self._folders if folders is None else tuple(folders)
         self._read_folders()
-        self._session.analyses.clear()
-        # Another interpreter, or other ways of tracing: nothing of what is to be traced now has been charged for.
-        self._session.spent_ms.clear()
+        self._session.drop_analyses()
         for document in tuple(self._session.documents.values()):
             self._texts.arrived(document)
         self._background.look()
@@ -201,10 +187,7 @@ class Workspace:
         """
         place = Place(path, name)
         found = next((state.found for state in self.snapshot.states_in(path) if state.key.name == name), ())
-        if recipe is None:
-            self._session.pins.pop(place, None)
-        else:
-            self._session.pins[place] = Pin(recipe, found)
+        self._session.set_pin(place, None if recipe is None else Pin(recipe, found))
         document = self._session.documents.get(path)
         if document is not None:
             self._texts.arrived(document)
@@ -215,11 +198,7 @@ class Workspace:
 
         The choice holds, in later sessions too; while no trace has that use, the first is shown.
         """
-        place = Place(path, name)
-        if instance is None:
-            self._session.instances.pop(place, None)
-        else:
-            self._session.instances[place] = instance
+        self._session.set_instance(Place(path, name), instance)
         self._publish(Change("session", frozenset({path})))
 
     async def in_own_words(self, path: str, recipe: Recipe) -> Recipe | None:
@@ -233,12 +212,7 @@ class Workspace:
 
     def retrace(self, path: str | None = None) -> None:
         """Traces the models of one file, or all, again although nothing has changed; poisoned and waiting ones too."""
-        for key, attempt in tuple(self._session.attempts.items()):
-            if path in (None, key.file):
-                self._session.attempts[key] = replace(attempt, deaths=0, again=True)
-        for each in tuple(self._session.spent_ms):
-            if path in (None, each):
-                del self._session.spent_ms[each]
+        self._session.models.repeat_all(path)
         self._replan("session")
 
     def stop(self) -> None:
@@ -248,7 +222,7 @@ class Workspace:
 
     async def restart(self) -> None:
         """Ends the tracing processes, forgets why they may have failed, and traces everything again."""
-        self._jobs.cancel(self._session.states)
+        self._jobs.cancel(self._session.models.states)
         await self._templates.restart()
         self.configure(self._client)
         self.retrace()
@@ -272,7 +246,7 @@ class Workspace:
                 await asyncio.wait_for(asyncio.to_thread(self._executor.shutdown), _SHUTDOWN_SECONDS)
 
     def _arrived(self, document: Document) -> None:
-        self._session.spent_ms.pop(document.path, None)
+        self._session.models.reset_budget(document.path)
         if self._texts.arrived(document):
             self._jobs.replan("restart")
         self._publish(Change("edit", frozenset({document.path})))
@@ -318,20 +292,12 @@ class Workspace:
             callback(change)
 
     def _failed(self) -> list[ModelKey]:
-        return [key for key, state in self._session.states.items() if state.failure is not None]
-
-    def _repeat(self, keys: Iterable[ModelKey]) -> None:
-        """Has models traced once more although their texts are the same; not those that keep dying on them."""
-        for key in keys:
-            attempt = self._session.attempts.get(key)
-            if attempt is not None and attempt.deaths < DEADLY:
-                self._session.attempts[key] = replace(attempt, again=True)
+        return [key for key, state in self._session.models.states.items() if state.failure is not None]
 
     def _read_folders(self) -> None:
         folders = tuple(read_folder(path, self._client) for path in self._folders or ("",))
-        self._session.folders = folders
+        self._session.set_folders(folders)
         self._choices.look()
         self._fx_uses.look()
         self._indexer.look()
-        self._session.trusted |= any(folder.settings.trusted for folder in folders)
         self._templates.keep({folder.interpreter.path for folder in folders if folder.interpreter is not None})

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import MsgId
 from pygls.protocol.language_server import lsp_method
 
 if TYPE_CHECKING:
     from cattrs import Converter
-
-    from fxlsp.server.server import Server
 
 _OWN_DOCUMENTS = (
     types.TEXT_DOCUMENT_DID_OPEN,
@@ -32,10 +32,10 @@ _OWN_PROGRESS = types.WINDOW_WORK_DONE_PROGRESS_CANCEL
 class Protocol(LanguageServerProtocol):
     """Releases what belongs to a message once it is handled, and ends by the loop's end, not by an exception."""
 
-    _server: Server
-
-    def __init__(self, server: Server, converter: Converter) -> None:
+    def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
+        self.finish: Callable[[int], object] = sys.exit
+        """Ends the session with an exit code, as the editor asks. pygls makes the protocol, so it is set afterwards."""
         for method in (*_OWN_DOCUMENTS, _OWN_PROGRESS):
             del self.fm.builtin_features[method]
 
@@ -77,4 +77,4 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *args: Any) -> None:  # type: ignore[override]
-        self._server.finish(0 if self._shutdown else 1)
+        self.finish(0 if self._shutdown else 1)

@@ -43,6 +43,7 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("fxlsp", __version__, protocol_cls=Protocol, notebook_document_sync=_NOTEBOOKS)
+        self.protocol.finish = self.finish
         self.support = Support()
         self.encoding: Encoding = "utf-16"
         self.exit_code = 1

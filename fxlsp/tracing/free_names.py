@@ -1,4 +1,9 @@
-"""Which names a piece of code takes from the module around it."""
+"""Names that a piece of code takes from the module around it, and names that it binds.
+
+The standard library's symtable knows the scopes of a whole text. It takes no syntax tree, so it says nothing of a part
+of a statement; it does not count ``x += 1`` and ``del x`` as uses, nor annotations under ``from __future__``; and from
+Python 3.12 on it mixes the variables of comprehensions with the names of the scope around them.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +26,18 @@ def free_names(node: ast.AST) -> set[str]:
     if isinstance(node, _FUNCTIONS):
         return _of_all(_outside(node)) | (_of_all(_body(node)) - _bound_in(node))
     if isinstance(node, _COMPREHENSIONS):
-        targets = {name for generator in node.generators for name in _stored(generator.target)}
-        return _of_all(ast.iter_child_nodes(node)) - targets
+        return _of_comprehension(node)
     return _of_all(ast.iter_child_nodes(node))
+
+
+def stored_names(node: ast.AST) -> list[str]:
+    """Return the names that are stored in a piece of code, such as the target of an assignment."""
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+
+
+def imported_names(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Return the names that an import binds, in the order of its aliases."""
+    return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
 
 
 def _of_all(nodes: Iterable[ast.AST]) -> set[str]:
@@ -31,6 +45,15 @@ def _of_all(nodes: Iterable[ast.AST]) -> set[str]:
     for node in nodes:
         names |= free_names(node)
     return names
+
+
+def _of_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> set[str]:
+    """What it iterates over first is evaluated outside: in ``[x for x in x]`` the last ``x`` is the module's."""
+    first = node.generators[0].iter
+    parts = [part for generator in node.generators for part in ast.iter_child_nodes(generator) if part is not first]
+    results = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.comprehension)]
+    targets = {name for generator in node.generators for name in stored_names(generator.target)}
+    return free_names(first) | (_of_all([*parts, *results]) - targets)
 
 
 def _outside(function: ast.AST) -> Iterator[ast.AST]:
@@ -71,11 +94,7 @@ def _binds(node: ast.AST) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+        return imported_names(node)
     if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
         return [node.name] if node.name else []
     return []
-
-
-def _stored(target: ast.expr) -> list[str]:
-    return [node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from .free_names import free_names
+from .free_names import free_names, imported_names
 
 _WRAP = "torch.fx.wrap"
 _ALWAYS_CHANGED = ("sys.path", "os.environ", "torch.set_default", "torch.backends.", "torch.manual_seed", _WRAP)
@@ -212,7 +212,7 @@ class Needs:
         """Imports inside a compound statement that nothing needs must not fail all of it."""
         return [
             _allowed_to_fail(statement)
-            if isinstance(statement, _IMPORTS) and needed.isdisjoint(_imported_names(statement))
+            if isinstance(statement, _IMPORTS) and needed.isdisjoint(imported_names(statement))
             else statement
             for statement in self._kept(body, needed)
         ]
@@ -282,7 +282,7 @@ def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         return _changed_by_call(node.value.func, imported)
     if isinstance(node, _IMPORTS):
-        return _imported_names(node)
+        return imported_names(node)
     return [node.name] if isinstance(node, _DEFINITIONS) else []
 
 
@@ -305,13 +305,9 @@ def _may_have_state(full_name: str) -> bool:
     return bool(dot) and package != "torch" and package not in sys.stdlib_module_names
 
 
-def _imported_names(node: ast.Import | ast.ImportFrom) -> list[str]:
-    return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
-
-
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
     """Each name that an import binds, and what it stands for: ``wrap`` for ``torch.fx.wrap``."""
-    for name, alias in zip(_imported_names(node), node.names, strict=True):
+    for name, alias in zip(imported_names(node), node.names, strict=True):
         if isinstance(node, ast.ImportFrom):
             yield name, f"{node.module or ''}.{alias.name}"
         else:

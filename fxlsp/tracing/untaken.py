@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from .free_names import stored_names
+
 
 def untaken_bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
     """The assignments of ``name`` inside the ``if`` statements of a file, in its order: one for each choice."""
@@ -15,16 +17,8 @@ def untaken_bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
 
 def _bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
     for statement in body:
-        if isinstance(statement, ast.Assign) and any(name in _bound(target) for target in statement.targets):
+        if isinstance(statement, ast.Assign) and any(name in stored_names(target) for target in statement.targets):
             yield statement
         elif isinstance(statement, (ast.If, ast.With, ast.Try)):
             yield from _bindings(statement.body, name)
             yield from _bindings(getattr(statement, "orelse", ()), name)
-
-
-def _bound(target: ast.expr) -> Iterator[str]:
-    if isinstance(target, ast.Name):
-        yield target.id
-    elif isinstance(target, (ast.Tuple, ast.List)):
-        for item in target.elts:
-            yield from _bound(item)

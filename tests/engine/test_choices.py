@@ -8,6 +8,10 @@ import os
 from pathlib import Path
 
 import pytest
+from platformdirs import PlatformDirsABC
+from platformdirs.macos import MacOS
+from platformdirs.unix import Unix
+from platformdirs.windows import Windows
 
 from fxlsp.engine import choices
 from fxlsp.engine.choice_file import BrokenFileError, ChoiceFile, Key
@@ -17,7 +21,7 @@ from fxlsp.engine.index import Place
 from fxlsp.engine.instances import Instance
 from fxlsp.engine.pins import Pin
 from fxlsp.engine.session import Session
-from fxlsp.engine.user_folders import state_folder
+from fxlsp.engine.user_folders import cache_folder, state_folder
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.positions import Span
 from fxlsp.source.recipes import FoundRecipe
@@ -63,8 +67,8 @@ def files(state: Path) -> dict[str, str]:
 
 async def test_a_later_session_knows_them(tmp_path: Path) -> None:
     first = Sitting(tmp_path)
-    first.session.pins[net(tmp_path)] = PIN
-    first.session.instances[net(tmp_path, "Block")] = INSTANCE
+    first.session.set_pin(net(tmp_path), PIN)
+    first.session.set_instance(net(tmp_path, "Block"), INSTANCE)
     await first.choices.close()
     second = Sitting(tmp_path)
     assert second.session.instances == {net(tmp_path, "Block"): INSTANCE}
@@ -77,7 +81,7 @@ async def test_they_are_written_soon_and_without_a_goodbye(tmp_path: Path, state
     sitting = Sitting(tmp_path)
     sitting.choices.follow()
     assert files(state) == {}
-    sitting.session.pins[net(tmp_path)] = PIN
+    sitting.session.set_pin(net(tmp_path), PIN)
     sitting.choices.follow()
     await eventually(lambda: Sitting(tmp_path).session.pins)
     await sitting.choices.close()
@@ -86,10 +90,10 @@ async def test_they_are_written_soon_and_without_a_goodbye(tmp_path: Path, state
 
 async def test_one_that_is_taken_back_is_forgotten(tmp_path: Path) -> None:
     first = Sitting(tmp_path)
-    first.session.pins[net(tmp_path)] = PIN
+    first.session.set_pin(net(tmp_path), PIN)
     await first.choices.close()
     second = Sitting(tmp_path)
-    del second.session.pins[net(tmp_path)]
+    second.session.set_pin(net(tmp_path), None)
     await second.choices.close()
     assert Sitting(tmp_path).session.pins == {}
 
@@ -97,7 +101,7 @@ async def test_one_that_is_taken_back_is_forgotten(tmp_path: Path) -> None:
 async def test_of_two_servers_each_keeps_what_it_changed(tmp_path: Path) -> None:
     both = Sitting(tmp_path), Sitting(tmp_path)
     for sitting, name in zip(both, ("One", "Two"), strict=True):
-        sitting.session.pins[net(tmp_path, name)] = PIN
+        sitting.session.set_pin(net(tmp_path, name), PIN)
         await sitting.choices.close()
     assert Sitting(tmp_path).session.pins.keys() == {net(tmp_path, "One"), net(tmp_path, "Two")}
 
@@ -107,7 +111,8 @@ async def test_each_folder_has_a_file_and_paths_in_it_are_relative(tmp_path: Pat
     outside = Place(str(tmp_path / "lone.py"), "Net")
     (tmp_path / "project" / "sub").mkdir()
     places = [net(tmp_path, file="sub/net.py"), Place(str(tmp_path / "other" / "a.py"), "A"), outside]
-    sitting.session.instances.update(dict.fromkeys(places, INSTANCE))
+    for place in places:
+        sitting.session.set_instance(place, INSTANCE)
     await sitting.choices.close()
     told = {data["folder"]: list(data["instances"]) for data in map(json.loads, files(state).values())}
     assert told == {
@@ -120,19 +125,19 @@ async def test_each_folder_has_a_file_and_paths_in_it_are_relative(tmp_path: Pat
 
 async def test_those_about_buffers_that_no_file_holds_end_with_the_session(tmp_path: Path, state: Path) -> None:
     sitting = Sitting(tmp_path)
-    sitting.session.pins[Place(str(tmp_path / "untitled" / "Untitled-1.py"), "Net")] = PIN
+    sitting.session.set_pin(Place(str(tmp_path / "untitled" / "Untitled-1.py"), "Net"), PIN)
     await sitting.choices.close()
     assert files(state) == {}
 
 
 async def test_a_folder_that_comes_later_brings_its_own_and_changes_none(tmp_path: Path) -> None:
     first = Sitting(tmp_path)
-    first.session.instances[net(tmp_path)] = INSTANCE
+    first.session.set_instance(net(tmp_path), INSTANCE)
     await first.choices.close()
     second = Sitting(tmp_path, "other")
     newer = Instance("/project/net.py", "Net", "layers.2", 1)
-    second.session.instances[net(tmp_path)] = newer
-    second.session.folders = Sitting(tmp_path).session.folders
+    second.session.set_instance(net(tmp_path), newer)
+    second.session.set_folders(Sitting(tmp_path).session.folders)
     second.choices.look()
     assert second.session.instances == {net(tmp_path): newer}
 
@@ -150,7 +155,7 @@ async def test_a_broken_file_is_told_once_kept_and_replaced_by_the_next_choice(
     sitting = Sitting(tmp_path)
     assert sitting.session.pins == {}
     assert path.read_text() == content
-    sitting.session.pins[net(tmp_path)] = PIN
+    sitting.session.set_pin(net(tmp_path), PIN)
     await sitting.choices.close()
     assert len(caplog.records) == 1
     assert str(path) in caplog.messages[0]
@@ -164,7 +169,7 @@ async def test_an_entry_that_makes_no_sense_costs_no_other(entry: object, tmp_pa
     ChoiceFile(str(tmp_path / "project")).write({**entries, Key("recipes", "net.py", "Net"): PIN.to_json()})
     sitting = Sitting(tmp_path)
     assert sitting.session.pins.keys() == {net(tmp_path)}
-    sitting.session.pins.clear()
+    sitting.session.set_pin(net(tmp_path), None)
     await sitting.choices.close()
     assert ChoiceFile(str(tmp_path / "project")).read() == {
         key: each for key, each in entries.items() if each is not None
@@ -177,7 +182,7 @@ async def test_where_nothing_can_be_written_the_choice_holds_for_the_session(
     caplog.set_level(logging.WARNING, "fxlsp")
     state.parent.write_text("a file in the place of the folder")
     sitting = Sitting(tmp_path)
-    sitting.session.pins[net(tmp_path)] = PIN
+    sitting.session.set_pin(net(tmp_path), PIN)
     await sitting.choices.close()
     assert sitting.session.pins == {net(tmp_path): PIN}
     assert "holds for this session alone" in caplog.messages[-1]
@@ -202,16 +207,31 @@ def test_files_of_no_folder_have_a_file_of_their_own(tmp_path: Path, monkeypatch
     assert ChoiceFile("").path != ChoiceFile(str(tmp_path)).path
 
 
-def test_the_users_folder_follows_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("XDG_STATE_HOME")
+@pytest.mark.parametrize(
+    ("system", "state", "cache"),
+    [
+        (Unix, ".local/state/fxlsp", ".cache/fxlsp"),
+        (MacOS, "Library/Application Support/fxlsp", "Library/Caches/fxlsp"),
+        (Windows, "Local/fxlsp", "Local/fxlsp"),
+    ],
+)
+def test_the_users_folders_follow_the_system(
+    system: type[PlatformDirsABC], state: str, cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fxlsp.engine.user_folders.PlatformDirs", system)
+    monkeypatch.setattr("platformdirs.windows.get_win_folder", lambda _: str(tmp_path / "Local"))
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("sys.platform", "linux")
-    assert state_folder() == tmp_path / ".local" / "state" / "fxlsp"
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert state_folder() == tmp_path / "Library" / "Application Support" / "fxlsp"
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
-    assert state_folder() == tmp_path / "Local" / "fxlsp"
+    assert (state_folder(), cache_folder()) == (tmp_path / state, tmp_path / cache)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "chosen"))
+    assert state_folder() == tmp_path / "chosen" / "fxlsp"
+
+
+def test_the_users_folders_are_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fxlsp.engine.user_folders.PlatformDirs", Unix)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert cache_folder() == tmp_path / "cache" / "fxlsp"
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:

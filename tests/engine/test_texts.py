@@ -60,7 +60,8 @@ async def recipes_after(
     """The inputs that the workspace has for the model, where something changes while its text is first analysed."""
     held = Held(monkeypatch)
     path = f"{session.folders[0].path}/net.py"
-    document = session.documents[path] = read_document(path)
+    document = read_document(path)
+    session.open(document)
     with ThreadPoolExecutor(1) as executor:
         known = asyncio.Event()
         tested = Texts(session, executor, lambda path: known.set())
@@ -78,7 +79,7 @@ async def recipes_after(
 async def test_what_the_index_has_learned_meanwhile_counts(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(tested: Texts) -> None:
         paths = [f"{session.folders[0].path}/{name}" for name in ("net.py", "use.py")]
-        session.index = Index({path: offers_of(read_document(path)) for path in paths})
+        session.set_index(Index({path: offers_of(read_document(path)) for path in paths}))
         tested.changed_elsewhere(None)
 
     assert await recipes_after(session, monkeypatch, read) == ["torch.randn(2, 3)"]
@@ -90,7 +91,7 @@ async def test_settings_that_have_changed_meanwhile_count(session: Session, monk
         Path(folder.path, "pyproject.toml").write_text(
             '[tool.fxlsp.recipes]\n"net.py:Net" = ["Net()(torch.randn(7, 3))"]\n'
         )
-        session.folders = (read_folder(folder.path, Client({})),)
+        session.set_folders((read_folder(folder.path, Client({})),))
         tested.arrived(next(iter(session.documents.values())))
 
     assert await recipes_after(session, monkeypatch, set_recipe) == ["torch.randn(7, 3)"]

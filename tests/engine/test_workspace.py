@@ -343,9 +343,8 @@ async def test_a_trace_that_goes_on_too_long_is_ended_by_an_edit_it_reads(make: 
     editor = make()
     editor.open(NET)
     await editor.until(Status.FRESH)
-    session = editor.workspace._session
-    key = editor.state().key
-    session.states[key] = replace(session.states[key], cost_ms=60_000)
+    models, key = editor.workspace._session.models, editor.state().key
+    models.set_models(key.file, {key: replace(models.states[key], cost_ms=60_000)})
     editor.replace("width = 4", "width = 5  # slow\n    y = 1")
     await editor.until(Status.RUNNING)
     editor.replace("width = 5  # slow", "width = 6")

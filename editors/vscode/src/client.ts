@@ -10,9 +10,8 @@ import {
 } from "vscode-languageclient/node";
 import { execute } from "./commands";
 import type { Interpreters } from "./interpreter";
-import type { Launch } from "./launch";
-import type { Session } from "./session";
 import { SECTION, settingsFor } from "./settings";
+import type { Launch, Session } from "./types";
 
 const DOCUMENTS = [
   { language: "python", scheme: "file" },

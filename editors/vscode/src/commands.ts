@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { copied } from "./copying";
 import { chooseInstance, chooseRecipe } from "./picks";
-import type { Session } from "./session";
+import type { Session } from "./types";
 import { whichModel } from "./whichModel";
 
 type Next = (command: string, args: unknown[]) => Promise<unknown>;

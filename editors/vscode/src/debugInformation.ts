@@ -1,8 +1,8 @@
 // Everything that somebody who is asked for help wants to know first.
 import * as vscode from "vscode";
 import { State } from "vscode-languageclient/node";
-import type { Session } from "./session";
 import { settingsFor } from "./settings";
+import type { Session } from "./types";
 
 export async function showDebugInformation(context: vscode.ExtensionContext, { client, told }: Session): Promise<void> {
   const { version } = context.extension.packageJSON as { version: string };

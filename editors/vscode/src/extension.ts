@@ -3,16 +3,16 @@ import * as vscode from "vscode";
 import { showDebugInformation } from "./debugInformation";
 import { Graphs } from "./graph";
 import { Interpreters } from "./interpreter";
-import { Session } from "./session";
+import { ServerSession } from "./session";
 import { StatusItem } from "./status";
 
-let session: Session | undefined;
+let session: ServerSession | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("fxlsp", { log: true });
   const interpreters = new Interpreters(log);
   const status = new StatusItem();
-  const current = new Session(context, log, interpreters, status);
+  const current = new ServerSession(context, log, interpreters, status);
   const graphs = new Graphs(current);
   current.graphs = graphs;
   session = current;

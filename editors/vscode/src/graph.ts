@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
 import { type Picture, pictureOf, placeOfNode, sameDrawing, type SourcePlace } from "./picture";
-import type { Session } from "./session";
 import type { Status } from "./status";
+import type { GraphViews, Session } from "./types";
 
 const SHOW = "fxlsp.showGraph";
 /** Milliseconds without an edit after which the places of a graph are looked up again. */
@@ -24,7 +24,7 @@ interface Answer {
 type Said = { type: "open"; node: string; place: SourcePlace } | { type: "ready" } | { type: "chosen" };
 
 /** Every graph that is open. */
-export class Graphs implements vscode.Disposable {
+export class Graphs implements GraphViews, vscode.Disposable {
   private readonly panels = new Map<string, GraphPanel>();
   private readonly listening: vscode.Disposable;
   private timer: NodeJS.Timeout | undefined;

@@ -6,13 +6,7 @@ import { privateEnvironment } from "./environment";
 import type { Interpreters } from "./interpreter";
 import { firstPython, type Python, placesOnPath } from "./pythons";
 import { SECTION } from "./settings";
-
-export interface Launch {
-  command: string;
-  args: string[];
-  /** Never a folder of the workspace, whose files Python would import. */
-  cwd: string;
-}
+import type { Launch } from "./types";
 
 /** There is no Python that could run the server. */
 export class NoPythonError extends Error {}

@@ -3,20 +3,20 @@ import type { ChildProcess } from "node:child_process";
 import * as vscode from "vscode";
 import { LanguageClient, State } from "vscode-languageclient/node";
 import { makeClient } from "./client";
-import type { Graphs } from "./graph";
 import type { Interpreters } from "./interpreter";
 import { launchOf, NoPythonError } from "./launch";
 import { OneAtATime } from "./oneAtATime";
 import { STATUS, type Status, type StatusItem } from "./status";
+import type { GraphViews, Session } from "./types";
 
 /** Milliseconds that a server has to say goodbye, and again to end; then it is killed. */
 const GOODBYE = 3000;
 
-export class Session {
+export class ServerSession implements Session {
   client: LanguageClient | undefined;
   /** As the server last told; undefined while there is none. */
   told: Status | undefined;
-  graphs: Graphs | undefined;
+  graphs: GraphViews | undefined;
   private readonly starts = new OneAtATime(() => this.startAnew());
   private isOver = false;
 
