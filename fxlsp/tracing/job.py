@@ -20,13 +20,11 @@ from ..report.graph import Node, Verdict
 from ..report.merging import once_each
 from ..report.problems import Failure, Problem
 from ..report.report import Environment, Report
-from ..report.sizes import ANY_SIZES, Sizes
-from ..report.tracers import TORCH_FX, TracerChoice
-from ..report.wire import Message
+from ..wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
 from .assembly import Assembly
 from .building import Builder, Built, FakesFailedError, Loaded, NoModelError, Target, seed, unwrapped
 from .checks.checking import Checking
-from .checks.mode import MakeTracer, ModeDifference, may_depend_on_mode, mode_differences
+from .checks.mode import MakeTracer, may_depend_on_mode, mode_differences, mode_problems
 from .checks.traced import Traced
 from .chosen_tracer import ChosenTracer
 from .construction import comes_from_fakes
@@ -65,19 +63,15 @@ class Job:
         self._request = first.request
         self._target, *self._alternatives = targets_of(first.request)
         self._guess = guess_of(first.request)
-        self._limits = first.request["limits"]
+        self._limits = first.request.limits
         self._places = first.places
         self._loader = first.loader
-        sizes = first.request.get("sizes")
-        self._sizes = ANY_SIZES if sizes is None else Sizes.from_json(sizes)
-        choice = first.request.get("tracer")
-        self._tracer = ChosenTracer(
-            TORCH_FX if choice is None else TracerChoice.from_json(choice), self._loader, str(self._target)
-        )
+        self._sizes = first.request.sizes
+        self._tracer = ChosenTracer(first.request.tracer, self._loader, str(self._target))
         self._timing = first.timing
         self._loaded_before = first.loaded_before
 
-    def run(self, second: Second) -> Message:
+    def run(self, second: Second) -> ReportMessage | FailureMessage:
         """The ``report`` or ``failure`` message; no exception of the user's code escapes.
 
         ``second`` carries out the second pass of the same request.
@@ -85,21 +79,22 @@ class Job:
         try:
             return self._reported(self._report(second))
         except NoModelError as none:
-            return self._answer({"type": "failure", "failure": none.failure.to_json()})
+            return FailureMessage(self._request.id, none.failure.to_json(), self._reads(), self._imports())
 
-    def _reported(self, report: Report) -> Message:
+    def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         if report.recipe.source == "search" and not self._target.fails:
             told = (told_as_guessed(problem, self._target) for problem in report.problems)
             report = replace(report, problems=tuple(told))
-        return self._answer({"type": "report", "report": report.to_json()})
+        return ReportMessage(self._request.id, report.to_json(), self._reads(), self._imports())
 
-    def _answer(self, message: Message) -> Message:
-        message["reads"] = [{"path": path, "digest": digest} for path, digest in self._loader.read.items()]
-        message["imports"] = third_party(self._loaded_before)
-        return message
+    def _reads(self) -> tuple[FileRead, ...]:
+        return tuple(FileRead(path, digest) for path, digest in self._loader.read.items())
 
-    def second_pass(self) -> Message:
+    def _imports(self) -> tuple[str, ...]:
+        return tuple(third_party(self._loaded_before))
+
+    def second_pass(self) -> RecoveredMessage:
         """What the recovering pass found, for the process that makes the report.
 
         Raises:
@@ -155,7 +150,7 @@ class Job:
         if feed.problem is not None and not is_last:
             raise NoModelError(Failure(str(self._target), feed.problem.code, feed.problem.message))
         # What was found out on the way is not to be found out twice, perhaps differently.
-        second.begin({**self._request, "recipe": feed.recipe.to_json()})
+        second.begin(replace(self._request, recipe=RecipeRequest.of(feed.recipe)))
         with self._in_other_mode(built.model, make_tracer, second) as other_mode:
             difference = (lambda: known) if other_mode is None else (lambda: self._difference(other_mode))
             plain = self._plain(builder, built, feed, fake_mode, make_tracer(), really, difference)
@@ -163,7 +158,7 @@ class Job:
             second.foresee(self._reported(self._alone(plain, NoResultError(ENDED_EARLY))))
             self._loader.forget()
         try:
-            return both(plain, self._result(second))
+            return both(plain, second.result(self._seconds_left, self._limits.megabytes))
         except NoResultError as none:
             return self._alone(plain, none)
 
@@ -206,14 +201,12 @@ class Job:
     @contextmanager
     def _in_other_mode(
         self, model: torch.nn.Module, make_tracer: MakeTracer, second: Second
-    ) -> Iterator[Sibling | None]:
+    ) -> Iterator[Sibling[ModeDifference] | None]:
         """A process that traces the model in both modes, if anything in it asks for its mode and there can be one."""
         if isinstance(second, Afterwards) or not may_depend_on_mode(model, make_tracer):
             yield None
             return
-        with Sibling(
-            lambda: {"type": "mode", **mode_differences(model, self._places, make_tracer).to_json()}
-        ) as sibling:
+        with Sibling(lambda: mode_differences(model, self._places, make_tracer), ModeDifference) as sibling:
             yield sibling
 
     def _difference_here(self, model: torch.nn.Module, make_tracer: MakeTracer) -> ModeDifference | None:
@@ -228,9 +221,10 @@ class Job:
         problem = Problem(DIED, severity_of(DIED), message, None, model=plain.target)
         return replace(plain, problems=(*_certain(plain), problem))
 
-    def _result(self, sibling: Sibling | Second) -> Message:
-        seconds = self._limits["seconds"] * _SHARE_OF_TIME - self._timing.seconds
-        return sibling.result(seconds, self._limits["megabytes"])
+    @property
+    def _seconds_left(self) -> float:
+        """What other processes may take until they are given up."""
+        return self._limits.seconds * _SHARE_OF_TIME - self._timing.seconds
 
     def _load(self, really: bool) -> tuple[FakeTensorMode, Builder, Loaded]:
         first, self._first = self._first, None
@@ -284,12 +278,15 @@ class Job:
             entered = None if difference is None or difference.other_error else difference.entered
             model = str(self._target)
             traced = Traced(built.model, tracer, self._places, builder.constructions, model, error, entered)
-            found = (*checking.problems(traced), *(() if difference is None or error else difference.problems(model)))
+            found = (
+                *checking.problems(traced),
+                *(() if difference is None or error else mode_problems(difference, model)),
+            )
             return self._assembled(built, traced, feed, values, assembly, found)
 
-    def _difference(self, other_mode: Sibling) -> ModeDifference | None:
+    def _difference(self, other_mode: Sibling[ModeDifference]) -> ModeDifference | None:
         try:
-            return ModeDifference.from_json(self._result(other_mode))
+            return other_mode.result(self._seconds_left, self._limits.megabytes)
         except NoResultError:
             return None
 

@@ -6,7 +6,7 @@ import gc
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-from ..report.wire import Message
+from ..wire.messages import RecoveredMessage, ReportMessage, TraceRequest
 from .provisional import ENDED_EARLY
 
 
@@ -18,11 +18,11 @@ class Second(ABC):
     """The second pass of one request."""
 
     @abstractmethod
-    def begin(self, request: Message) -> None:
+    def begin(self, request: TraceRequest) -> None:
         """Give it its request; the first one counts."""
 
     @abstractmethod
-    def result(self, seconds: float, megabytes: float) -> Message:
+    def result(self, seconds: float, megabytes: float) -> RecoveredMessage:
         """What it found, within these limits.
 
         Raises:
@@ -36,7 +36,9 @@ class Afterwards(Second):
     Its limits are those of the process, which whoever watches that keeps: this one may not live to tell anything.
     """
 
-    def __init__(self, work: Callable[[Message], Message], foresee: Callable[[Message], None]) -> None:
+    def __init__(
+        self, work: Callable[[TraceRequest], RecoveredMessage], foresee: Callable[[ReportMessage], None]
+    ) -> None:
         """
         Args:
             work: the second pass of a request.
@@ -44,13 +46,13 @@ class Afterwards(Second):
         """
         self.foresee = foresee
         self._work = work
-        self._request: Message | None = None
+        self._request: TraceRequest | None = None
 
-    def begin(self, request: Message) -> None:
+    def begin(self, request: TraceRequest) -> None:
         if self._request is None:
             self._request = request
 
-    def result(self, seconds: float, megabytes: float) -> Message:
+    def result(self, seconds: float, megabytes: float) -> RecoveredMessage:
         assert self._request is not None
         # What the first pass made is not collected otherwise, and counts where memory is limited.
         gc.collect()

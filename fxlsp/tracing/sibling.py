@@ -9,11 +9,13 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 
-from ..report.wire import Decoder, Message, encode
+from ..wire.frames import Decoder
+from ..wire.messages import WIRE, RecoveredMessage, TraceRequest
+from ..wire.vocabulary import WireMessage
 from .death import die_with_parent
 from .guard import own_action
 from .last_words import die_silently
@@ -21,17 +23,20 @@ from .second import NoResultError, Second
 from .system import resident_megabytes
 from .writing import write_all
 
-Kind = TypeVar("Kind", bound="Sibling")
+Kind = TypeVar("Kind", bound="Sibling[Any]")
+Result = TypeVar("Result", bound=WireMessage)
 
 _POLL_SECONDS = 0.1
 _exit = os._exit
 """Taken before a child's last words are arranged: this process ends without any."""
 
 
-class Sibling:
+class Sibling(Generic[Result]):
     """Carries out ``work`` beside the process that makes it, and tells its result."""
 
-    def __init__(self, work: Callable[[], Message]) -> None:
+    def __init__(self, work: Callable[[], Result], kind: type[Result]) -> None:
+        """``kind`` is what ``work`` returns."""
+        self._kind = kind
         self._pipe, theirs = os.pipe()
         parent = os.getpid()
         with own_action():
@@ -47,7 +52,7 @@ class Sibling:
     def __exit__(self, *exc: object) -> None:
         self.end()
 
-    def result(self, seconds: float, megabytes: float) -> Message:
+    def result(self, seconds: float, megabytes: float) -> Result:
         """What ``work`` returned, within these limits.
 
         Raises:
@@ -66,7 +71,8 @@ class Sibling:
                     data = os.read(self._pipe, 2**20)
                     if not data:
                         raise NoResultError("ended early")
-                    for message in decoder.feed(data):
+                    for message in map(WIRE.parse, decoder.feed(data)):
+                        assert isinstance(message, self._kind)
                         return message
             raise NoResultError("took too long")
         finally:
@@ -84,18 +90,18 @@ class Sibling:
             os.waitpid(self._pid, 0)
 
 
-class Partner(Sibling, Second):
+class Partner(Sibling[RecoveredMessage], Second):
     """One that is made before there is anything to do, and waits for its request."""
 
-    def __init__(self, work: Callable[[int], Message]) -> None:
+    def __init__(self, work: Callable[[int], RecoveredMessage]) -> None:
         """``work`` is given the pipe on which the request will arrive."""
         theirs, self._requests = os.pipe()
 
-        def begin() -> Message:
+        def begin() -> RecoveredMessage:
             os.close(self._requests)
             return work(theirs)
 
-        super().__init__(begin)
+        super().__init__(begin, RecoveredMessage)
         os.close(theirs)
 
     def let_go(self) -> None:
@@ -105,18 +111,18 @@ class Partner(Sibling, Second):
                 os.close(descriptor)
         self._pipe = self._requests = -1
 
-    def begin(self, request: Message) -> None:
+    def begin(self, request: TraceRequest) -> None:
         """Give it its request; the first one counts."""
         if self._requests < 0:
             return
         with suppress(BrokenPipeError):
             # One that died while it waited has no result: that is told where the result is asked for.
-            write_all(self._requests, encode(request))
+            write_all(self._requests, request.encoded())
         os.close(self._requests)
         self._requests = -1
 
 
-def _carry_out(work: Callable[[], Message], pipe: int, parent: int) -> None:
+def _carry_out(work: Callable[[], WireMessage], pipe: int, parent: int) -> None:
     status = 1
     # First of all: else the threads that a backward pass starts race for torch's pool, which no fork inherits.
     torch.set_num_threads(1)
@@ -125,7 +131,7 @@ def _carry_out(work: Callable[[], Message], pipe: int, parent: int) -> None:
         die_silently()
         log = _silenced()
         try:
-            write_all(pipe, encode(work()))
+            write_all(pipe, work().encoded())
             status = 0
         except BaseException:
             # What fails here is ours, or the user's in a way the first pass did not meet: it goes to the log.
