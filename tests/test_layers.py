@@ -29,13 +29,14 @@ def layer(*layers: str, packages: tuple[str, ...] = (), relative_only: bool = Fa
 
 LAYERS = {
     "report": layer(relative_only=True),
-    "tracing": layer("report", packages=("torch",), relative_only=True),
-    "source": layer("report", packages=("tree_sitter", "tree_sitter_python")),
-    "engine": layer("report", "source", packages=("platformdirs", "tomli")),
-    "answers": layer("report", "source", "engine"),
+    "wire": layer("report", relative_only=True),
+    "tracing": layer("report", "wire", packages=("torch",), relative_only=True),
+    "source": layer("report", "wire", packages=("tree_sitter", "tree_sitter_python")),
+    "engine": layer("report", "wire", "source", packages=("platformdirs", "tomli")),
+    "answers": layer("report", "wire", "source", "engine"),
     "graphview": layer("report", "source", "engine", "answers"),
     "server": layer("report", "source", "engine", "answers", "graphview", packages=("pygls", "lsprotocol", "cattrs")),
-    "cli": layer("report", "source", "engine", "answers", "graphview", "server"),
+    "cli": layer("report", "wire", "source", "engine", "answers", "graphview", "server"),
 }
 
 
@@ -110,6 +111,8 @@ def test_the_package_itself_imports_nothing() -> None:
         ("report/x.py", "from fxlsp.report import graph", "by its absolute name"),
         ("report/x.py", "from ..tracing import template", "imports the layer tracing"),
         ("report/x.py", "from .. import __version__", "which is not there"),
+        ("report/x.py", "from ..wire.messages import Bye", "imports the layer wire"),
+        ("wire/x.py", "from ..tracing.job import Job", "imports the layer tracing"),
         ("tracing/deep/x.py", "def f():\n    from ...engine.store import Store", "imports the layer engine"),
         ("tracing/deep/x.py", "from ... import engine", "imports the layer engine"),
         ("tracing/x.py", "import torchvision", "imports the package torchvision"),
@@ -129,7 +132,7 @@ def test_a_forbidden_import_is_found(file: str, text: str, wrong: str) -> None:
     ("file", "text"),
     [
         ("tracing/x.py", "from ..report.graph import Node\nfrom .tracer import T\nimport torch.fx"),
-        ("tracing/deep/x.py", "from ...report import wire\nfrom ..tracer import T"),
+        ("tracing/deep/x.py", "from ...wire import messages\nfrom ..tracer import T"),
         ("server/x.py", "from fxlsp import __version__\nfrom fxlsp.answers.hover import hover"),
     ],
 )

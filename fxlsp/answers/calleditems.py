@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from fxlsp.answers.calledforwards import class_around, forward_target
 from fxlsp.answers.callsites import Ran
@@ -14,11 +14,12 @@ from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.targets import Target, target_of
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.places import Location
+from fxlsp.report.serialization import JsonObject
 from fxlsp.source.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(JsonObject):
     """Which item is meant, also after edits and further traces."""
 
     path: str
@@ -30,18 +31,6 @@ class Reference:
     """Where the name of the ``forward`` stood."""
     module: str = ""
     """Path below that of its module, if not the ``forward`` is meant but a module that it calls."""
-
-    def to_json(self) -> dict[str, Any]:
-        fields = ("path", "name", "line", "column", "module")
-        return {name: getattr(self, name) for name in fields}
-
-    @classmethod
-    def from_json(cls, data: Any) -> Reference:
-        """
-        Raises:
-            KeyError, TypeError: it was not written by :meth:`to_json`.
-        """
-        return cls(data["path"], data["name"], data["line"], data["column"], data["module"])
 
 
 @dataclass(frozen=True, slots=True)

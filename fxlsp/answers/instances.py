@@ -14,7 +14,7 @@ from fxlsp.answers.shapes import flow_text
 from fxlsp.engine.index import Place
 from fxlsp.engine.instances import Instance
 from fxlsp.engine.store import Snapshot
-from fxlsp.report.wire import text_digest
+from fxlsp.wire.frames import text_digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from fxlsp.report.places import Location
 from fxlsp.report.problems import SCHEMA, Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
+from fxlsp.report.serialization import JsonObject
 from fxlsp.source.models import ModelClass
 from fxlsp.source.recipes import written
 
@@ -23,7 +24,7 @@ Status = Literal["traced", "recovered", "covered", "failed", "skipped"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(JsonObject):
     """What came of one class statement (contract: ``models[]``)."""
 
     target: str
@@ -33,17 +34,6 @@ class Entry:
     recipe: Recipe | None = None
     nodes: int = 0
     covered_by: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "target": self.target,
-            "location": self.location.to_json(),
-            "status": self.status,
-            "reason": self.reason,
-            "recipe": None if self.recipe is None else self.recipe.to_json(),
-            "nodes": self.nodes,
-            "covered_by": self.covered_by,
-        }
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from fxlsp.cli.project import Project, Projects
 from fxlsp.cli.recipes import RecipeError, written_recipes
 from fxlsp.cli.targets import Target, TargetError, parse_target
 from fxlsp.engine.interpreters import InterpreterError
-from fxlsp.engine.requests import TraceRequest
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
+from fxlsp.wire.messages import Limits, RecipeRequest, TraceRequest, TraceTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ async def trace_target(
     Args:
         alternatives: what else to try where the recipe does not work.
     """
-    request = replace(trace_request(target, recipe, project), alternatives=tuple(alternatives))
+    request = trace_request(target, recipe, project, alternatives)
     outcome = await traces.trace(project.python, request)
     if outcome.report is not None:
         told = project.policy.applied(outcome.report.problems)
@@ -63,22 +63,18 @@ async def trace_target(
     return replace(outcome.failure, target=target.text)
 
 
-def trace_request(target: Target, recipe: Recipe | None, project: Project) -> TraceRequest:
+def trace_request(
+    target: Target, recipe: Recipe | None, project: Project, alternatives: Sequence[Recipe] = ()
+) -> TraceRequest:
     """What is asked of the tracing process; without a recipe it finds one by conventions and defaults."""
     return TraceRequest(
-        file=target.file,
-        module=target.module,
-        name=target.name,
-        init=(recipe.init or None) if recipe else None,
-        inputs=recipe.inputs if recipe else None,
-        source=recipe.source if recipe else None,
-        names_in=recipe.file if recipe else None,
-        overlays=overlays_of(target.file),
+        TraceTarget(target.name, target.file, target.module),
+        replace(RecipeRequest.of(recipe), alternatives=tuple(alternatives)),
+        texts=overlays_of(target.file),
         roots=(target.root,),
         tracer=project.settings.tracing,
         sizes=project.settings.sizes,
-        seconds=project.settings.seconds,
-        megabytes=project.settings.megabytes,
+        limits=Limits(project.settings.seconds, project.settings.megabytes),
     )
 
 

@@ -7,9 +7,10 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fxlsp.engine.requests import Outcome, TraceRequest
+from fxlsp.engine.requests import Outcome
 from fxlsp.engine.template import Template
 from fxlsp.report.report import Environment
+from fxlsp.wire.messages import TraceRequest
 
 
 class Pool:

@@ -7,7 +7,8 @@ import socket
 from concurrent.futures import Executor
 from contextlib import suppress
 
-from fxlsp.report.wire import Decoder, Message, encode
+from fxlsp.wire.frames import Decoder, JsonMessage
+from fxlsp.wire.vocabulary import WireMessage
 
 _LENGTH_BYTES = 4
 _LARGE = 64 * 2**10
@@ -30,13 +31,13 @@ class Channel:
         reader, writer = await asyncio.open_connection(sock=connected, limit=2**20)
         return cls(reader, writer, executor)
 
-    def send(self, message: Message) -> None:
+    def send(self, message: WireMessage) -> None:
         """Queues the message; a connection that is gone is noticed by :meth:`receive`."""
         if not self._writer.is_closing():
-            self._writer.write(encode(message))
+            self._writer.write(message.encoded())
 
-    async def receive(self) -> Message | None:
-        """The next message, None at the end of the stream.
+    async def receive(self) -> JsonMessage | None:
+        """The next message as it travels, None at the end of the stream.
 
         Raises:
             WireError: the stream does not hold frames of this protocol.

@@ -7,15 +7,29 @@ import itertools
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import replace
 
 from fxlsp.engine.deaths import describe_exit, failure_of_death
 from fxlsp.engine.preloading import Preloading
 from fxlsp.engine.process import Process
-from fxlsp.engine.requests import Outcome, TraceRequest, outcome_of
+from fxlsp.engine.requests import Outcome, outcome_of
 from fxlsp.report.codes import DIED
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Environment
-from fxlsp.report.wire import Message, WireError, text_digest
+from fxlsp.wire.frames import WireError, text_digest
+from fxlsp.wire.messages import (
+    WIRE,
+    Cancel,
+    FailureMessage,
+    Log,
+    Overlay,
+    Preload,
+    ReportMessage,
+    Stage,
+    TraceRequest,
+    WorkerDied,
+)
+from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
 
 OnStage = Callable[[str], None]
 """Called with ``load``, ``construct``, ``trace``, ``values`` and ``checks`` as a trace enters them."""
@@ -28,6 +42,9 @@ _PROCESS_SECONDS = 60.0
 
 _END_SECONDS = 1.0
 """What a process has to end by itself after it closed its channel."""
+
+Answer = ReportMessage | FailureMessage | WorkerDied | None
+"""To a request; None where the process is gone."""
 
 _log = logging.getLogger("fxlsp.engine")
 _worker_log = logging.getLogger("fxlsp.worker")
@@ -45,11 +62,11 @@ class Conversation:
         self.environment = environment
         self._executor = executor
         self._ids = itertools.count(1)
-        self._answers: dict[int, asyncio.Future[Message]] = {}
+        self._answers: dict[int, asyncio.Future[Answer]] = {}
         self._on_stage: dict[int, OnStage] = {}
         self._sent: dict[str, str] = {}
         """Digest of the newest text sent, by path."""
-        self._preloading = Preloading(lambda names: process.channel.send({"type": "preload", "names": names}))
+        self._preloading = Preloading(lambda names: process.channel.send(Preload(names)))
         self._listening = asyncio.create_task(self._listen())
 
     @property
@@ -63,7 +80,7 @@ class Conversation:
     async def trace(self, request: TraceRequest, on_stage: OnStage | None = None) -> Outcome:
         """The outcome of one trace. To cancel the task that awaits it is to cancel the trace."""
         number = next(self._ids)
-        answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         if on_stage is not None:
             self._on_stage[number] = on_stage
@@ -74,7 +91,7 @@ class Conversation:
             self._preloading.trace_ended(outcome.imports, idle=len(self._answers) == 1)
             return outcome
         except asyncio.CancelledError:
-            self.process.channel.send({"type": "cancel", "id": number})
+            self.process.channel.send(Cancel(number))
             raise
         finally:
             self._answers.pop(number, None)
@@ -89,59 +106,47 @@ class Conversation:
         await asyncio.gather(self._listening, return_exceptions=True)
 
     def _send(self, number: int, request: TraceRequest) -> None:
-        overlays = {path: text_digest(text) for path, text in request.overlays.items()}
+        overlays = {path: text_digest(text) for path, text in request.texts.items()}
         for path, digest in overlays.items():
             if self._sent.get(path) != digest:
-                overlay = {"type": "overlay", "path": path, "digest": digest, "text": request.overlays[path]}
-                self.process.channel.send(overlay)
+                self.process.channel.send(Overlay(path, digest, request.texts[path]))
                 self._sent[path] = digest
-        place = {"file": request.file} if request.module is None else {"module": request.module}
-        self.process.channel.send(
-            {
-                "type": "trace",
-                "id": number,
-                "target": {**place, "name": request.name},
-                "recipe": _recipe(request),
-                "overlays": overlays,
-                "roots": list(request.roots),
-                "tracer": request.tracer.to_json(),
-                "sizes": request.sizes.to_json(),
-                "limits": {"seconds": request.seconds, "megabytes": request.megabytes},
-            }
-        )
+        self.process.channel.send(replace(request, id=number, overlays=overlays, texts={}))
 
-    async def _answered(self, answer: asyncio.Future[Message], request: TraceRequest) -> Message:
+    async def _answered(self, answer: asyncio.Future[Answer], request: TraceRequest) -> Answer:
         if self.ended:
-            return {"type": "gone"}
-        done, _ = await asyncio.wait({answer}, timeout=request.seconds + self._patience)
+            return None
+        done, _ = await asyncio.wait({answer}, timeout=request.limits.seconds + self._patience)
         if not done:
             _log.warning("The tracing process did not end %s at its limit; it is killed", request.target)
             self.process.kill()
         return await answer
 
-    async def _outcome(self, message: Message, request: TraceRequest) -> Outcome:
+    async def _outcome(self, message: Answer, request: TraceRequest) -> Outcome:
         loop = asyncio.get_running_loop()
-        if message["type"] == "gone":
+        if message is None:
             return Outcome(failure=self._death(request), died=True)
-        if message["type"] == "failed":
+        if isinstance(message, WorkerDied):
             failure = await loop.run_in_executor(self._executor, failure_of_death, message, request)
             return Outcome(failure=failure, died=True)
         try:
             return await loop.run_in_executor(self._executor, outcome_of, message)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             words = f"The tracing process answered in a way that fxlsp does not understand ({error!r})"
-            return Outcome(failure=Failure(request.target, DIED, words), died=True)
+            return Outcome(failure=Failure(str(request.target), DIED, words), died=True)
 
     def _death(self, request: TraceRequest) -> Failure:
         end = describe_exit(self.process.exit_code)
         last = f" Its last output: {self.process.tail[-1]}" if self.process.tail else ""
-        words = f"The tracing process ended while it traced {request.name} ({end}); the next trace starts it again."
-        return Failure(request.target, DIED, words + last)
+        words = (
+            f"The tracing process ended while it traced {request.target.name} ({end}); the next trace starts it again."
+        )
+        return Failure(str(request.target), DIED, words + last)
 
     async def _listen(self) -> None:
         try:
             while (message := await self.process.channel.receive()) is not None:
-                self._dispatch(message)
+                self._dispatch(WIRE.parse(message))
         except WireError as error:
             _log.error("The tracing process does not speak the wire any more: %s", error)
             self.process.kill()
@@ -157,31 +162,21 @@ class Conversation:
         finally:
             for answer in self._answers.values():
                 if not answer.done():
-                    answer.set_result({"type": "gone"})
+                    answer.set_result(None)
 
-    def _dispatch(self, message: Message) -> None:
-        kind, number = message["type"], message.get("id", 0)
-        if kind == "stage" and number in self._on_stage:
-            self._on_stage[number](message["name"])
-        elif kind in ("report", "failure", "failed"):
-            answer = self._answers.get(number)
-            if answer is not None and not answer.done():
-                answer.set_result(message)
-        elif kind == "log":
-            level = logging.getLevelName(str(message.get("level", "info")).upper())
-            _worker_log.log(level if isinstance(level, int) else logging.INFO, "%s", message.get("message"))
-        elif kind != "stage":
-            _log.debug("The tracing process sent an unknown message of type %s", kind)
-
-
-def _recipe(request: TraceRequest) -> Message:
-    recipe: Message = {"init": request.init, "inputs": request.inputs, "source": request.source}
-    if request.names_in is not None:
-        recipe["file"] = request.names_in
-    if request.only:
-        recipe["only"] = True
-    if request.alternatives:
-        recipe["alternatives"] = [each.to_json() for each in request.alternatives]
-    if request.guess is not None:
-        recipe["guess"] = {"init": request.guess.init, "inputs": request.guess.inputs}
-    return recipe
+    def _dispatch(self, message: WireMessage) -> None:
+        match message:
+            case Stage():
+                if message.id in self._on_stage:
+                    self._on_stage[message.id](message.name)
+            case ReportMessage() | FailureMessage() | WorkerDied():
+                answer = self._answers.get(message.id)
+                if answer is not None and not answer.done():
+                    answer.set_result(message)
+            case Log():
+                level = logging.getLevelName(message.level.upper())
+                _worker_log.log(level if isinstance(level, int) else logging.INFO, "%s", message.message)
+            case UnknownMessage():
+                _log.debug("The tracing process sent an unknown message of type %s", message.name)
+            case _:
+                _log.debug("The tracing process sent a message of type %s, which is not for the server", message.type)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Sequence
 
-from fxlsp.engine.requests import TraceRequest
 from fxlsp.report.codes import DIED
 from fxlsp.report.places import Location
 from fxlsp.report.problems import Failure
-from fxlsp.report.wire import Message
 from fxlsp.source.documents import Document, read_document
 from fxlsp.source.syntax import captures
+from fxlsp.wire.messages import StackFrame, TraceRequest, WorkerDied
 
 _SIGNAL_WORDS = {
     "SIGSEGV": "a segmentation fault (SIGSEGV)",
@@ -32,11 +31,11 @@ _STAGE_WORDS = {
 }
 
 
-def failure_of_death(message: Message, request: TraceRequest) -> Failure:
+def failure_of_death(message: WorkerDied, request: TraceRequest) -> Failure:
     """The failure that a ``failed`` message means, on the line that was running. Reads that line's file."""
-    frame = _frame_to_blame(message.get("stack") or (), request.roots)
+    frame = _frame_to_blame(message.stack, request.roots)
     words = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"
-    return Failure(request.target, DIED, words, None if frame is None else _location(frame, request))
+    return Failure(str(request.target), DIED, words, None if frame is None else _location(frame, request))
 
 
 def describe_exit(exit_code: int | None) -> str:
@@ -54,37 +53,37 @@ def describe_signal(number: int) -> str:
     return _SIGNAL_WORDS.get(name, name)
 
 
-def _what_happened(message: Message, request: TraceRequest) -> str:
-    limit = message.get("limit")
-    if limit == "time":
-        return f"Tracing {request.name} did not finish within {request.seconds:g} s"
-    if limit == "memory":
-        return f"Tracing {request.name} took more than {request.megabytes} MB of memory"
-    if message.get("signal") is not None:
-        return f"Tracing {request.name} ended in {describe_signal(message['signal'])}"
-    return f"The process that traced {request.name} ended itself with {describe_exit(message.get('exit'))}"
+def _what_happened(message: WorkerDied, request: TraceRequest) -> str:
+    name, limits = request.target.name, request.limits
+    if message.limit == "time":
+        return f"Tracing {name} did not finish within {limits.seconds:g} s"
+    if message.limit == "memory":
+        return f"Tracing {name} took more than {limits.megabytes} MB of memory"
+    if message.signal is not None:
+        return f"Tracing {name} ended in {describe_signal(message.signal)}"
+    return f"The process that traced {name} ended itself with {describe_exit(message.exit)}"
 
 
-def _where(message: Message, frame: Message | None) -> str:
-    function = frame.get("function") if frame is not None else None
+def _where(message: WorkerDied, frame: StackFrame | None) -> str:
+    function = frame.function if frame is not None else ""
     where = "at top level" if function == "<module>" else f"in {function}" if function else ""
-    place = ", ".join(part for part in (where, _STAGE_WORDS.get(message.get("stage") or "", "")) if part)
+    place = ", ".join(part for part in (where, _STAGE_WORDS.get(message.stage or "", "")) if part)
     return f" (stopped {place})" if place else ""
 
 
-def _last_output(message: Message) -> str:
+def _last_output(message: WorkerDied) -> str:
     """What a crash printed last; a process ended at a limit was merely printing something."""
-    lines = [line.strip() for line in str(message.get("stderr_tail") or "").split("\n") if line.strip()]
-    return f". Its last output: {lines[-1][:300]}" if lines and message.get("limit") is None else ""
+    lines = [line.strip() for line in message.stderr_tail.split("\n") if line.strip()]
+    return f". Its last output: {lines[-1][:300]}" if lines and message.limit is None else ""
 
 
-def _frame_to_blame(stack: Sequence[Message], roots: Sequence[str]) -> Message | None:
+def _frame_to_blame(stack: Sequence[StackFrame], roots: Sequence[str]) -> StackFrame | None:
     """The innermost frame of the workspace, else the innermost that is not of an installed package."""
-    ours = (frame for frame in stack if any(_below(frame["file"], root) for root in roots))
-    own = next((frame for frame in ours if "site-packages" not in frame["file"]), None)
+    ours = (frame for frame in stack if any(_below(frame.file, root) for root in roots))
+    own = next((frame for frame in ours if "site-packages" not in frame.file), None)
     if own is not None:
         return own
-    return next((frame for frame in stack if not _installed(frame["file"])), None)
+    return next((frame for frame in stack if not _installed(frame.file)), None)
 
 
 def _below(path: str, root: str) -> bool:
@@ -96,13 +95,13 @@ def _installed(path: str) -> bool:
     return "site-packages" in path or path.startswith("<")
 
 
-def _location(frame: Message, request: TraceRequest) -> Location:
+def _location(frame: StackFrame, request: TraceRequest) -> Location:
     """The code of the frame's line, without indentation and comment."""
-    document = Document("", frame["file"], None, _text_of(frame["file"], request))
-    line = int(frame["line"])
+    document = Document("", frame.file, None, _text_of(frame.file, request))
+    line = frame.line
     code = document.lines.line_text(line)[: _comment_column(document, line)].rstrip()
     start = len(code) - len(code.lstrip()) + 1
-    return Location(frame["file"], line, start, line, max(start, len(code)) + 1, frame.get("function"))
+    return Location(frame.file, line, start, line, max(start, len(code)) + 1, frame.function or None)
 
 
 def _comment_column(document: Document, line: int) -> int | None:
@@ -113,8 +112,8 @@ def _comment_column(document: Document, line: int) -> int | None:
 
 
 def _text_of(path: str, request: TraceRequest) -> str:
-    if path in request.overlays:
-        return request.overlays[path]
+    if path in request.texts:
+        return request.texts[path]
     try:
         return read_document(path).text
     except (OSError, UnicodeDecodeError, SyntaxError):

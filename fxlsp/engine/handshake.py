@@ -12,7 +12,9 @@ from fxlsp.engine.process import Process
 from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Environment
-from fxlsp.report.wire import PROTOCOL, Message, WireError
+from fxlsp.wire.frames import WireError
+from fxlsp.wire.messages import PROTOCOL, WIRE, Hello, Refused
+from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
 
 _ADVICE = "Choose another interpreter (setting 'python'), or mend this one."
 
@@ -40,26 +42,25 @@ async def start_conversation(python: str, bootstrap: Path, executor: Executor | 
     except OSError as error:
         raise StartError(f"The interpreter {python} cannot be run: {error.strerror or error}. {_ADVICE}") from error
     try:
-        hello = await _hello(process, python, seconds)
-        environment = _environment(hello, python)
+        hello = _checked(await _greeting(process, python, seconds), python)
     except BaseException:
         process.kill()
         await process.stop()
         raise
-    return Conversation(process, environment, executor, forks=bool(hello.get("fork", True)))
+    return Conversation(process, Environment(hello.python, hello.torch), executor, forks=hello.fork)
 
 
-async def _hello(process: Process, python: str, seconds: float) -> Message:
+async def _greeting(process: Process, python: str, seconds: float) -> WireMessage:
     try:
         message = await asyncio.wait_for(process.channel.receive(), seconds)
+        if message is not None:
+            return WIRE.parse(message)
     except asyncio.TimeoutError:
         words = f"The interpreter {python} did not finish importing torch within {seconds:g} s."
         raise StartError(f"{words}{_last_output(process)} {_ADVICE}") from None
     except WireError as error:
         raise StartError(f"The worker under {python} does not speak fxlsp's wire ({error}). {_ADVICE}") from error
-    if message is None:
-        raise await _ended(process, python)
-    return message
+    raise await _ended(process, python)
 
 
 async def _ended(process: Process, python: str) -> StartError:
@@ -74,12 +75,18 @@ def _last_output(process: Process) -> str:
     return f" Its last output: {process.tail[-1]}." if process.tail else ""
 
 
-def _environment(message: Message, python: str) -> Environment:
-    if message["type"] == "refused":
-        raise StartError(str(message.get("message") or f"The interpreter {python} refuses to trace. {_ADVICE}"))
-    if message["type"] != "hello":
-        raise StartError(f"The worker under {python} said {message['type']!r} where 'hello' was due. {_ADVICE}")
-    if message.get("protocol") != PROTOCOL:
-        versions = f"version {PROTOCOL} of its wire, the worker under {python} version {message.get('protocol')}"
+def _checked(message: WireMessage, python: str) -> Hello:
+    """The ``hello`` that a process must begin with.
+
+    Raises:
+        StartError: it is something else, or of another version of the wire.
+    """
+    if isinstance(message, Refused):
+        raise StartError(message.message or f"The interpreter {python} refuses to trace. {_ADVICE}")
+    if not isinstance(message, Hello):
+        said = message.name if isinstance(message, UnknownMessage) else message.type
+        raise StartError(f"The worker under {python} said {said!r} where 'hello' was due. {_ADVICE}")
+    if message.protocol != PROTOCOL:
+        versions = f"version {PROTOCOL} of its wire, the worker under {python} version {message.protocol}"
         raise StartError(f"fxlsp speaks {versions}: parts of two installations are mixed. Install fxlsp anew.")
-    return Environment(str(message.get("python", "?")), str(message.get("torch", "?")))
+    return message

@@ -11,7 +11,7 @@ from fxlsp.source.edits import EditLog
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Immutable; texts are named by their digests (:func:`fxlsp.report.wire.text_digest`)."""
+    """Immutable; texts are named by their digests (:func:`fxlsp.wire.frames.text_digest`)."""
 
     opened: str
     """The text as it was when the document was opened."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from fxlsp.report.serialization import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(JsonObject):
     """A call of a module in the trace of a model, named so that the next trace of the model has it too."""
 
     file: str
@@ -18,14 +19,3 @@ class Instance:
     """``layer1.0``; "" for the model itself."""
     turn: int
     """Which call of the module it is, from 1."""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Instance:
-        """
-        Raises:
-            KeyError, TypeError: it was not written by :meth:`to_json`.
-        """
-        return cls(data["file"], data["model"], data["module_path"], data["turn"])

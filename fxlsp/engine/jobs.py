@@ -6,18 +6,20 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Literal
 
 from fxlsp.engine.acceptance import Sent, accept
 from fxlsp.engine.model_tables import Attempt
 from fxlsp.engine.planning import Wish, candidate_of, covering, plan, settle
-from fxlsp.engine.requests import Outcome, TraceRequest
+from fxlsp.engine.requests import Outcome
 from fxlsp.engine.schedule import Scheduler, pause_before, worth_finishing
 from fxlsp.engine.session import Session
 from fxlsp.engine.store import ModelKey, Status, inside
 from fxlsp.engine.template import StartError, Template
 from fxlsp.engine.templates import Templates
 from fxlsp.report.recipes import Recipe
+from fxlsp.wire.messages import Limits, RecipeGuess, RecipeRequest, TraceRequest, TraceTarget
 
 OnTraced = Callable[[frozenset[str]], None]
 """Called with the files whose answers a trace has changed; with none when only a status has."""
@@ -156,34 +158,33 @@ class TracingJobs:
 
     def _request(self, key: ModelKey, sent: Sent) -> TraceRequest:
         settings = self._session.folder_of(key.file).settings
-        return TraceRequest(
-            file=key.file,
-            module=None,
-            name=key.name,
-            init=key.recipe.init or None if key.recipe is not None else None,
-            inputs=key.recipe.inputs if key.recipe is not None else None,
-            source=key.recipe.source if key.recipe is not None else None,
-            names_in=key.recipe.file if key.recipe is not None else None,
+        recipe = replace(
+            RecipeRequest.of(key.recipe),
             alternatives=self._alternatives(key),
             only=self._is_pinned(key),
             guess=self._guess(key),
-            overlays={path: document.text for path, document in sent.documents.items()},
+        )
+        return TraceRequest(
+            TraceTarget(key.name, file=key.file),
+            recipe,
+            texts={path: document.text for path, document in sent.documents.items()},
             roots=self._roots(key.file),
             tracer=settings.tracing,
             sizes=settings.sizes,
-            seconds=settings.seconds,
-            megabytes=settings.megabytes,
+            limits=Limits(settings.seconds, settings.megabytes),
         )
 
     def _is_pinned(self, key: ModelKey) -> bool:
         state = self._models.states.get(key)
         return state is not None and state.pinned
 
-    def _guess(self, key: ModelKey) -> Recipe | None:
+    def _guess(self, key: ModelKey) -> RecipeGuess | None:
         """What the last trace of the model found by search, so that an edit does not cost another one."""
         state = self._models.states.get(key)
         recipe = None if state is None or state.report is None or state.sizes != key.sizes else state.report.recipe
-        return recipe if recipe is not None and recipe.source == "search" else None
+        if recipe is None or recipe.source != "search":
+            return None
+        return RecipeGuess(recipe.init, recipe.inputs)
 
     def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:
         """What else to try; nothing once the recipe has worked, so that both passes start on it at once."""

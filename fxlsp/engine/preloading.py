@@ -14,7 +14,7 @@ _PATIENCE = 3
 class Preloading:
     """Collects the packages that traces report, and tells the template of each once."""
 
-    def __init__(self, preload: Callable[[list[str]], None]) -> None:
+    def __init__(self, preload: Callable[[tuple[str, ...]], None]) -> None:
         self._preload = preload
         self._told: set[str] = set()
         self._waiting: set[str] = set()
@@ -41,7 +41,7 @@ class Preloading:
             self._timer = None
 
     def _tell(self) -> None:
-        names = sorted(self._waiting)
+        names = tuple(sorted(self._waiting))
         self._told |= self._waiting
         self._waiting.clear()
         self._passed_over = 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from fxlsp.engine.channel import Channel
 from fxlsp.engine.launching import kill, launch
 from fxlsp.engine.output_log import OutputLog
+from fxlsp.wire.messages import Bye
 
 BOOTSTRAP = Path(__file__).resolve().parent.parent / "tracing" / "bootstrap.py"
 """Run by path, so that nothing of the server's environment appears on the project's ``sys.path``."""
@@ -74,7 +75,7 @@ class Process:
 
     async def stop(self, seconds: float = _STOP_SECONDS) -> None:
         """Closes the channel, waits for the end, kills after ``seconds``; afterwards nothing of it is left."""
-        self.channel.send({"type": "bye"})
+        self.channel.send(Bye())
         self.channel.close()
         try:
             await self.wait(seconds)

@@ -22,7 +22,7 @@ def main() -> None:
     sys.modules["fxlsp"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules["fxlsp"])
     from fxlsp.engine.reading_order import carry_out
-    from fxlsp.report.handed_socket import handed_socket
+    from fxlsp.wire.handed_socket import handed_socket
 
     carry_out(handed_socket(sys.argv[1]))
     # At once: the thread that waits for the server's end would be waited for.

@@ -20,9 +20,9 @@ from fxlsp.engine.folders import exclusion_in
 from fxlsp.engine.index import Index
 from fxlsp.engine.indexing import is_little, read_index
 from fxlsp.engine.process import Process
-from fxlsp.engine.reading_order import order
-from fxlsp.report.wire import Message, WireError
+from fxlsp.engine.reading_order import ANSWERS, OffersRead, Parsing, ReadAll, order
 from fxlsp.source.offers import Offers
+from fxlsp.wire.frames import WireError
 
 T = TypeVar("T")
 
@@ -109,12 +109,13 @@ class Reading:
         files: dict[str, Offers] = {}
         parsing: str | None = None
         try:
-            while (message := await process.channel.receive()) is not None:
-                if message["type"] == "read":
+            while (data := await process.channel.receive()) is not None:
+                message = ANSWERS.parse(data)
+                if isinstance(message, ReadAll):
                     return await self._on_thread(_index_of, files)
-                if message["type"] == "parsing":
-                    parsing = message["path"]
-                elif message["type"] == "offers":
+                if isinstance(message, Parsing):
+                    parsing = message.path
+                elif isinstance(message, OffersRead):
                     files.update(await self._on_thread(_offers_in, message))
         except WireError as error:
             raise ReaderDiedError(f"the process that reads the workspace does not answer: {error}", parsing) from error
@@ -130,8 +131,8 @@ class Reading:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function, *args)
 
 
-def _offers_in(message: Message) -> dict[str, Offers]:
-    found = {name: Offers.from_json(data) for name, data in message["files"].items()}
+def _offers_in(message: OffersRead) -> dict[str, Offers]:
+    found = {name: Offers.from_json(data) for name, data in message.files.items()}
     for offers in found.values():
         # The index asks for these of all files at once: bit by bit they are found while others are still read.
         offers.names_by_word  # noqa: B018

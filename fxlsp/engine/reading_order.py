@@ -1,15 +1,8 @@
-"""What the server tells the process that reads a workspace, and what that answers; carried out in that process.
+"""What the server and the process that reads a workspace send each other; and the reading, in that process.
 
-The frames are those of :mod:`fxlsp.report.wire`. One comes from the server:
-
-- ``read {python_path: [folder], folders: [{path, excluded_from, patterns}], left_out: [path]}``. Files that are left
-  out are not parsed.
-
-The answers:
-
-- ``parsing {path}``: before that file is parsed, so that it is known which one did not end well.
-- ``offers {files: {name: offers}}``: what some programs offer, as :meth:`~fxlsp.source.offers.Offers.to_json` has it.
-- ``read {}``: that was all.
+The server sends one :class:`ReadOrder`. The process answers with a :class:`Parsing` before each file that it parses,
+with :class:`OffersRead` whenever some files are read, and with :class:`ReadAll` at the end. The frames are those of
+:mod:`fxlsp.wire.frames`.
 """
 
 from __future__ import annotations
@@ -20,9 +13,12 @@ import socket
 import sys
 import threading
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from fxlsp.report.wire import Message, Splitter, decode, encode, framed
+from fxlsp.report.serialization import JsonObject
+from fxlsp.wire.frames import Splitter, framed
+from fxlsp.wire.vocabulary import Vocabulary, WireMessage
 
 if TYPE_CHECKING:
     from fxlsp.engine.exclusion import Exclusion
@@ -36,49 +32,97 @@ _FRAME_CHARACTERS = 2**16
 """About the size of a frame: decoding one must not keep the server's other threads waiting."""
 
 
-def order(folders: Sequence[tuple[str, Exclusion]], left_out: Iterable[str]) -> Message:
-    """What to tell a process that is to read these folders, without parsing what is left out."""
-    return {
-        "type": "read",
-        "python_path": [os.path.abspath(entry) for entry in sys.path],
-        "folders": [
-            {"path": path, "excluded_from": exclusion.folder, "patterns": exclusion.patterns}
-            for path, exclusion in folders
-        ],
-        "left_out": sorted(left_out),
-    }
+@dataclass(frozen=True, slots=True)
+class FolderToRead(JsonObject):
+    """A folder, and which of its files are left out."""
+
+    path: str
+    excluded_from: str
+    """The folder to which ``patterns`` are relative."""
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOrder(WireMessage):
+    """Order to read folders: the only message from the server."""
+
+    type: ClassVar[str] = "read"
+    python_path: tuple[str, ...]
+    """The server's ``sys.path``."""
+    folders: tuple[FolderToRead, ...]
+    left_out: tuple[str, ...]
+    """Files that are not to be parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsing(WireMessage):
+    """The file that is parsed next, so that it is known which one did not end well."""
+
+    type: ClassVar[str] = "parsing"
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class OffersRead(WireMessage):
+    """What some programs offer."""
+
+    type: ClassVar[str] = "offers"
+    files: dict[str, Any]
+    """By name, as :meth:`~fxlsp.source.offers.Offers.to_json` has it: decoded on a thread of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAll(WireMessage):
+    """End of the reading: everything has been sent."""
+
+    type: ClassVar[str] = "read"
+
+
+ORDERS = Vocabulary(ReadOrder)
+"""To the process."""
+ANSWERS = Vocabulary(Parsing, OffersRead, ReadAll)
+"""To the server."""
+
+
+def order(folders: Sequence[tuple[str, Exclusion]], left_out: Iterable[str]) -> ReadOrder:
+    """Return the order to read these folders, without parsing what is left out."""
+    return ReadOrder(
+        python_path=tuple(os.path.abspath(entry) for entry in sys.path),
+        folders=tuple(FolderToRead(path, exclusion.folder, exclusion.patterns) for path, exclusion in folders),
+        left_out=tuple(sorted(left_out)),
+    )
 
 
 def carry_out(connection: socket.socket) -> None:
-    """Hears one order and answers it; ends the process when the other side is gone."""
-    message = _heard(connection)
+    """Receive one order and answer it; end the process when the other side is gone."""
+    ordered = _received(connection)
     threading.Thread(target=_end_with, args=(connection,), daemon=True, name="fxlsp-server-watch").start()
     _step_back()
     # What the server itself would import, wherever it would find it.
-    sys.path[:] = message["python_path"]
+    sys.path[:] = ordered.python_path
     from fxlsp.engine.exclusion import Exclusion
     from fxlsp.engine.folders import exclusion_in
     from fxlsp.engine.indexing import folder_offers
     from fxlsp.engine.python_files import never
 
-    folders = [(each["path"], Exclusion(each["excluded_from"], tuple(each["patterns"]))) for each in message["folders"]]
-    left_out, answers, is_excluded = frozenset(message["left_out"]), _Answers(connection), exclusion_in(folders)
+    folders = [(each.path, Exclusion(each.excluded_from, each.patterns)) for each in ordered.folders]
+    left_out, answers, is_excluded = frozenset(ordered.left_out), _Answers(connection), exclusion_in(folders)
 
     def may_parse(path: str) -> bool:
         if path in left_out:
             return False
-        connection.sendall(encode({"type": "parsing", "path": path}))
+        connection.sendall(Parsing(path).encoded())
         return True
 
     for folder, _ in folders:
         for name, offers in folder_offers(folder, never, is_excluded, may_parse):
             answers.add(name, offers)
     answers.flush()
-    connection.sendall(encode({"type": "read"}))
+    connection.sendall(ReadAll().encoded())
 
 
 class _Answers:
-    """Puts small ones together."""
+    """Puts what small files offer together, as the text of :class:`OffersRead`."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -98,12 +142,12 @@ class _Answers:
         self._connection.sendall(framed(payload.encode("ascii")))
 
 
-def _heard(connection: socket.socket) -> Message:
+def _received(connection: socket.socket) -> ReadOrder:
     splitter = Splitter()
     while data := connection.recv(2**16):
-        payloads = splitter.feed(data)
-        if payloads:
-            return decode(payloads[0])
+        for message in map(ORDERS.decode, splitter.feed(data)):
+            assert isinstance(message, ReadOrder)
+            return message
     # The server has changed its mind, or is gone.
     os._exit(0)
 

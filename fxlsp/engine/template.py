@@ -14,13 +14,14 @@ from typing import Any
 from fxlsp.engine.conversation import Conversation, OnStage
 from fxlsp.engine.handshake import StartError, start_conversation
 from fxlsp.engine.process import BOOTSTRAP
-from fxlsp.engine.requests import Outcome, TraceRequest
+from fxlsp.engine.requests import Outcome
 from fxlsp.engine.restarts import RestartLimit
 from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Environment
+from fxlsp.wire.messages import TraceRequest
 
-__all__ = ["IDLE_SECONDS", "OnStage", "Outcome", "StartError", "Template", "TemplateState", "TraceRequest"]
+__all__ = ["IDLE_SECONDS", "OnStage", "Outcome", "StartError", "Template", "TemplateState"]
 
 IDLE_SECONDS = 600.0
 """After so long without a trace the process leaves; the next request starts it again."""
@@ -96,7 +97,7 @@ class Template:
             conversation = await self._ready()
             return await conversation.trace(request, on_stage)
         except StartError as error:
-            return Outcome(failure=replace(error.failure, target=request.target))
+            return Outcome(failure=replace(error.failure, target=str(request.target)))
         finally:
             self._under_way -= 1
             self._rest_if_idle()

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .places import Location, Step, location_or_none
+from .places import Location, Step
+from .serialization import JsonObject
 
 Output = dict[str, Any]
 """What a node produced, as JSON (contract: ``OUTPUT``): ``{"shape": [...], "dtype": "float32"}`` for a tensor,
@@ -16,7 +17,7 @@ Opcode = Literal["placeholder", "get_attr", "call_function", "call_method", "cal
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(JsonObject):
     """A node of the graph, with the source expression that made it (contract: ``nodes[]``)."""
 
     name: str
@@ -48,52 +49,9 @@ class Node:
     """Of each local variable of the function around ``location`` that held a traced value when the node was made, the
     name of the node whose output that is (an addition)."""
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "op": self.op,
-            "target": self.target,
-            "module_path": self.module_path,
-            "call_path": self.call_path,
-            "module_type": self.module_type,
-            "location": None if self.location is None else self.location.to_json(),
-            "stack": [step.to_json() for step in self.stack],
-            "output": self.output,
-            "inputs": list(self.inputs),
-            "params": self.params,
-            "flops": self.flops,
-            "recovered": self.recovered,
-            "opaque": self.opaque,
-            "module_arguments": self.module_arguments,
-            "input_nodes": list(self.input_nodes),
-            "variables": dict(self.variables),
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Node:
-        return cls(
-            data["name"],
-            data["op"],
-            data["target"],
-            data["module_path"],
-            data["call_path"],
-            data["module_type"],
-            location_or_none(data["location"]),
-            tuple(Step.from_json(step) for step in data["stack"]),
-            data["output"],
-            tuple(data["inputs"]),
-            data["params"],
-            data["flops"],
-            data["recovered"],
-            data["opaque"],
-            data["module_arguments"],
-            tuple(data["input_nodes"]),
-            data["variables"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class Module(JsonObject):
     """A module of the model (contract: ``modules[]``)."""
 
     path: str
@@ -112,34 +70,9 @@ class Module:
     registration: Location | None = None
     """The target or call that gave it its ``path`` (an addition); None for the root, and in copies."""
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "path": self.path,
-            "aliases": list(self.aliases),
-            "type": self.type,
-            "params": self.params,
-            "calls": self.calls,
-            "location": None if self.location is None else self.location.to_json(),
-            "arguments": self.arguments,
-            "registration": None if self.registration is None else self.registration.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Module:
-        return cls(
-            data["path"],
-            tuple(data["aliases"]),
-            data["type"],
-            data["params"],
-            data["calls"],
-            location_or_none(data["location"]),
-            data["arguments"],
-            location_or_none(data["registration"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class ModuleCall:
+class ModuleCall(JsonObject):
     """One entry of a module during the trace, leaf or not; the root's is the first (an addition to the contract)."""
 
     module_path: str
@@ -165,44 +98,9 @@ class ModuleCall:
     variables: Mapping[str, str] = field(default_factory=dict)
     """As of a node: what the local variables of the caller held."""
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "module_path": self.module_path,
-            "call_path": self.call_path,
-            "type": self.type,
-            "leaf": self.leaf,
-            "location": None if self.location is None else self.location.to_json(),
-            "forward": None if self.forward is None else self.forward.to_json(),
-            "inputs": list(self.inputs),
-            "output": self.output,
-            "params": self.params,
-            "flops": self.flops,
-            "first_node": self.first_node,
-            "end_node": self.end_node,
-            "variables": dict(self.variables),
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> ModuleCall:
-        return cls(
-            data["module_path"],
-            data["call_path"],
-            data["type"],
-            data["leaf"],
-            location_or_none(data["location"]),
-            location_or_none(data["forward"]),
-            tuple(data["inputs"]),
-            data["output"],
-            data["params"],
-            data["flops"],
-            data["first_node"],
-            data["end_node"],
-            data["variables"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class TraceError:
+class TraceError(JsonObject):
     """The exception with which ``torch.fx.symbolic_trace`` ends on this model."""
 
     type: str
@@ -211,26 +109,10 @@ class TraceError:
     location: Location | None
     """The innermost traceback frame outside torch."""
 
-    def to_json(self) -> dict[str, Any]:
-        location = None if self.location is None else self.location.to_json()
-        return {"type": self.type, "message": self.message, "location": location}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> TraceError:
-        return cls(data["type"], data["message"], location_or_none(data["location"]))
-
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(JsonObject):
     """Whether plain ``torch.fx.symbolic_trace`` succeeds."""
 
     traceable: bool
     error: TraceError | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return {"traceable": self.traceable, "error": None if self.error is None else self.error.to_json()}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Verdict:
-        error = data["error"]
-        return cls(data["traceable"], None if error is None else TraceError.from_json(error))

@@ -6,12 +6,13 @@ the end is exclusive. ``fxlsp.source.positions`` converts them to the coordinate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+
+from .serialization import INLINE, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Location:
+class Location(JsonObject):
     """An expression of a source file (contract: ``LOCATION``); ``file`` is absolute."""
 
     file: str
@@ -25,62 +26,19 @@ class Location:
     """Number of the notebook's cell, from 1 and among all of its cells; lines then count in it. None outside notebooks,
     and where lines count in the text of all cells."""
 
-    def to_json(self) -> dict[str, Any]:
-        # Not dataclasses.asdict, which copies deeply: a report holds thousands of these.
-        return {
-            "file": self.file,
-            "line": self.line,
-            "column": self.column,
-            "end_line": self.end_line,
-            "end_column": self.end_column,
-            "function": self.function,
-            "cell": self.cell,
-        }
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Location:
-        return cls(
-            data["file"],
-            data["line"],
-            data["column"],
-            data["end_line"],
-            data["end_column"],
-            data.get("function"),
-            data.get("cell"),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(JsonObject):
     """One calling expression on the way from the root ``forward`` to an operation."""
 
-    location: Location
+    location: Location = field(metadata=INLINE)
     module_path: str | None
     """Path of the module whose ``forward`` (or a helper it called) holds the expression."""
 
-    def to_json(self) -> dict[str, Any]:
-        return {**self.location.to_json(), "module_path": self.module_path}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Step:
-        return cls(Location.from_json(data), data["module_path"])
-
 
 @dataclass(frozen=True, slots=True)
-class RelatedPlace:
+class RelatedPlace(JsonObject):
     """A second place that helps to understand a problem."""
 
     message: str
     location: Location
-
-    def to_json(self) -> dict[str, Any]:
-        return {"message": self.message, "location": self.location.to_json()}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> RelatedPlace:
-        return cls(data["message"], Location.from_json(data["location"]))
-
-
-def location_or_none(data: dict[str, Any] | None) -> Location | None:
-    """The location that ``data`` holds, if it holds one."""
-    return None if data is None else Location.from_json(data)

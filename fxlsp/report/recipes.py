@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .serialization import UNLESS_DEFAULT, JsonObject
 
 RecipeSource = Literal["comment", "config", "convention", "call-site", "default", "search", "option"]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class Recipe(JsonObject):
     """Two Python texts, evaluated in the target's module with ``torch`` at hand (contract: ``recipe``)."""
 
     init: str
@@ -17,13 +19,5 @@ class Recipe:
     inputs: str | None
     """The arguments of its call (``torch.randn(1, 3, 32, 32), mask=None``); None where they are not known."""
     source: RecipeSource
-    file: str | None = None
+    file: str | None = field(default=None, metadata=UNLESS_DEFAULT)
     """The file whose names the texts use, where that is not the target's own: real and absolute."""
-
-    def to_json(self) -> dict[str, Any]:
-        data = {"init": self.init, "inputs": self.inputs, "source": self.source}
-        return data if self.file is None else {**data, "file": self.file}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Recipe:
-        return cls(data["init"], data["inputs"], data["source"], data.get("file"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from .serialization import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(JsonObject):
     """None leaves a size to the search."""
 
     batch: int | None = None
@@ -15,13 +16,6 @@ class Sizes:
     """Edge of an image."""
     sequence: int | None = None
     """Length of a sequence."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {"batch": self.batch, "image": self.image, "sequence": self.sequence}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Sizes:
-        return cls(data["batch"], data["image"], data["sequence"])
 
 
 ANY_SIZES = Sizes()

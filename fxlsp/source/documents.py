@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from tree_sitter import Tree
 
-from fxlsp.report.wire import text_digest
 from fxlsp.source.ancestry import Kind
 from fxlsp.source.cells import Cells
 from fxlsp.source.differences import TextEdit, edits_between
@@ -19,6 +18,7 @@ from fxlsp.source.notebook_files import is_notebook, read_cells
 from fxlsp.source.positions import LineIndex
 from fxlsp.source.syntax import has_lone_return, parse
 from fxlsp.source.uris import path_of_uri, uri_of_path
+from fxlsp.wire.frames import text_digest
 
 __all__ = ["Document", "TextEdit", "path_of_uri", "read_document", "uri_of_path"]
 

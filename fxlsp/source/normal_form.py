@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from fxlsp.report.wire import text_digest
 from fxlsp.source.python_syntax import SYNTAX_ERRORS, parsed_module
+from fxlsp.wire.frames import text_digest
 
 
 def normal_digest(text: str) -> str:

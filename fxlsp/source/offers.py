@@ -93,6 +93,7 @@ class Offers:
                 yield name, None
             yield from ((name, each.name) for each in self.definitions if name in each.mentions)
 
+    # By hand, unlike other JSON: an array for each definition, since the cache on disk holds tens of thousands.
     def to_json(self) -> dict[str, Any]:
         return {
             "imports": self.imports.names,

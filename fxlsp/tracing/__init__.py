@@ -2,5 +2,5 @@
 
 This package runs in processes of the project's own interpreter, under another package name (see ``bootstrap``), with
 nothing but the standard library and torch. It knows torch and nothing of editors; all it says travels over
-``report.wire``.
+``wire``.
 """

@@ -37,7 +37,7 @@ def main() -> None:
     if sys.argv[1] == "--spare":
         start.start_spare(sys.argv[2])
     else:
-        handed = importlib.import_module(PACKAGE + ".report.handed_socket")
+        handed = importlib.import_module(PACKAGE + ".wire.handed_socket")
         start.start(handed.handed_socket(sys.argv[1]))
     # Without the interpreter's own end, in which native packages take their time to complain about each other.
     os._exit(0)

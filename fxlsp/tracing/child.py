@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import torch
 
-from ..report.wire import Message, encode
+from ..wire.messages import FailureMessage, Ready, RecoveredMessage, ReportMessage, TraceRequest
 from .carrying import job_of, load_of, say_nothing, say_stages
 from .death import die_with_parent
 from .guard import refuse_side_effects
@@ -47,13 +47,13 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
             # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
             # does most of that: measured, the one that follows takes half the time.
             warm_up_first_pass()
-            write_all(pipes.reports, encode({"type": "ready"}))
+            write_all(pipes.reports, Ready().encoded())
             request = await_request(pipes.jobs)
-            speak_before_dying(pipes.stack, request["limits"]["seconds"])
+            speak_before_dying(pipes.stack, request.limits.seconds)
             faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
             refuse_side_effects(scratch)
             message = _carried_out(request, second, pipes, scratch)
-        write_all(pipes.reports, encode(message))
+        write_all(pipes.reports, message.encoded())
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:
@@ -64,10 +64,12 @@ def become_child(pipes: Pipes, scratch: str) -> NoReturn:
     exit_really(0)
 
 
-def _carried_out(request: Message, second: WaitingSideProcess, pipes: Pipes, scratch: str) -> Message:
+def _carried_out(
+    request: TraceRequest, second: WaitingSideProcess, pipes: Pipes, scratch: str
+) -> ReportMessage | FailureMessage:
     """The answer. In a process that was forked meanwhile from a holder, it is that to another request."""
 
-    def say_stage_of(request: Message) -> SayStage:
+    def say_stage_of(request: TraceRequest) -> SayStage:
         return say_stages(request, lambda data: write_all(pipes.reports, data))
 
     load = load_of(request, say_stage_of(request))
@@ -76,15 +78,11 @@ def _carried_out(request: Message, second: WaitingSideProcess, pipes: Pipes, scr
     holding = Holding(load, pipes, scratch, second.let_go, say_stage_of)
     holding.run()
     if not holding.is_held:
-        return _numbered(Job(load).run(second), request)
+        return Job(load).run(second)
     with _held_second(pipes, load) as second:
         if is_settled(load.request):
             second.begin(load.request)
-        return _numbered(Job(load).run(second), load.request)
-
-
-def _numbered(message: Message, request: Message) -> Message:
-    return {**message, "id": request["id"]}
+        return Job(load).run(second)
 
 
 def _second(pipes: Pipes, scratch: str) -> WaitingSideProcess:
@@ -93,7 +91,7 @@ def _second(pipes: Pipes, scratch: str) -> WaitingSideProcess:
     It is forked before either gets ready: after a fork both would copy their pages once more.
     """
 
-    def work(requests: int) -> Message:
+    def work(requests: int) -> RecoveredMessage:
         for descriptor in (pipes.jobs, pipes.reports, pipes.holders):
             os.close(descriptor)
         warm_up_second_pass()
@@ -107,7 +105,7 @@ def _second(pipes: Pipes, scratch: str) -> WaitingSideProcess:
 def _held_second(pipes: Pipes, load: RequestLoad) -> WaitingSideProcess:
     """The same where the load comes from a holder: it is shared, since each on its own would have no other."""
 
-    def work(requests: int) -> Message:
+    def work(requests: int) -> RecoveredMessage:
         os.close(pipes.reports)
         request = await_request(requests)
         load.request = request

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TypeAlias
 
-from ..report.wire import Message
+from ..wire.messages import CheckpointForked
+from ..wire.vocabulary import WireMessage
 from .child import STACK_SIGNAL, become_child
 from .death import end_group
-from .offspring import REAP_SECONDS, STACK_SECONDS, Offspring
+from .offspring import REAP_SECONDS, STACK_SECONDS, Ending, Offspring
 from .pipes import FAULT, Pipes
 from .writing import write_all
 
@@ -115,24 +116,24 @@ class Forked(Offspring):
             with suppress(BlockingIOError):
                 self._stack += os.read(self._stack_pipe, 2**16)
 
-    def _heard(self, message: Message, payload: bytes) -> bool:
-        if message["type"] == "holder":
-            self.holder = message["pid"]
+    def _heard(self, message: WireMessage | None, payload: bytes) -> bool:
+        if isinstance(message, CheckpointForked):
+            self.holder = message.pid
             return False
         return super()._heard(message, payload)
 
     def _kill(self) -> None:
         os.killpg(self.pid, signal.SIGKILL)
 
-    def _reap(self) -> Message:
+    def _reap(self) -> Ending:
         status = self._status()
         for pipe in (self._stack_pipe, self._output_pipe):
             self._drain(pipe)
         self._close()
-        return {
-            "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
-            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
-        }
+        return Ending(
+            exit=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+            signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+        )
 
     def _close(self) -> None:
         for descriptor in (*self.pipes, *(() if self._job_pipe < 0 else (self._job_pipe,))):

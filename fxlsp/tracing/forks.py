@@ -8,11 +8,12 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 
 import torch
 
-from ..report.wire import Message
+from ..wire.messages import Hello, TraceRequest
 from .death import adopt_orphans, end_group, end_orphans
 from .forked import Forked, fork_here
 from .holders import Holders
@@ -32,7 +33,7 @@ class NoForkError(Exception):
 class Forks(Nursery):
     """Keeps one child ready beside those that trace."""
 
-    def __init__(self, hello: Message, folder: str) -> None:
+    def __init__(self, hello: Hello, folder: str) -> None:
         self._hello = hello
         self._folder = folder
         self._children: set[Forked] = set()
@@ -40,7 +41,7 @@ class Forks(Nursery):
         self._holders = Holders(folder)
         self._connection = -1
 
-    def greeting(self, connection: socket.socket) -> Message | None:
+    def greeting(self, connection: socket.socket) -> Hello | None:
         """Raises NoForkError if a first child shows that they are of no use here."""
         self._connection = connection.fileno()
         prepare_torch()
@@ -66,8 +67,8 @@ class Forks(Nursery):
     def _fail(self, child: Forked) -> None:
         end = child.bury()
         self.forget(child)
-        how = f"signal {end['signal']}" if end["signal"] is not None else f"exit code {end['exit']}"
-        last = end["stderr_tail"].strip().rpartition("\n")[2]
+        how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.exit}"
+        last = end.stderr_tail.strip().rpartition("\n")[2]
         raise NoForkError(f"a forked process cannot trace here ({how}{f': {last}' if last else ''})")
 
     def prepare(self) -> None:
@@ -87,7 +88,7 @@ class Forks(Nursery):
             self._spare = Forked(self._folder, fork)
             self._children.add(self._spare)
 
-    def take(self, request: Message) -> Offspring:
+    def take(self, request: TraceRequest) -> Offspring:
         self._adopt()
         held = self._holders.take(request)
         if held is not None:
@@ -110,7 +111,7 @@ class Forks(Nursery):
     def enforce_limits(self) -> None:
         self._holders.enforce_limits()
 
-    def preload(self, names: list[str]) -> str | None:
+    def preload(self, names: Sequence[str]) -> str | None:
         """Import them here, if that leaves this process quiet."""
         # What they hold was measured without, and is theirs alone.
         self._holders.end_all()
@@ -136,7 +137,7 @@ class Forks(Nursery):
         end_orphans(set())
 
 
-def _stays_quiet(names: list[str]) -> bool:
+def _stays_quiet(names: Sequence[str]) -> bool:
     """Try the imports in a fork: forking is safe only from a process without other threads."""
     pid = os.fork()
     if pid == 0:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ..report.wire import Message
+from ..wire.messages import TraceRequest
 from .death import end_group
 from .forked import Forked
 from .holding import ASKED
@@ -116,13 +116,13 @@ class Holders:
                 continue
             self._end(holder)
 
-    def take(self, request: Message) -> Forked | None:
+    def take(self, request: TraceRequest) -> Forked | None:
         """A child for a request, if its file is held. It may find out that it is of no use, and decline."""
         self._end_idle()
-        holder = next((each for each in self._all if each.file == request["target"].get("file")), None)
+        holder = next((each for each in self._all if each.file == request.target.file), None)
         if holder is None:
             return None
-        holder.megabytes = request["limits"]["megabytes"]
+        holder.megabytes = request.limits.megabytes
         try:
             return holder.take()
         except _GoneError:
@@ -133,8 +133,9 @@ class Holders:
         """Take over the holder that a child has forked, if it has."""
         taken = child.take_holder()
         if taken is not None and child.assignment is not None:
-            request, _ = child.assignment
-            self._add(_Holder(request["target"]["file"], request["limits"]["megabytes"], *taken, self._folder))
+            file, limits = child.assignment.target.file, child.assignment.limits
+            assert file is not None
+            self._add(_Holder(file, limits.megabytes, *taken, self._folder))
 
     def forget(self, child: Offspring) -> None:
         """A child has been buried: if the holder that it came from proved to be of no use, end that."""

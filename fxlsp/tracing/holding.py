@@ -18,7 +18,7 @@ from contextlib import suppress
 
 import torch
 
-from ..report.wire import Message, encode
+from ..wire.messages import CheckpointForked, Declined, Ready, TraceRequest
 from .adoption import fork_for
 from .execution import Execution
 from .guard import move_scratch, own_action
@@ -49,7 +49,7 @@ class Holding:
         pipes: Pipes,
         scratch: str,
         let_go: Callable[[], None],
-        say_stage_of: Callable[[Message], SayStage],
+        say_stage_of: Callable[[TraceRequest], SayStage],
     ) -> None:
         """
         Args:
@@ -111,7 +111,7 @@ class Holding:
                 self._wait(execution, priority)
                 random.setstate(state)
         if not self.is_held:
-            write_all(self._pipes.reports, encode({"type": "holder", "pid": pid}))
+            write_all(self._pipes.reports, CheckpointForked(pid).encoded())
 
     def _wait(self, execution: Execution, priority: int) -> None:
         """As the holder: fork a child whenever one is asked for. Returns in a child that has a request to carry out."""
@@ -122,9 +122,10 @@ class Holding:
             asked = self._forked()
             torch.set_num_threads(1)
             request = self._request_of(*asked)
-            path = os.path.realpath(request["target"]["file"])
-            if not (self._premises.hold(request["texts"], but_for=path) and self._load.may_become(request, execution)):
-                write_all(self._pipes.reports, encode({"type": "declined"}))
+            assert request.target.file is not None
+            path = os.path.realpath(request.target.file)
+            if not (self._premises.hold(request.texts, but_for=path) and self._load.may_become(request, execution)):
+                write_all(self._pipes.reports, Declined().encoded())
                 _exit(0)
             self._load.become(request, execution, self._say_stage_of(request))
             self.is_held = True
@@ -151,12 +152,12 @@ class Holding:
                     os.close(descriptor)
                 connection.sendall(str(pid).encode())
 
-    def _request_of(self, scratch: str, pipes: Pipes) -> Message:
+    def _request_of(self, scratch: str, pipes: Pipes) -> TraceRequest:
         """Wait for it on ``pipes``, which are this process's own from now on."""
         self._pipes.become(pipes)
         move_scratch(scratch)
         self._scratch = scratch
-        write_all(self._pipes.reports, encode({"type": "ready"}))
+        write_all(self._pipes.reports, Ready().encoded())
         request = await_request(pipes.jobs)
-        end_in(request["limits"]["seconds"])
+        end_in(request.limits.seconds)
         return request

@@ -17,11 +17,9 @@ import torch
 from ..report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ..report.problems import Failure, Problem
 from ..report.report import Report
-from ..report.sizes import ANY_SIZES, Sizes
-from ..report.tracers import TORCH_FX, TracerChoice
-from ..report.wire import Message
+from ..wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
 from .building import FakesFailedError, NoModelError, Target, unwrapped
-from .checks.mode import MakeTracer, ModeDifference, may_depend_on_mode, mode_differences
+from .checks.mode import MakeTracer, may_depend_on_mode, mode_differences
 from .feeding import Feed, Subject, prepared
 from .guess_severity import downgraded
 from .load import Made, ModelFactory, RequestLoad
@@ -53,21 +51,17 @@ class Job:
         self._request = load.request
         self._target, *self._alternatives = targets_of(load.request)
         self._guess = guess_of(load.request)
-        self._limits = load.request["limits"]
+        self._limits = load.request.limits
         self._places = load.places
         self._loader = load.loader
-        sizes = load.request.get("sizes")
-        self._sizes = ANY_SIZES if sizes is None else Sizes.from_json(sizes)
-        choice = load.request.get("tracer")
-        self._tracer = UserTracer(
-            TORCH_FX if choice is None else TracerChoice.from_json(choice), self._loader, str(self._target)
-        )
+        self._sizes = load.request.sizes
+        self._tracer = UserTracer(load.request.tracer, self._loader, str(self._target))
         self._timing = load.timing
         self._loaded_before = load.loaded_before
 
     # The messages of both processes.
 
-    def run(self, runner: RecoveryRunner) -> Message:
+    def run(self, runner: RecoveryRunner) -> ReportMessage | FailureMessage:
         """The ``report`` or ``failure`` message; no exception of the user's code escapes.
 
         ``runner`` carries out the recovering pass of the same request.
@@ -75,9 +69,9 @@ class Job:
         try:
             return self._reported(self._report(runner))
         except NoModelError as none:
-            return self._answer({"type": "failure", "failure": none.failure.to_json()})
+            return FailureMessage(self._request.id, none.failure.to_json(), self._reads(), self._imports())
 
-    def recover(self) -> Message:
+    def recover(self) -> RecoveredMessage:
         """What the recovering pass found, for the process that makes the report.
 
         Raises:
@@ -90,17 +84,18 @@ class Job:
         self._loader.forget()
         return recovered_message(better(first, self._recovered_once(built_really=True, with_data=True)))
 
-    def _reported(self, report: Report) -> Message:
+    def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         if report.recipe.source == "search" and not self._target.fails:
             problems = tuple(downgraded(problem, self._target) for problem in report.problems)
             report = replace(report, problems=problems)
-        return self._answer({"type": "report", "report": report.to_json()})
+        return ReportMessage(self._request.id, report.to_json(), self._reads(), self._imports())
 
-    def _answer(self, message: Message) -> Message:
-        message["reads"] = [{"path": path, "digest": digest} for path, digest in self._loader.read.items()]
-        message["imports"] = third_party(self._loaded_before)
-        return message
+    def _reads(self) -> tuple[FileRead, ...]:
+        return tuple(FileRead(path, digest) for path, digest in self._loader.read.items())
+
+    def _imports(self) -> tuple[str, ...]:
+        return tuple(third_party(self._loaded_before))
 
     # The flow: load, build, the plain pass beside the recovering pass, merge.
 
@@ -141,7 +136,7 @@ class Job:
             make_tracer = self._make_tracer()
         feed = self._feed(made, is_last)
         # What was found out on the way is not to be found out twice, perhaps differently.
-        runner.begin({**self._request, "recipe": feed.recipe.to_json()})
+        runner.begin(replace(self._request, recipe=RecipeRequest.of(feed.recipe)))
         with other_mode or nullcontext():
             subject = Subject(str(self._target), made.built, made.builder.constructions, feed, made.mode, real=False)
             plain_pass = PlainPass(subject, make_tracer(), self._places, self._timing)
@@ -150,13 +145,14 @@ class Job:
             lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.forget
         )
         try:
-            return both(plain, self._result(runner))
+            return both(plain, runner.result(self._seconds_left, self._limits.megabytes))
         except NoResultError as none:
             return self._alone(plain, none)
 
-    def _result(self, aside: RecoveryRunner | SideTask) -> Message:
-        seconds = self._limits["seconds"] * _SHARE_OF_TIME - self._timing.seconds
-        return aside.result(seconds, self._limits["megabytes"])
+    @property
+    def _seconds_left(self) -> float:
+        """What other processes may take until they are given up."""
+        return self._limits.seconds * _SHARE_OF_TIME - self._timing.seconds
 
     def _alone(self, plain: Report, why: NoResultError) -> Report:
         """The plain pass's report alone, with the problem that there is no other one."""
@@ -218,17 +214,19 @@ class Job:
         tracer = self._tracer.recorded_by(ModulePathTracer)
         return lambda: tracer(self._places)
 
-    def _other_mode(self, model: torch.nn.Module, make_tracer: MakeTracer, runner: RecoveryRunner) -> SideTask | None:
+    def _other_mode(
+        self, model: torch.nn.Module, make_tracer: MakeTracer, runner: RecoveryRunner
+    ) -> SideTask[ModeDifference] | None:
         """The comparison of the graphs of train and eval mode, if the code of the model reads its mode."""
         if not may_depend_on_mode(model, make_tracer):
             return None
-        return runner.aside(lambda: {"type": "mode", **mode_differences(model, self._places, make_tracer).to_json()})
+        return runner.aside(lambda: mode_differences(model, self._places, make_tracer), ModeDifference)
 
-    def _difference(self, other_mode: SideTask | None) -> ModeDifference | None:
+    def _difference(self, other_mode: SideTask[ModeDifference] | None) -> ModeDifference | None:
         if other_mode is None:
             return None
         try:
-            return ModeDifference.from_json(self._result(other_mode))
+            return other_mode.result(self._seconds_left, self._limits.megabytes)
         except NoResultError:
             return None
 

@@ -12,18 +12,12 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypedDict
+from typing import Any
+
+from ..wire.messages import StackFrame
 
 TIME_LIMIT_MARK = "Timeout ("
 """How faulthandler begins what it writes when the time is over."""
-
-
-class StackEntry(TypedDict):
-    """A running Python line, as faulthandler tells it: no columns."""
-
-    file: str
-    line: int
-    function: str
 
 
 def speak_before_dying(pipe: int, seconds: float) -> None:
@@ -88,17 +82,16 @@ def _kill_after_dump(kill: Callable[[int, int], None], pipe: int) -> Callable[[i
 _ENTRY = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 
 
-def parse_stack(text: str) -> list[StackEntry]:
+def parse_stack(text: str) -> tuple[StackFrame, ...]:
     """The entries of what faulthandler wrote, innermost first; of several dumps, the first thread of the last."""
-    entries: list[StackEntry] = []
+    entries: list[StackFrame] = []
     for line in text.splitlines():
         match = _ENTRY.match(line)
         if match is not None:
-            file = _unescaped(match["file"])
-            entries.append({"file": file, "line": int(match["line"]), "function": match["function"]})
+            entries.append(StackFrame(_unescaped(match["file"]), int(match["line"]), match["function"]))
         elif "most recent call first" in line:
             entries = []
-    return entries
+    return tuple(entries)
 
 
 def _unescaped(file: str) -> str:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..report.wire import Message
+from ..wire.messages import TraceRequest
 from .building import Builder, Built, FakesFailedError, Loaded, NoModelError, Target
 from .execution import AfterHead, Execution
 from .expressions import Expressions
@@ -30,15 +30,15 @@ SayStage = Callable[[str], None]
 class RequestLoad:
     """The load of one request, carried out once by :meth:`run`, with all that was noted on the way."""
 
-    def __init__(self, request: Message, say_stage: SayStage) -> None:
-        """``request`` is a ``trace`` message with the unsaved buffers it names as ``texts``, by real path."""
+    def __init__(self, request: TraceRequest, say_stage: SayStage) -> None:
+        """``request`` holds the texts of the unsaved buffers that it names."""
         self.request = request
         self.timing = Timing(say_stage)
         self.loaded_before = dict(sys.modules)
-        self._sources = Sources(request["texts"])
+        self._sources = Sources(request.texts)
         self._expressions = Expressions(self._sources)
         self.places = Places(self._sources, self._expressions)
-        self.loader = Loader(self._sources, self._expressions, request.get("roots", ()))
+        self.loader = Loader(self._sources, self._expressions, request.roots)
         self.fake_mode = new_fake_mode()
         self._target = next(targets_of(request))
         self.builder = Builder(self._target, self.loader, self.places, self.fake_mode, really=False)
@@ -72,14 +72,14 @@ class RequestLoad:
             return self._outcome
         raise self._outcome
 
-    def may_become(self, request: Message, execution: Execution) -> bool:
+    def may_become(self, request: TraceRequest, execution: Execution) -> bool:
         """Whether the load of ``request`` would be what this one is after the head of the file, whose ``execution`` it
         is, had all that was read stayed the same."""
         target = next(targets_of(request))
         path = self._target.file
         if path is None or _before_head(request, target) != _before_head(self.request, self._target):
             return False
-        sources = Sources(request["texts"])
+        sources = Sources(request.texts)
         try:
             tree = Expressions(sources).parsed(path)
         except SyntaxError:
@@ -89,12 +89,12 @@ class RequestLoad:
             return False
         return execution.head_of(tree, target.names_wanted) == execution.head_of(before, self._target.names_wanted)
 
-    def become(self, request: Message, execution: Execution, say_stage: SayStage) -> None:
+    def become(self, request: TraceRequest, execution: Execution, say_stage: SayStage) -> None:
         """Go on as the load of ``request``, which :meth:`may_become` has said that it may be."""
         self.request = request
         self._target = next(targets_of(request))
         assert self._target.file is not None
-        self._sources.become(request["texts"])
+        self._sources.become(request.texts)
         self.places.forget(self._target.file)
         self.builder.become(self._target)
         self.loader.go_on(execution, self._target.file)
@@ -155,13 +155,13 @@ def _load_of(target: Target) -> tuple[object, ...]:
     return (target.file, target.module, target.names_in, target.outermost_name, sorted(set(target.names_in_recipe)))
 
 
-def _before_head(request: Message, target: Target) -> tuple[object, ...]:
+def _before_head(request: TraceRequest, target: Target) -> tuple[object, ...]:
     """What of a request makes a difference before the head of its target's file has run, but for texts."""
     return (
-        request["target"].get("file"),
-        request.get("roots"),
+        request.target.file,
+        request.roots,
         target.names_in,
         target.names_in and target.names_in_recipe,
         # Installed files are executed as the workspace's are while they are open.
-        {path for path in request["texts"] if is_installed(os.path.realpath(path))},
+        {path for path in request.texts if is_installed(os.path.realpath(path))},
     )

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 
-from ..report.wire import text_digest
+from ..wire.frames import text_digest
 from .command_line import arguments_are_missing
 from .execution import AfterHead, Execution, WorkspaceModule, ask, started
 from .expressions import Expressions

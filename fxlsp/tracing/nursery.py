@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
-from ..report.wire import Message
+from ..wire.messages import Hello, Refused, TraceRequest
 from .offspring import Offspring
 
 
@@ -13,15 +14,15 @@ class Nursery(ABC):
     """Keeps children ready and hands them out, each for one request."""
 
     @abstractmethod
-    def greeting(self, connection: socket.socket) -> Message | None:
-        """``hello`` once children can be made, ``refused`` if they cannot be; None if the server went meanwhile."""
+    def greeting(self, connection: socket.socket) -> Hello | Refused | None:
+        """Return ``hello`` once children can be made, ``refused`` if they cannot be; None if the server went."""
 
     @abstractmethod
     def prepare(self) -> None:
         """Make ready what may soon be asked for: nobody waits now."""
 
     @abstractmethod
-    def take(self, request: Message) -> Offspring:
+    def take(self, request: TraceRequest) -> Offspring:
         """A child for a request, which is still to be assigned."""
 
     @abstractmethod
@@ -37,7 +38,7 @@ class Nursery(ABC):
         """A child has been buried: end what it left behind."""
 
     @abstractmethod
-    def preload(self, names: list[str]) -> str | None:
+    def preload(self, names: Sequence[str]) -> str | None:
         """Import installed packages, so that later children find them loaded; why not, if there is a reason."""
 
     @abstractmethod

@@ -7,9 +7,11 @@ import shutil
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
-from ..report.wire import Message, Splitter, decode, encode, framed
+from ..wire.frames import Splitter, framed
+from ..wire.messages import WIRE, Declined, Limits, Ready, Stage, TraceRequest, WorkerDied
+from ..wire.vocabulary import WireMessage
 from .last_words import TIME_LIMIT_MARK, parse_stack
 from .system import lower_priority, resident_megabytes
 
@@ -25,6 +27,13 @@ REAP_SECONDS = 0.2
 """What a child that has said its last word has to end by itself."""
 STACK_SECONDS = 0.3
 """What a child that is over its limit has to tell where it is."""
+
+
+class Ending(NamedTuple):
+    """How a process ended; exactly one of these is known."""
+
+    exit: int | None
+    signal: int | None
 
 
 class Offspring(ABC):
@@ -45,10 +54,10 @@ class Offspring(ABC):
         """Whether its result has passed."""
         self.declined = False
         """Whether its request is for another child: this one knows something that is not so any more."""
-        self.assignment: tuple[Message, Mapping[str, str]] | None = None
-        """Its request, with the unsaved texts that that names."""
+        self.assignment: TraceRequest | None = None
+        """Its request, with the unsaved texts that it names."""
         self._scratch = tempfile.mkdtemp(dir=folder)
-        self._limits = {"seconds": math.inf, "megabytes": math.inf}
+        self._limits = Limits(math.inf, math.inf)
         self._started = time.monotonic()
         self._owed = 1
         """How often it has yet to say that it is ready."""
@@ -56,7 +65,7 @@ class Offspring(ABC):
         self._splitter = Splitter()
         self._output = b""
         self._stack = b""
-        self._limit: str | None = None
+        self._limit: Literal["time", "memory"] | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -90,19 +99,19 @@ class Offspring(ABC):
         """End it at once; its report pipe then closes."""
 
     @abstractmethod
-    def _reap(self) -> Message:
-        """Wait for its end, or bring it about; its ``exit`` and ``signal``. Frees all that was held for it."""
+    def _reap(self) -> Ending:
+        """Wait for its end, or bring it about. Frees all that was held for it."""
 
-    def assign(self, request: Message, texts: Mapping[str, str]) -> None:
-        """Give the child its request, with the unsaved texts that it names."""
-        self.id = request["id"]
-        self.assignment = request, texts
-        self._begin(request, encode({**request, "texts": dict(texts)}))
+    def assign(self, request: TraceRequest) -> None:
+        """Give the child its request, which holds the unsaved texts that it names."""
+        self.id = request.id
+        self.assignment = request
+        self._begin(request)
 
-    def _begin(self, request: Message, data: bytes) -> None:
-        self._limits = request["limits"]
+    def _begin(self, request: TraceRequest) -> None:
+        self._limits = request.limits
         self._started = time.monotonic()
-        self._hand_over(data)
+        self._hand_over(request.encoded())
 
     def yield_to_others(self) -> None:
         """Leave the processors to whatever else wants them."""
@@ -110,35 +119,39 @@ class Offspring(ABC):
 
     def enforce_limits(self) -> None:
         """End the child if it is over its time or memory."""
-        if time.monotonic() - self._started > self._limits["seconds"] + _GRACE_SECONDS:
+        if time.monotonic() - self._started > self._limits.seconds + _GRACE_SECONDS:
             self._end_at("time")
-        elif resident_megabytes(self.pid) > self._limits["megabytes"]:
+        elif resident_megabytes(self.pid) > self._limits.megabytes:
             self._end_at("memory")
 
-    def bury(self) -> Message:
-        """Reap the child and everything it left, and say what its end means: by rule a ``failed`` message."""
+    def bury(self) -> WorkerDied:
+        """Reap the child and everything it left, and return how it ended."""
         end = self._reap()
         self._remove_scratch()
-        return {
-            "type": "failed",
-            "id": self.id,
-            "stage": self._stage,
-            **end,
-            "limit": self._reached_limit(),
-            "stack": parse_stack(self._stack.decode("ascii", "replace")),
-            "stderr_tail": self._output.decode("utf-8", "replace"),
-        }
+        return WorkerDied(
+            id=self.id,
+            stage=self._stage,
+            exit=end.exit,
+            signal=end.signal,
+            limit=self._reached_limit(),
+            stack=parse_stack(self._stack.decode("ascii", "replace")),
+            stderr_tail=self._output.decode("utf-8", "replace"),
+        )
+
+    def answer_for(self, death: WorkerDied) -> WireMessage:
+        """Return what answers its request after it died: by rule that it died."""
+        return death
 
     def _remove_scratch(self) -> None:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def _end_at(self, limit: str) -> None:
+    def _end_at(self, limit: Literal["time", "memory"]) -> None:
         if self._limit is None:
             self._limit = limit
             self._ask_for_stack()
             self._kill()
 
-    def _reached_limit(self) -> str | None:
+    def _reached_limit(self) -> Literal["time", "memory"] | None:
         return "time" if self._stack.startswith(TIME_LIMIT_MARK.encode()) else self._limit
 
     def _printed(self, data: bytes) -> None:
@@ -148,19 +161,18 @@ class Offspring(ABC):
         return [framed(payload) for payload in self._splitter.feed(data) if self._is_passed_on(payload)]
 
     def _is_passed_on(self, payload: bytes) -> bool:
-        message = decode(payload) if len(payload) <= _PARSED else {"type": "report"}
-        return self._heard(message, payload)
+        return self._heard(WIRE.decode(payload) if len(payload) <= _PARSED else None, payload)
 
-    def _heard(self, message: Message, payload: bytes) -> bool:
-        """Whether the server is to hear it too. Of a long message only the type is known, by rule a report."""
-        if message["type"] == "ready":
+    def _heard(self, message: WireMessage | None, payload: bytes) -> bool:
+        """Return whether the server gets a message too. None is a long one, by rule a result, which is not read."""
+        if isinstance(message, Ready):
             self._owed -= 1
             return False
-        if message["type"] == "declined":
+        if isinstance(message, Declined):
             self.declined = True
             return False
-        if message["type"] == "stage":
-            self._stage = message["name"]
+        if isinstance(message, Stage):
+            self._stage = message.name
         else:
             self.done = True
         return True

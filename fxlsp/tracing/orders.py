@@ -7,7 +7,9 @@ import os
 import queue
 import threading
 
-from ..report.wire import Decoder, Message
+from ..wire.frames import Decoder
+from ..wire.messages import WIRE, DumpStack, Preload, TraceRequest
+from ..wire.vocabulary import WireMessage
 
 _exit = os._exit
 """Taken before last words are arranged: who told this process what to do is gone, and nobody would hear them."""
@@ -20,10 +22,10 @@ class Orders:
         """``stack`` is the descriptor to tell the running stack on when that is asked for."""
         self._pipe = pipe
         self._stack = stack
-        self._orders: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[TraceRequest | Preload] = queue.SimpleQueue()
         threading.Thread(target=self._read, daemon=True, name="fxlsp orders").start()
 
-    def next(self) -> Message:
+    def next(self) -> TraceRequest | Preload:
         """The next one to carry out."""
         return self._orders.get()
 
@@ -32,13 +34,13 @@ class Orders:
         try:
             while data := os.read(self._pipe, 2**20):
                 for message in decoder.feed(data):
-                    self._hear(message)
+                    self._hear(WIRE.parse(message))
         finally:
             _exit(1)
 
-    def _hear(self, message: Message) -> None:
-        if message["type"] == "tell":
+    def _hear(self, message: WireMessage) -> None:
+        if isinstance(message, DumpStack):
             # Of all threads: the main one, which traces, comes last.
             faulthandler.dump_traceback(file=self._stack, all_threads=True)
-        else:
+        elif isinstance(message, (TraceRequest, Preload)):
             self._orders.put(message)

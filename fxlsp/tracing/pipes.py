@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from ..report.wire import Decoder, Message
+from ..wire.frames import Decoder
+from ..wire.messages import WIRE, TraceRequest
 
 FAULT = 70
 """Exit status after an exception of ours."""
@@ -52,11 +53,12 @@ class Pipes(NamedTuple):
             os.close(descriptor)
 
 
-def await_request(pipe: int) -> Message:
+def await_request(pipe: int) -> TraceRequest:
     """The request, with the texts it needs; exits when the pipe is closed without one."""
     decoder = Decoder()
     while data := os.read(pipe, 2**20):
-        for message in decoder.feed(data):
+        for message in map(WIRE.parse, decoder.feed(data)):
+            assert isinstance(message, TraceRequest)
             os.close(pipe)
             return message
     os._exit(0)

@@ -11,10 +11,11 @@ from ..report.graph import Node, Verdict
 from ..report.merging import once_each
 from ..report.problems import Problem
 from ..report.report import Environment, Report
+from ..wire.messages import ModeDifference
 from .assembly import Assembly, is_complete
 from .building import FakesFailedError, seed
 from .checks.checking import Checking
-from .checks.mode import ModeDifference
+from .checks.mode import mode_problems
 from .checks.traced import Traced
 from .construction import comes_from_fakes
 from .failures import trace_error, trace_problem
@@ -55,7 +56,7 @@ class PlainPass:
             difference = in_other_mode()
             entered = None if difference is None or difference.other_error else difference.entered
             traced = Traced(self._model, tracer, self._places, subject.constructions, subject.target, error, entered)
-            differing = () if difference is None or error else difference.problems(subject.target)
+            differing = () if difference is None or error else mode_problems(difference, subject.target)
             return self._report(traced, assembly, (*checking.problems(traced), *differing))
 
     def _trace(self, really: bool) -> BaseException | None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from ..report.wire import text_digest
+from ..wire.frames import text_digest
 from .frames import is_installed, is_ours, is_torch
 from .guard import is_in_scratch, observe
 from .loading import Loader

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 
+from ..wire.messages import WIRE
 from .devices import let_defaults_be_cpu
 from .distribution import stay_alone
 from .fakes import let_init_be_skipped
@@ -21,5 +22,7 @@ def prepare_torch() -> None:
     leave_weights_unread()
     let_init_be_skipped()
     warm_up()
+    # Here once, and not in each process that is forked.
+    WIRE.prepare()
     gc.collect()
     gc.freeze()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ..report.wire import Message
+from dataclasses import replace
+
+from ..wire.messages import ReportMessage
 
 ENDED_EARLY = "ended early"
 """Why the second pass has nothing to tell, as the first process says it before it can know."""
 
 
-def explained(answer: Message, why: str) -> Message:
-    """The answer with the reason that came true in its last problem, which is about the second pass."""
-    last = answer["report"]["problems"][-1]
-    last["message"] = last["message"].replace(ENDED_EARLY, why, 1)
-    return answer
+def explained(answer: ReportMessage, why: str) -> ReportMessage:
+    """Return the answer with the reason that came true in its last problem, which is about the second pass."""
+    *others, last = answer.report["problems"]
+    last = {**last, "message": last["message"].replace(ENDED_EARLY, why, 1)}
+    return replace(answer, report={**answer.report, "problems": [*others, last]})

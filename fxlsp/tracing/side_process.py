@@ -15,11 +15,13 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 
-from ..report.wire import Decoder, Message, encode
+from ..wire.frames import Decoder
+from ..wire.messages import WIRE, RecoveredMessage, ReportMessage, TraceRequest
+from ..wire.vocabulary import WireMessage
 from .death import die_with_parent
 from .guard import own_action
 from .last_words import die_silently
@@ -27,7 +29,8 @@ from .provisional import ENDED_EARLY
 from .system import resident_megabytes
 from .writing import write_all
 
-Kind = TypeVar("Kind", bound="SideTask")
+Kind = TypeVar("Kind", bound="SideTask[Any]")
+Result = TypeVar("Result", bound=WireMessage)
 
 _POLL_SECONDS = 0.1
 _exit = os._exit
@@ -38,7 +41,7 @@ class NoResultError(Exception):
     """A recovering pass, or other work aside, has no result; the message says why."""
 
 
-class SideTask(ABC):
+class SideTask(ABC, Generic[Result]):
     """Work that changes the model: carried out at the latest while the context manager lasts."""
 
     has_changed_model = False
@@ -60,7 +63,7 @@ class SideTask(ABC):
         """Stop the work, whatever it does."""
 
     @abstractmethod
-    def result(self, seconds: float, megabytes: float) -> Message:
+    def result(self, seconds: float, megabytes: float) -> Result:
         """The message that the work returned, within these limits.
 
         Raises:
@@ -72,15 +75,15 @@ class RecoveryRunner(ABC):
     """Runs the recovering pass of one request, and other work on the model that the plain pass must not see."""
 
     @abstractmethod
-    def begin(self, request: Message) -> None:
+    def begin(self, request: TraceRequest) -> None:
         """Give it its request; the first one counts."""
 
     @abstractmethod
-    def aside(self, work: Callable[[], Message]) -> SideTask:
-        """Work that changes the model, apart from the plain pass, which is still to run."""
+    def aside(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
+        """Work that changes the model, apart from the plain pass that is still to run; ``kind`` is what it returns."""
 
     @abstractmethod
-    def after_plain_pass(self, fallback: Callable[[], Message], unload: Callable[[], None]) -> None:
+    def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
         """The plain pass is over.
 
         Args:
@@ -89,7 +92,7 @@ class RecoveryRunner(ABC):
         """
 
     @abstractmethod
-    def result(self, seconds: float, megabytes: float) -> Message:
+    def result(self, seconds: float, megabytes: float) -> RecoveredMessage:
         """The message of the recovering pass, within these limits.
 
         Raises:
@@ -97,11 +100,13 @@ class RecoveryRunner(ABC):
         """
 
 
-class SideProcess(SideTask):
+class SideProcess(SideTask[Result]):
     """Carries out ``work`` in a process that is forked when the context manager is entered."""
 
-    def __init__(self, work: Callable[[], Message]) -> None:
+    def __init__(self, work: Callable[[], Result], kind: type[Result]) -> None:
+        """``kind`` is what ``work`` returns."""
         self._work = work
+        self._kind = kind
         self._pipe = -1
         self._pid = -1
 
@@ -115,7 +120,7 @@ class SideProcess(SideTask):
             _carry_out(self._work, theirs, parent)
         os.close(theirs)
 
-    def result(self, seconds: float, megabytes: float) -> Message:
+    def result(self, seconds: float, megabytes: float) -> Result:
         deadline = time.monotonic() + seconds
         decoder = Decoder()
         try:
@@ -129,7 +134,8 @@ class SideProcess(SideTask):
                     data = os.read(self._pipe, 2**20)
                     if not data:
                         raise NoResultError("ended early")
-                    for message in decoder.feed(data):
+                    for message in map(WIRE.parse, decoder.feed(data)):
+                        assert isinstance(message, self._kind)
                         return message
             raise NoResultError("took too long")
         finally:
@@ -147,18 +153,18 @@ class SideProcess(SideTask):
             os.waitpid(self._pid, 0)
 
 
-class WaitingSideProcess(SideProcess, RecoveryRunner):
+class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
     """Runs the recovering pass in a process that is forked before its request is known, and waits for it."""
 
-    def __init__(self, work: Callable[[int], Message]) -> None:
+    def __init__(self, work: Callable[[int], RecoveredMessage]) -> None:
         """``work`` is given the pipe on which the request will arrive."""
         self._theirs, self._requests = os.pipe()
 
-        def begin() -> Message:
+        def begin() -> RecoveredMessage:
             os.close(self._requests)
             return work(self._theirs)
 
-        super().__init__(begin)
+        super().__init__(begin, RecoveredMessage)
 
     def start(self) -> None:
         super().start()
@@ -171,19 +177,19 @@ class WaitingSideProcess(SideProcess, RecoveryRunner):
                 os.close(descriptor)
         self._pipe = self._requests = -1
 
-    def begin(self, request: Message) -> None:
+    def begin(self, request: TraceRequest) -> None:
         if self._requests < 0:
             return
         with suppress(BrokenPipeError):
             # One that died while it waited has no result: result() raises that.
-            write_all(self._requests, encode(request))
+            write_all(self._requests, request.encoded())
         os.close(self._requests)
         self._requests = -1
 
-    def aside(self, work: Callable[[], Message]) -> SideTask:
-        return SideProcess(work)
+    def aside(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
+        return SideProcess(work, kind)
 
-    def after_plain_pass(self, fallback: Callable[[], Message], unload: Callable[[], None]) -> None:
+    def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
         """The recovering pass cannot end this process, and has loaded everything by itself."""
 
 
@@ -193,7 +199,9 @@ class InlineRunner(RecoveryRunner):
     Its limits are those of the process, which its supervisor enforces: this process may not live to report anything.
     """
 
-    def __init__(self, work: Callable[[Message], Message], foresee: Callable[[Message], None]) -> None:
+    def __init__(
+        self, work: Callable[[TraceRequest], RecoveredMessage], foresee: Callable[[ReportMessage], None]
+    ) -> None:
         """
         Args:
             work: the recovering pass of a request.
@@ -201,20 +209,20 @@ class InlineRunner(RecoveryRunner):
         """
         self._foresee = foresee
         self._work = work
-        self._request: Message | None = None
+        self._request: TraceRequest | None = None
 
-    def begin(self, request: Message) -> None:
+    def begin(self, request: TraceRequest) -> None:
         if self._request is None:
             self._request = request
 
-    def aside(self, work: Callable[[], Message]) -> SideTask:
+    def aside(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
         return _InlineTask(work)
 
-    def after_plain_pass(self, fallback: Callable[[], Message], unload: Callable[[], None]) -> None:
+    def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
         self._foresee(fallback())
         unload()
 
-    def result(self, seconds: float, megabytes: float) -> Message:
+    def result(self, seconds: float, megabytes: float) -> RecoveredMessage:
         assert self._request is not None
         # What the plain pass made is not collected otherwise, and counts where memory is limited.
         gc.collect()
@@ -225,13 +233,13 @@ class InlineRunner(RecoveryRunner):
             raise NoResultError(ENDED_EARLY) from error
 
 
-class _InlineTask(SideTask):
+class _InlineTask(SideTask[Result]):
     """Carries out ``work`` at once."""
 
     has_changed_model = True
 
-    def __init__(self, work: Callable[[], Message]) -> None:
-        self._result: Message | None = None
+    def __init__(self, work: Callable[[], Result]) -> None:
+        self._result: Result | None = None
         with suppress(Exception):
             self._result = work()
 
@@ -241,13 +249,13 @@ class _InlineTask(SideTask):
     def end(self) -> None:
         """It is done."""
 
-    def result(self, seconds: float, megabytes: float) -> Message:
+    def result(self, seconds: float, megabytes: float) -> Result:
         if self._result is None:
             raise NoResultError(ENDED_EARLY)
         return self._result
 
 
-def _carry_out(work: Callable[[], Message], pipe: int, parent: int) -> None:
+def _carry_out(work: Callable[[], WireMessage], pipe: int, parent: int) -> None:
     status = 1
     # First of all: else the threads that a backward pass starts race for torch's pool, which no fork inherits.
     torch.set_num_threads(1)
@@ -256,7 +264,7 @@ def _carry_out(work: Callable[[], Message], pipe: int, parent: int) -> None:
         die_silently()
         log = _silenced()
         try:
-            write_all(pipe, encode(work()))
+            write_all(pipe, work().encoded())
             status = 0
         except BaseException:
             # What fails here is ours, or the user's in a way the plain pass did not meet: it goes to the log.

@@ -13,7 +13,14 @@ from typing import NoReturn
 
 import torch
 
-from ..report.wire import Message, encode
+from ..wire.messages import (
+    FailureMessage,
+    Provisional,
+    Ready,
+    RecoveredMessage,
+    ReportMessage,
+    TraceRequest,
+)
 from .carrying import carry_out, job_of, say_nothing
 from .guard import refuse_side_effects
 from .last_words import speak_before_dying
@@ -35,25 +42,24 @@ def become_spare(orders: Orders, reports: int, stack: int, scratch: str) -> NoRe
     gc.disable()
     compile_without_processes()
     while True:
-        write_all(reports, encode({"type": "ready"}))
+        write_all(reports, Ready().encoded())
         order = orders.next()
-        if order["type"] == "trace":
+        if isinstance(order, TraceRequest):
             break
-        preload(order["names"])
-    speak_before_dying(stack, order["limits"]["seconds"])
+        preload(order.names)
+    speak_before_dying(stack, order.limits.seconds)
     refuse_side_effects(scratch)
-    message = _carried_out(order, reports)
-    write_all(reports, encode({**message, "id": order["id"]}))
+    write_all(reports, _carried_out(order, reports).encoded())
     sys.stdout.flush()
     sys.stderr.flush()
     exit_really(0)
 
 
-def _carried_out(request: Message, reports: int) -> Message:
-    def foresee(answer: Message) -> None:
-        write_all(reports, encode({"type": "provisional"}) + encode({**answer, "id": request["id"]}))
+def _carried_out(request: TraceRequest, reports: int) -> ReportMessage | FailureMessage:
+    def foresee(answer: ReportMessage) -> None:
+        write_all(reports, Provisional().encoded() + answer.encoded())
 
-    def second_pass(completed: Message) -> Message:
+    def second_pass(completed: TraceRequest) -> RecoveredMessage:
         # What it prints has been printed in the first pass.
         with silenced():
             return job_of(completed, say_nothing).recover()

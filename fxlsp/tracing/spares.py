@@ -8,9 +8,10 @@ from __future__ import annotations
 import selectors
 import socket
 import sys
+from collections.abc import Sequence
 
 from ..report.codes import NO_INTERPRETER
-from ..report.wire import Message
+from ..wire.messages import Hello, Refused, TraceRequest
 from .nursery import Nursery
 from .offspring import Offspring
 from .spawned import Spawned
@@ -30,7 +31,7 @@ class Spares(Nursery):
         self._names: list[str] = []
         """Packages that every child imports."""
 
-    def greeting(self, connection: socket.socket) -> Message | None:
+    def greeting(self, connection: socket.socket) -> Hello | Refused | None:
         """As the first child says it, once it is ready."""
         child = Spawned(self._folder, self._names)
         self._waiting.append(child)
@@ -45,18 +46,18 @@ class Spares(Nursery):
                         return child.greeting or self._refusal(child)
         return child.greeting
 
-    def _refusal(self, child: Spawned) -> Message:
+    def _refusal(self, child: Spawned) -> Refused:
         """What to say where the first child ended before it could say anything."""
         self._waiting.remove(child)
-        last = child.bury()["stderr_tail"].strip().rpartition("\n")[2]
+        last = child.bury().stderr_tail.strip().rpartition("\n")[2]
         message = f"{sys.executable} cannot start a process that traces: {last or 'it ends at once'}"
-        return {"type": "refused", "code": NO_INTERPRETER, "message": message}
+        return Refused(NO_INTERPRETER, message)
 
     def prepare(self) -> None:
         while len(self._waiting) < _READY:
             self._waiting.append(Spawned(self._folder, self._names))
 
-    def take(self, request: Message) -> Offspring:
+    def take(self, request: TraceRequest) -> Offspring:
         for child in [child for child in self._waiting if not child.is_alive]:
             self._waiting.remove(child)
             child.bury()
@@ -77,7 +78,7 @@ class Spares(Nursery):
     def forget(self, child: Offspring) -> None:
         self._taken = {other for other in self._taken if other is not child}
 
-    def preload(self, names: list[str]) -> str | None:
+    def preload(self, names: Sequence[str]) -> str | None:
         self._names += names
         for child in self._waiting:
             child.preload(names)

@@ -13,8 +13,19 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ..report.wire import Message, decode, encode
-from .offspring import REAP_SECONDS, STACK_SECONDS, Offspring
+from ..wire.messages import (
+    WIRE,
+    DumpStack,
+    Hello,
+    Preload,
+    Provisional,
+    Refused,
+    ReportMessage,
+    TraceRequest,
+    WorkerDied,
+)
+from ..wire.vocabulary import WireMessage
+from .offspring import REAP_SECONDS, STACK_SECONDS, Ending, Offspring
 from .provisional import ENDED_EARLY, explained
 from .pump import Pump
 
@@ -35,9 +46,9 @@ class Spawned(Offspring):
     def __init__(self, folder: str, names: Iterable[str]) -> None:
         """``names`` are packages to import ahead of its request."""
         super().__init__(folder)
-        self.greeting: Message | None = None
+        self.greeting: Hello | Refused | None = None
         """What it says about its interpreter."""
-        self._request: tuple[Message, bytes] | None = None
+        self._request: TraceRequest | None = None
         """What it is to do, until it is ready to."""
         self._provisional: bytes | None = None
         """The answer to give if it does not live to give a better one."""
@@ -65,10 +76,10 @@ class Spawned(Offspring):
 
     def preload(self, names: Iterable[str]) -> None:
         """Have it import packages before it carries out a request."""
-        listed = list(names)
+        listed = tuple(names)
         if listed:
             self._owed += 1
-            self._hand_over(encode({"type": "preload", "names": listed}))
+            self._hand_over(Preload(listed).encoded())
 
     def withdraw(self) -> bool:
         """Whether the request could be taken from it before it saw it: it is as good as new then."""
@@ -94,24 +105,25 @@ class Spawned(Offspring):
         elif time.monotonic() - self._started > _START_SECONDS:
             self._end_at("time")
 
-    def _begin(self, request: Message, data: bytes) -> None:
-        self._request, self._started = (request, data), time.monotonic()
+    def _begin(self, request: TraceRequest) -> None:
+        self._request, self._started = request, time.monotonic()
         self._start_if_ready()
 
     def _start_if_ready(self) -> None:
         if self.is_ready and self._request is not None:
-            (request, data), self._request = self._request, None
-            super()._begin(request, data)
+            request, self._request = self._request, None
+            super()._begin(request)
 
-    def _heard(self, message: Message, payload: bytes) -> bool:
+    def _heard(self, message: WireMessage | None, payload: bytes) -> bool:
         if self._holds_next:
             self._provisional, self._holds_next = payload, False
-        elif message["type"] == "provisional":
+        elif isinstance(message, Provisional):
             self._holds_next = True
-        elif message["type"] in ("hello", "refused"):
+        elif isinstance(message, (Hello, Refused)):
             self.greeting = message
             # On Windows, what was started is a virtual environment's python.exe, which starts another.
-            self.pid = message.get("pid", self.pid)
+            if isinstance(message, Hello) and message.pid is not None:
+                self.pid = message.pid
         else:
             is_passed_on = super()._heard(message, payload)
             self._start_if_ready()
@@ -125,7 +137,7 @@ class Spawned(Offspring):
             self._process.stdin.flush()
 
     def _ask_for_stack(self) -> None:
-        self._hand_over(encode({"type": "tell"}))
+        self._hand_over(DumpStack().encoded())
         deadline = time.monotonic() + STACK_SECONDS
         while time.monotonic() < deadline and not self._told():
             time.sleep(0.005)
@@ -138,13 +150,14 @@ class Spawned(Offspring):
     def _kill(self) -> None:
         self._process.kill()
 
-    def bury(self) -> Message:
-        failed = super().bury()
-        if self._provisional is None:
-            return failed
-        return explained(decode(self._provisional), _WHY_AT_LIMIT.get(failed["limit"] or "", ENDED_EARLY))
+    def answer_for(self, death: WorkerDied) -> WireMessage:
+        """Return the answer that it gave ahead, if it did."""
+        answer = None if self._provisional is None else WIRE.decode(self._provisional)
+        if not isinstance(answer, ReportMessage):
+            return death
+        return explained(answer, _WHY_AT_LIMIT.get(death.limit or "", ENDED_EARLY))
 
-    def _reap(self) -> Message:
+    def _reap(self) -> Ending:
         try:
             self._process.wait(0 if self.done else REAP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -154,8 +167,8 @@ class Spawned(Offspring):
         self._stack = self._told()
         self._close()
         if code in (_ACCESS_VIOLATION, _ACCESS_VIOLATION - 2**32):
-            return {"exit": None, "signal": signal.SIGSEGV}
-        return {"exit": code, "signal": None} if code >= 0 else {"exit": None, "signal": -code}
+            return Ending(exit=None, signal=signal.SIGSEGV)
+        return Ending(exit=code, signal=None) if code >= 0 else Ending(exit=None, signal=-code)
 
     def _close(self) -> None:
         assert self._process.stdin is not None

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from ..report.codes import NO_INTERPRETER
-from ..report.wire import PROTOCOL, Message, encode
+from ..wire.messages import PROTOCOL, Hello, Refused
 from .death import die_with_parent
 from .orders import Orders
 from .spares import Spares
@@ -41,8 +41,8 @@ def start(connection: socket.socket) -> None:
             Template(connection, Spares(folder)).serve()
         return
     greeting = _greeting(forks=True)
-    if greeting["type"] == "refused":
-        connection.sendall(encode(greeting))
+    if isinstance(greeting, Refused):
+        connection.sendall(greeting.encoded())
         return
     from .forks import Forks, NoForkError
 
@@ -73,31 +73,29 @@ def start_spare(scratch: str) -> None:
     stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
     orders = Orders(ends.orders, stack)
     greeting = _greeting(forks=False)
-    write_all(ends.reports, encode(greeting))
-    if greeting["type"] == "hello":
+    write_all(ends.reports, greeting.encoded())
+    if isinstance(greeting, Hello):
         from .spare import become_spare
 
         become_spare(orders, ends.reports, stack, scratch)
 
 
-def _greeting(forks: bool) -> Message:
-    """``hello``, or ``refused`` with the reason. ``remark`` is a warning for the log."""
+def _greeting(forks: bool) -> Hello | Refused:
     refusal = _refusal()
     if refusal is not None:
-        return {"type": "refused", "code": NO_INTERPRETER, "message": refusal}
+        return Refused(NO_INTERPRETER, refusal)
     import torch
 
-    return {
-        "type": "hello",
-        "protocol": PROTOCOL,
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "executable": sys.executable,
-        "pid": os.getpid(),
-        "fork": forks,
-        "positions": sys.version_info >= (3, 11),
-        "remark": untested(sys.version_info[:2], str(torch.__version__)),
-    }
+    return Hello(
+        protocol=PROTOCOL,
+        python=platform.python_version(),
+        torch=str(torch.__version__),
+        executable=sys.executable,
+        pid=os.getpid(),
+        fork=forks,
+        positions=sys.version_info >= (3, 11),
+        remark=untested(sys.version_info[:2], str(torch.__version__)),
+    )
 
 
 def untested(python: tuple[int, int], torch: str) -> str | None:

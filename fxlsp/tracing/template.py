@@ -10,9 +10,12 @@ import os
 import selectors
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 
-from ..report.wire import Decoder, Message, WireError, encode
+from ..wire.frames import Decoder, WireError
+from ..wire.messages import WIRE, Bye, Cancel, Hello, Log, Overlay, Preload, TraceRequest
+from ..wire.vocabulary import UnknownMessage, WireMessage
 from .nursery import Nursery
 from .offspring import Offspring
 
@@ -46,13 +49,14 @@ class Template:
 
     def _greet(self) -> None:
         greeting = self._nursery.greeting(self._connection)
-        if greeting is None or greeting["type"] != "hello":
+        if isinstance(greeting, Hello):
+            self._say(replace(greeting, remark=None))
+            if greeting.remark is not None:
+                self._log("warning", greeting.remark)
+        else:
             self._over = True
-        if greeting is not None:
-            remark = greeting.pop("remark", None)
-            self._send(encode(greeting))
-            if remark is not None:
-                self._log("warning", remark)
+            if greeting is not None:
+                self._say(greeting)
         self._selector.register(self._connection, selectors.EVENT_READ)
 
     def _wait(self) -> None:
@@ -70,37 +74,39 @@ class Template:
     def _receive(self) -> None:
         try:
             data = self._connection.recv(2**20)
-            messages = self._decoder.feed(data)
-        except (OSError, WireError):
+            messages = [WIRE.parse(message) for message in self._decoder.feed(data)]
+        except OSError:
+            data, messages = b"", []
+        except WireError as error:
+            self._log("error", f"the tracing process does not understand the server: {error}")
             data, messages = b"", []
         if not data:
             self._over = True
         for message in messages:
             self._handle(message)
 
-    def _handle(self, message: Message) -> None:
-        kind = message["type"]
-        if kind == "overlay":
-            # The newest text of each path is enough: one that changes back is sent again.
-            self._texts[message["path"]] = message["text"]
-        elif kind == "trace":
-            self._trace(message)
-        elif kind == "cancel":
-            self._cancel(message["id"])
-        elif kind == "preload":
-            self._preload(message["names"])
-        elif kind == "bye":
-            self._over = True
-        else:
-            self._log("warning", f"unknown message {kind!r}")
+    def _handle(self, message: WireMessage) -> None:
+        match message:
+            case Overlay():
+                # The newest text of each path is enough: one that changes back is sent again.
+                self._texts[message.path] = message.text
+            case TraceRequest():
+                texts = {os.path.realpath(path): self._texts[path] for path in message.overlays}
+                self._start(replace(message, texts=texts))
+            case Cancel():
+                self._cancel(message.id)
+            case Preload():
+                self._preload(message.names)
+            case Bye():
+                self._over = True
+            case UnknownMessage():
+                self._log("warning", f"unknown message {message.name!r}")
+            case _:
+                self._log("warning", f"unexpected message {message.type!r}")
 
-    def _trace(self, request: Message) -> None:
-        overlays: dict[str, str] = request.get("overlays", {})
-        self._start(request, {os.path.realpath(path): self._texts[path] for path in overlays})
-
-    def _start(self, request: Message, texts: Mapping[str, str]) -> None:
+    def _start(self, request: TraceRequest) -> None:
         child = self._nursery.take(request)
-        child.assign(request, texts)
+        child.assign(request)
         for older in self._children.values():
             # Whoever asked last is waited for now: a long trace goes on with what that one leaves.
             older.yield_to_others()
@@ -136,22 +142,25 @@ class Template:
             self._selector.unregister(pipe)
 
     def _bury(self, child: Offspring) -> None:
-        last = child.bury()
+        death = child.bury()
         self._nursery.forget(child)
         if child.done:
             return
         if child.declined and child.assignment is not None:
-            self._start(*child.assignment)
+            self._start(child.assignment)
         else:
-            self._send(encode(last))
+            self._say(child.answer_for(death))
 
-    def _preload(self, names: list[str]) -> None:
+    def _preload(self, names: Sequence[str]) -> None:
         remark = self._nursery.preload(names)
         if remark is not None:
             self._log("info", remark)
 
     def _log(self, level: str, text: str) -> None:
-        self._send(encode({"type": "log", "level": level, "message": text}))
+        self._say(Log(level, text))
+
+    def _say(self, message: WireMessage) -> None:
+        self._send(message.encoded())
 
     def _send(self, data: bytes) -> None:
         try:

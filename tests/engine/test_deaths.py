@@ -8,33 +8,38 @@ from typing import Any
 import pytest
 
 from fxlsp.engine.deaths import describe_exit, failure_of_death
-from fxlsp.engine.requests import TraceRequest
 from fxlsp.report.codes import DIED
 from fxlsp.report.places import Location
+from fxlsp.wire.messages import Limits, StackFrame, TraceRequest, TraceTarget, WorkerDied
 
 TEXT = "class Net:\n    def forward(self, x):\n        while True: pass  # 'for ever'\n"
 
 
 def request(file: str = "/project/net.py", roots: tuple[str, ...] = ("/project",)) -> TraceRequest:
-    return TraceRequest(file, None, "Net", overlays={"/project/net.py": TEXT}, roots=roots, seconds=10, megabytes=500)
+    target, texts = TraceTarget("Net", file), {"/project/net.py": TEXT}
+    return TraceRequest(target, texts=texts, roots=roots, limits=Limits(seconds=10, megabytes=500))
 
 
-def frame(file: str, line: int = 3, function: str = "forward") -> dict[str, Any]:
-    return {"file": file, "line": line, "function": function}
+def died(**fields: Any) -> WorkerDied:
+    return WorkerDied(1, **fields)
+
+
+def frame(file: str, line: int = 3, function: str = "forward") -> StackFrame:
+    return StackFrame(file, line, function)
 
 
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ({"limit": "time", "stage": "trace"}, "Tracing Net did not finish within 10 s (stopped while tracing)"),
-        ({"limit": "memory"}, "Tracing Net took more than 500 MB of memory"),
-        ({"exit": 3, "signal": None}, "The process that traced Net ended itself with exit code 3"),
-        ({"signal": 11, "stage": "load"}, "ended in a segmentation fault (SIGSEGV) (stopped while loading)"),
-        ({"signal": 6, "stderr_tail": "a\nfree(): invalid\n"}, "an abort (SIGABRT). Its last output: free(): invalid"),
-        ({"signal": 99}, "ended in signal 99"),
+        (died(limit="time", stage="trace"), "Tracing Net did not finish within 10 s (stopped while tracing)"),
+        (died(limit="memory"), "Tracing Net took more than 500 MB of memory"),
+        (died(exit=3, signal=None), "The process that traced Net ended itself with exit code 3"),
+        (died(signal=11, stage="load"), "ended in a segmentation fault (SIGSEGV) (stopped while loading)"),
+        (died(signal=6, stderr_tail="a\nfree(): invalid\n"), "an abort (SIGABRT). Its last output: free(): invalid"),
+        (died(signal=99), "ended in signal 99"),
     ],
 )
-def test_the_message_says_what_happened(message: dict[str, Any], words: str) -> None:
+def test_the_message_says_what_happened(message: WorkerDied, words: str) -> None:
     failure = failure_of_death(message, request())
     assert words in failure.message
     assert (failure.code, failure.target, failure.location) == (DIED, "/project/net.py:Net", None)
@@ -42,28 +47,28 @@ def test_the_message_says_what_happened(message: dict[str, Any], words: str) -> 
 
 def test_the_place_is_the_code_of_the_innermost_line_of_the_workspace() -> None:
     inner = frame("/project/.venv/lib/site-packages/torch/nn.py")
-    stack = [frame("/usr/lib/python3.11/ctypes.py"), inner, frame("/project/net.py"), frame("/project/net.py", 1)]
-    failure = failure_of_death({"limit": "time", "stage": "trace", "stack": stack}, request())
+    stack = (frame("/usr/lib/python3.11/ctypes.py"), inner, frame("/project/net.py"), frame("/project/net.py", 1))
+    failure = failure_of_death(died(limit="time", stage="trace", stack=stack), request())
     assert failure.location == Location("/project/net.py", 3, 9, 3, 25, "forward")
     assert failure.message.endswith("(stopped in forward, while tracing)")
 
 
 def test_code_outside_functions_is_at_top_level() -> None:
-    stack = [frame("/project/net.py", 1, "<module>")]
-    failure = failure_of_death({"limit": "time", "stage": "load", "stack": stack}, request())
+    stack = (frame("/project/net.py", 1, "<module>"),)
+    failure = failure_of_death(died(limit="time", stage="load", stack=stack), request())
     assert failure.message.endswith("(stopped at top level, while loading)")
 
 
 def test_outside_the_workspace_it_is_the_innermost_line_of_what_is_not_installed(tmp_path: Path) -> None:
     file = tmp_path / "net.py"
     file.write_text("\n\n    x = 1\n")
-    stack = [frame("/lib/site-packages/torch/nn.py"), frame(str(file))]
-    failure = failure_of_death({"signal": 9, "stack": stack}, request(str(file)))
+    stack = (frame("/lib/site-packages/torch/nn.py"), frame(str(file)))
+    failure = failure_of_death(died(signal=9, stack=stack), request(str(file)))
     assert failure.location == Location(str(file), 3, 5, 3, 10, "forward")
 
 
 def test_a_file_that_is_gone_still_has_a_line() -> None:
-    failure = failure_of_death({"signal": 9, "stack": [frame("/project/gone.py", 7)]}, request())
+    failure = failure_of_death(died(signal=9, stack=(frame("/project/gone.py", 7),)), request())
     assert failure.location == Location("/project/gone.py", 7, 1, 7, 2, "forward")
 
 

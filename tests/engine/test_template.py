@@ -17,9 +17,10 @@ import pytest
 import pytest_asyncio
 
 from fxlsp.engine.restarts import RestartLimit
-from fxlsp.engine.template import StartError, Template, TemplateState, TraceRequest
+from fxlsp.engine.template import StartError, Template, TemplateState
 from fxlsp.report.codes import DIED, NO_INTERPRETER
-from fxlsp.report.wire import text_digest
+from fxlsp.wire.frames import text_digest
+from fxlsp.wire.messages import Limits, TraceRequest, TraceTarget
 
 from .conftest import eventually, worker
 
@@ -43,7 +44,7 @@ async def make() -> AsyncIterator[Make]:
 
 def request(folder: Path, name: str = "Net", text: str = MODEL, **fields: Any) -> TraceRequest:
     file = str(folder / "model.py")
-    return TraceRequest(file, None, name, overlays={file: text}, roots=(str(folder),), **fields)
+    return TraceRequest(TraceTarget(name, file), texts={file: text}, roots=(str(folder),), **fields)
 
 
 def logged(folder: Path) -> list[dict[str, Any]]:
@@ -261,7 +262,7 @@ async def test_a_template_that_does_not_answer_at_the_limit_is_ended(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fxlsp.engine.conversation._GRACE_SECONDS", 0.1)
-    outcome = await make("deaf").trace(request(tmp_path, seconds=0.1))
+    outcome = await make("deaf").trace(request(tmp_path, limits=Limits(seconds=0.1)))
     assert outcome.died
 
 

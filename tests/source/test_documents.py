@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Node
 
-from fxlsp.report.wire import text_digest
 from fxlsp.source.documents import Document, TextEdit, read_document
 from fxlsp.source.syntax import parse, span_of, walk
+from fxlsp.wire.frames import text_digest
 
 FRAGMENTS = [
     "x = f(1)\n",

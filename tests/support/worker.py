@@ -14,7 +14,7 @@ import fxlsp
 from fxlsp.report.report import Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracers import TORCH_FX, TracerChoice
-from fxlsp.report.wire import Decoder, Message, encode, text_digest
+from fxlsp.wire.frames import Decoder, JsonMessage, encode, text_digest
 from tests.support.warm import supervisor
 
 BOOTSTRAP = Path(fxlsp.__file__).parent / "tracing" / "bootstrap.py"
@@ -46,15 +46,15 @@ class Worker:
         self._ids = 0
         self.hello = next(self._messages)
 
-    def _receive(self) -> Iterator[Message]:
+    def _receive(self) -> Iterator[JsonMessage]:
         decoder = Decoder()
         while data := self._connection.recv(2**20):
             yield from decoder.feed(data)
 
-    def send(self, message: Message) -> None:
+    def send(self, message: JsonMessage) -> None:
         self._connection.sendall(encode(message))
 
-    def next(self) -> Message:
+    def next(self) -> JsonMessage:
         """The next message that is not about a stage."""
         return next(message for message in self._messages if message["type"] not in ("stage", "log"))
 
@@ -97,7 +97,7 @@ class Worker:
         )
         return self._ids
 
-    def answer(self, target: str, init: str | None = None, inputs: str | None = None, **options: Any) -> Message:
+    def answer(self, target: str, init: str | None = None, inputs: str | None = None, **options: Any) -> JsonMessage:
         """The answer to a trace request."""
         request = self.ask(target, init, inputs, **options)
         message = self.next()

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.engine.interpreters import Interpreter
-from fxlsp.engine.requests import Outcome, TraceRequest
+from fxlsp.engine.requests import Outcome
 from fxlsp.engine.settings import Settings
 from fxlsp.engine.template import StartError, Template
 from fxlsp.report.report import Environment, Report
+from fxlsp.wire.messages import Limits, RecipeRequest, TraceRequest, TraceTarget
 
 _MODEL = """\
 import torch
@@ -65,15 +66,10 @@ def first_trace(interpreter: Interpreter, settings: Settings, advice: str) -> Fi
 
 def _request(path: str, settings: Settings) -> TraceRequest:
     return TraceRequest(
-        file=path,
-        module=None,
-        name="Tiny",
-        init="Tiny()",
-        inputs="torch.randn(2, 3, 8, 8)",
-        source="option",
+        TraceTarget("Tiny", file=path),
+        RecipeRequest("Tiny()", "torch.randn(2, 3, 8, 8)", "option"),
         roots=(os.path.dirname(path),),
-        seconds=settings.seconds,
-        megabytes=settings.megabytes,
+        limits=Limits(settings.seconds, settings.megabytes),
     )
 
 

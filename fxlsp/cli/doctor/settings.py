@@ -12,18 +12,16 @@ from fxlsp.cli.excerpts import place
 from fxlsp.engine.pyproject import Pyproject
 from fxlsp.engine.settings import EDITOR_SECONDS, SettingProblem, Settings
 from fxlsp.report.places import Location
+from fxlsp.report.serialization import JsonObject
 
 _TRUST = "FXLSP_TRUST"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Row(JsonObject):
     key: str
     value: Any
     origin: str
-
-    def to_json(self) -> dict[str, Any]:
-        return {"key": self.key, "value": self.value, "origin": self.origin}
 
 
 def rows(settings: Settings, pyproject: Pyproject) -> list[Row]:

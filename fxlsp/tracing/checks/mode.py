@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
@@ -15,7 +14,7 @@ import torch.fx
 from ...report.codes import MODE_BAKED, severity_of
 from ...report.places import Location
 from ...report.problems import Problem
-from ...report.wire import Message
+from ...wire.messages import ModeDifference
 from ..building import seed
 from ..construction import Constructions
 from ..fakes import OnCpu
@@ -28,52 +27,16 @@ from .traced import Traced
 MakeTracer = Callable[[], ModulePathTracer]
 
 
-@dataclass(frozen=True)
-class ModeDifference:
-    """How the graph of the other mode differs from that of the model's own."""
-
-    training: bool
-    """Whether the model's own mode is train."""
-    nodes: int
-    """How many the own mode has."""
-    other_nodes: int
-    places: tuple[Location, ...]
-    """Each ``self.training`` that makes the difference; none where the graphs are the same."""
-    entered: tuple[str, ...]
-    """Paths of the modules that are called in the other mode."""
-    other_error: str | None = None
-    """Why the other mode cannot be traced, if it cannot."""
-
-    def problems(self, model: str) -> Iterator[Problem]:
-        """What to tell about it."""
-        own, other = ("train", "eval") if self.training else ("eval", "train")
-        message = (
-            f"The graph is that of {own} mode ({self.nodes} nodes); {other} mode has another ({self.other_nodes} "
-            f"nodes). What self.training decides here is baked in: {other}() does not change the graph."
-        )
-        for place in self.places:
-            yield Problem(MODE_BAKED, severity_of(MODE_BAKED), message, place, model=model)
-
-    def to_json(self) -> Message:
-        return {
-            "training": self.training,
-            "nodes": self.nodes,
-            "other_nodes": self.other_nodes,
-            "places": [place.to_json() for place in self.places],
-            "entered": list(self.entered),
-            "other_error": self.other_error,
-        }
-
-    @classmethod
-    def from_json(cls, data: Message) -> ModeDifference:
-        return cls(
-            data["training"],
-            data["nodes"],
-            data["other_nodes"],
-            tuple(Location.from_json(place) for place in data["places"]),
-            tuple(data["entered"]),
-            data["other_error"],
-        )
+def mode_problems(difference: ModeDifference, model: str) -> Iterator[Problem]:
+    """What to report about a difference, at each place that makes it."""
+    own, other = ("train", "eval") if difference.training else ("eval", "train")
+    message = (
+        f"The graph is that of {own} mode ({difference.nodes} nodes); {other} mode has another "
+        f"({difference.other_nodes} nodes). What self.training decides here is baked in: {other}() does not change "
+        "the graph."
+    )
+    for place in difference.places:
+        yield Problem(MODE_BAKED, severity_of(MODE_BAKED), message, place, model=model)
 
 
 def may_depend_on_mode(root: torch.nn.Module, make_tracer: MakeTracer) -> bool:

@@ -34,7 +34,7 @@ from ...report.merging import once_each
 from ...report.places import Location
 from ...report.problems import Problem
 from ...report.report import Report
-from ...report.wire import Message
+from ...wire.messages import RecoveredMessage
 from ..frames import is_installed
 from .graph_diff import first_difference
 from .recovering_pass import Recovered
@@ -53,14 +53,9 @@ _REFUSALS = ("FX1", "FX201", "FX202", "FX203")
 _FAILURES = (*_REFUSALS, "FX301", "FX303", "FX314", "FX4")
 
 
-def recovered_message(recovered: Recovered) -> Message:
+def recovered_message(recovered: Recovered) -> RecoveredMessage:
     """What the recovering pass found, to be sent from one process to another."""
-    return {
-        "type": "recovered",
-        "report": recovered.report.to_json(),
-        "findings": [problem.to_json() for problem in recovered.findings],
-        "followed": list(recovered.followed),
-    }
+    return RecoveredMessage(recovered.report, recovered.findings, recovered.followed)
 
 
 def better(without_data: Recovered, with_data: Recovered) -> Recovered:
@@ -69,18 +64,17 @@ def better(without_data: Recovered, with_data: Recovered) -> Recovered:
     return without_data if fails == [False, True] else with_data
 
 
-def both(plain: Report, second: Message) -> Report:
+def both(plain: Report, second: RecoveredMessage) -> Report:
     """The report to give, from the plain pass's and what the recovering pass sent.
 
     Where the graph that torch.fx made cannot run but the model can, the view is what the model does.
     """
-    recovered = Report.from_json(second["report"])
+    recovered = second.report
     timing = {**plain.timing_ms, **recovered.timing_ms}
-    findings = tuple(Problem.from_json(problem) for problem in second["findings"])
     if plain.verdict.traceable:
-        run = [recovered.nodes[index] for index in second["followed"]]
+        run = [recovered.nodes[index] for index in second.followed]
         view = recovered if recovered.complete and not plain.complete else plain
-        problems = tuple(_of_graph(plain, recovered, findings, run))
+        problems = tuple(_of_graph(plain, recovered, second.findings, run))
         return replace(view, verdict=plain.verdict, problems=once_each(problems), timing_ms=timing)
     problems = tuple(_as_torch_says(plain, recovered))
     return replace(recovered, verdict=plain.verdict, problems=once_each(problems), timing_ms=timing)

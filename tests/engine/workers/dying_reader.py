@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from fxlsp.engine import indexing
 from fxlsp.engine.reading_order import carry_out
-from fxlsp.report.handed_socket import handed_socket
 from fxlsp.source.documents import Document
 from fxlsp.source.offers import Offers, offers_of
+from fxlsp.wire.handed_socket import handed_socket
 
 
 def obeyed(document: Document) -> Offers:

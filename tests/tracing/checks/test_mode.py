@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.checks.mode import ModeDifference, mode_differences
+from fxlsp.tracing.checks.mode import mode_differences, mode_problems
 from fxlsp.tracing.expressions import Expressions
 from fxlsp.tracing.frames import Places
 from fxlsp.tracing.loading import Loader
 from fxlsp.tracing.sources import Sources
 from fxlsp.tracing.tracer import ModulePathTracer
+from fxlsp.wire.messages import ModeDifference
 from tests.tracing.checks.marked import PREAMBLE, span_of, unmarked
 
 Compare = Callable[[str], ModeDifference]
@@ -37,7 +38,7 @@ def compared(write: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Comp
             found = mode_differences(module.Net(), places, lambda: ModulePathTracer(places))
         finally:
             sys.modules.pop("moded", None)
-        told = sorted(span_of(problem) for problem in found.problems("model"))
+        told = sorted(span_of(problem) for problem in mode_problems(found, "model"))
         if sys.version_info >= (3, 11):
             assert told == marked.spans
         assert [place[0] for place in told] == [span[0] for span in marked.spans]
@@ -160,7 +161,7 @@ def test_the_other_modes_nodes_and_modules_are_told(compared: Compare) -> None:
     difference = compared(DIFFERENT["an auxiliary head"])
     assert (difference.nodes, difference.other_nodes) == (5, 3)
     assert difference.entered == ("head",)
-    (problem,) = difference.problems("model")
+    (problem,) = mode_problems(difference, "model")
     assert problem.severity == "hint"
     assert problem.message.startswith("The graph is that of train mode (5 nodes); eval mode has another (3 nodes).")
 
