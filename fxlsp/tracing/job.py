@@ -41,8 +41,8 @@ from .provisional import ENDED_EARLY
 from .recovery.outcome import better, both, recovered_message
 from .recovery.passing import Recovered, Subject, is_complete, recover
 from .recovery.tracer import RecoveringTracer
-from .search.arguments import Lacking
-from .search.attempts import Under
+from .search.api import RecipeSearch
+from .search.runner import RunConditions
 from .second import Afterwards, NoResultError, Second
 from .sibling import Sibling
 from .targets import guess_of, targets_of
@@ -173,7 +173,9 @@ class Job:
         A search leaves nothing behind but two texts: all that was loaded and made for it is made anew.
         """
         fake_mode, builder, loaded = self._load(really)
-        lacking = Lacking(self._target, loaded, Under(fake_mode, self._places, really, self._sizes), self._guess)
+        lacking = RecipeSearch(
+            self._target, loaded, RunConditions(fake_mode, self._places, really, self._sizes), self._guess
+        )
         with self._timing.stage("search"):
             found = lacking.making()
         if found is None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from fxlsp.tracing.search.guesses import Group, Tensor, Text, Trial
-from fxlsp.tracing.search.joins import Join, refitted
+from collections.abc import Iterable
+
+from fxlsp.tracing.search.rules.sizes import refitted
+from fxlsp.tracing.search.runner import Join
+from fxlsp.tracing.search.values import Edit, Group, Tensor, Text, Trial, edited
 
 
 def trial(**inputs: Tensor) -> Trial:
-    return Trial(Text("Net()"), Group("fed", tuple(inputs.items())))
+    return Trial(Text("Net()"), Group("inputs", tuple(inputs.items())))
 
 
-def feeds(trials: list[Trial]) -> list[str]:
-    return [each.fed.text for each in trials if each.fed is not None]
+def inputs(given: Trial, edits: Iterable[Edit]) -> list[str]:
+    trials = (edited(given, edit) for edit in edits)
+    return [each.inputs.text for each in trials if each.inputs is not None]
 
 
 def test_an_input_that_was_joined_as_it_is_becomes_what_the_others_leave() -> None:
     given = trial(x=Tensor((2, 8, 64, 64)), skip=Tensor((2, 32, 128, 128)))
     join = Join(((2, 96, 128, 128), (2, 32, 128, 128)), (2, 128, 128, 128))
-    found = feeds(list(refitted(given, [join], got=128, want=192)))
+    found = inputs(given, refitted(given, [join], got=128, want=192))
     assert found[0] == "torch.randn(2, 8, 64, 64), torch.randn(2, 96, 128, 128)"
 
 

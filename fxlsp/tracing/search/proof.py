@@ -1,4 +1,4 @@
-"""Whether a model fails whatever it is fed: then that is no failure of the search's, and is to be told.
+"""Proof that a model fails whatever its inputs are: then its failure is reported, and is none of the search's.
 
 Two sizes that do not fit, and of which neither follows a number that was guessed, are the model's own. A guessed number
 is known to be without influence if the model fails with others in the same place by the same sizes, or cannot have
@@ -18,15 +18,15 @@ import torch
 
 from ..failures import text_of
 from ..frames import Places
-from .attempts import Call, Outcome
-from .failing_lines import own_frames
-from .feeds import optional_inputs
-from .guesses import Path, Size, Tensor, Text, Trial, changed, leaves, part_at
-from .layers import BATCH
-from .operators import BROADCASTING, channels_of, of_rank
-from .sizes import tensors, with_dimension
+from .evidence import own_frames
+from .priors.inputs import optional_inputs
+from .priors.tables import BATCH
+from .rules.ranks_dtypes import channels_of, of_rank
+from .rules.sizes import BROADCASTING
+from .runner import TorchCall, TrialOutcome
+from .values import Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
 
-Run = Callable[[Trial], Outcome | None]
+Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
 _Unfit = frozenset[tuple[int, int, int]]
 """Which dimension, counted from the last, has which two sizes that should be one."""
@@ -41,7 +41,7 @@ _BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
 """What torch's recurrent layers say, which look at sizes before they call a function."""
 
 
-def contradicts_itself(trial: Trial, outcome: Outcome, run: Run, places: Places) -> bool:
+def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: Places) -> bool:
     """Whether ``trial``, which failed, would fail in the same place with whatever sizes and ranks of its inputs.
 
     False wherever that is not known.
@@ -50,8 +50,8 @@ def contradicts_itself(trial: Trial, outcome: Outcome, run: Run, places: Places)
     if model is None or not _unfit(outcome) or not _is_all_sizes(trial):
         return False
     effects = _Effects(outcome, run, places)
-    options = optional_inputs(model, trial.fed)
-    if any(effects.of(changed(trial, ("fed", key), guess)) != "same" for key, guess in options):
+    options = optional_inputs(model, trial.inputs)
+    if any(effects.of(changed(trial, ("inputs", key), guess)) != "same" for key, guess in options):
         return False
     if effects.of(*_of_other_ranks(trial)) == "other":
         return False
@@ -70,7 +70,7 @@ def contradicts_itself(trial: Trial, outcome: Outcome, run: Run, places: Places)
 class _Effects:
     """What other numbers change in a failure."""
 
-    def __init__(self, outcome: Outcome, run: Run, places: Places) -> None:
+    def __init__(self, outcome: TrialOutcome, run: Run, places: Places) -> None:
         self._first = outcome
         self._run = run
         self._places = places
@@ -98,15 +98,15 @@ class _Effects:
         # It fails earlier, or there for another reason, as for its rank.
         return "refused" if not is_as_far and _is_by_weights(came) else "unknown"
 
-    def _place_of(self, outcome: Outcome) -> tuple[object, ...]:
+    def _place_of(self, outcome: TrialOutcome) -> tuple[object, ...]:
         assert outcome.error is not None
         return tuple((frame.f_code, line) for frame, line in own_frames(outcome.error.__traceback__, self._places))
 
 
 def _is_all_sizes(trial: Trial) -> bool:
     """Whether nothing was guessed but inputs, and these are tensors and numbers: no others could be told to fail."""
-    is_said = isinstance(trial.made, Text) or not trial.made.parts
-    parts = [part for path, part in leaves(trial) if path[0] == "fed"]
+    is_said = isinstance(trial.init, Text) or not trial.init.parts
+    parts = [part for path, part in leaves(trial) if path[0] == "inputs"]
     return is_said and bool(parts) and all(isinstance(part, (Tensor, Size)) for part in parts)
 
 
@@ -152,14 +152,14 @@ def _with_rank(trial: Trial, given: list[tuple[Path, Tensor]], by: int, kept: bo
     return trial
 
 
-def _is_by_weights(outcome: Outcome) -> bool:
+def _is_by_weights(outcome: TrialOutcome) -> bool:
     """Whether it is parameters that sizes do not fit."""
     call = outcome.failing
     by_weights = call is None or any(isinstance(value, torch.nn.Parameter) for value in call.args)
     return by_weights and bool(_unfit(outcome))
 
 
-def _unfit(outcome: Outcome) -> _Unfit:
+def _unfit(outcome: TrialOutcome) -> _Unfit:
     """Sizes that should be equal in what raised; none where it raised for something else."""
     call = outcome.failing
     if call is None:
@@ -174,7 +174,7 @@ def _unfit(outcome: Outcome) -> _Unfit:
     return frozenset() if sizes is None or sizes[0] == sizes[1] else frozenset({(0, *sizes)})
 
 
-def _features(call: Call, name: str, given: list[torch.Tensor]) -> tuple[int, int] | None:
+def _features(call: TorchCall, name: str, given: list[torch.Tensor]) -> tuple[int, int] | None:
     """How many features a layer is given, and how many it wants; None for functions that have no such thing."""
     if not given or not given[0].dim():
         return None

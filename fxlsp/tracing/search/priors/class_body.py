@@ -1,4 +1,4 @@
-"""What the body of a class says of its arguments before anything is run: which of them are counts, and which flags."""
+"""Counts, flags and lists among the arguments of a class, read off its syntax before anything is run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 
 @dataclass
-class Body:
-    """Names of arguments, and of the attributes and keys of configurations."""
+class ClassBody:
+    """Names of arguments, and of attributes and keys of configurations, by how the methods use them."""
 
     counts: set[str] = field(default_factory=set)
     """What is counted up to."""
@@ -26,9 +26,9 @@ class Body:
     """Of what a fixed number of layers is taken before it is divided into blocks: the depth with two in each part."""
 
 
-def body_of(target: Any) -> Body:
-    """What the methods of a class, and of those that it is made from, say; of a factory, what it says itself."""
-    found = Body()
+def body_of(target: Any) -> ClassBody:
+    """Read the methods of a class and of its bases, or a factory itself."""
+    found = ClassBody()
     classes = inspect.getmro(target) if isinstance(target, type) else ()
     members = [member for cls in classes if not is_torchs(cls) for member in vars(cls).values()]
     for function in members if classes else [target]:
@@ -41,7 +41,7 @@ def body_of(target: Any) -> Body:
 
 
 def looped_over(function: Any) -> set[str]:
-    """What a function loops over or asks the length of, or reads items of by a loop's number: lists, most likely."""
+    """Return what a function loops over, asks the length of or indexes by a loop's number: lists, most likely."""
     found: set[str] = set()
     for node in ast.walk(_tree(function)):
         match node:
@@ -70,7 +70,7 @@ def _looped(iterated: ast.expr) -> Iterator[str]:
 
 
 def is_torchs(cls: type) -> bool:
-    """Whether a class is none of the user's: torch's, or Python's own."""
+    """Return whether a class is torch's or Python's, and not the user's."""
     return cls.__module__.partition(".")[0] in ("torch", "builtins", "typing", "abc")
 
 
@@ -82,7 +82,7 @@ def _tree(function: Any) -> ast.AST:
 
 @lru_cache(maxsize=32)
 def tree_of(code: CodeType) -> ast.Module:
-    """The syntax of the function of which this is the code; nothing if its text does not parse.
+    """Parse the function of which this is the code; an empty module if its text does not parse.
 
     Remembered, since many tries end in the same function.
     """
@@ -93,7 +93,7 @@ def tree_of(code: CodeType) -> ast.Module:
         return ast.Module([], [])
 
 
-def _note(node: ast.AST, found: Body) -> None:
+def _note(node: ast.AST, found: ClassBody) -> None:
     match node:
         case ast.Call(func=ast.Name(id="range"), args=args):
             found.counts.update(name for arg in args[-1:] for name in _name(arg))
@@ -107,7 +107,7 @@ def _note(node: ast.AST, found: Body) -> None:
             found.flags.update(_name(left))
 
 
-def _note_loop(node: ast.AST, found: Body) -> None:
+def _note_loop(node: ast.AST, found: ClassBody) -> None:
     """The elements of ``depths`` are counts where each is counted up to."""
     if isinstance(node, (ast.For, ast.comprehension)):
         over = node.iter

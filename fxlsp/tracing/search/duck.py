@@ -1,4 +1,4 @@
-"""An argument of which nothing is known: it acts as whatever it is used as, and remembers that."""
+"""A value that acts as whatever it is used as, and remembers that: it replaces an argument of unknown type in a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import torch
 import torch.fx
 from torch.nn.modules import utils as module_utils
 
-from .guesses import RESULT, Guess, Open, Path
+from .values import RESULT, Guess, Open, Path
 
 _UNKNOWN_LENGTH = 3
 _REPEATING = module_utils._single.__code__.co_name
@@ -39,8 +39,8 @@ PartMaker = Callable[[str, str], tuple[Guess, Any]]
 
 
 @dataclass
-class Use:
-    """What a chameleon was used as."""
+class DuckUse:
+    """What a duck value was used as."""
 
     open: Open
     path: Path
@@ -78,7 +78,7 @@ class Use:
     """The parts that were handed out, by key."""
 
     def note_comparison(self, other: object) -> None:
-        if isinstance(other, (str, int)) and not isinstance(other, (bool, Chameleon)) and other not in self.compared:
+        if isinstance(other, (str, int)) and not isinstance(other, (bool, DuckValue)) and other not in self.compared:
             self.compared.append(other)
 
     def known_length(self) -> int:
@@ -89,10 +89,10 @@ class Use:
         return self.length
 
 
-class Chameleon(int):
+class DuckValue(int):
     """An int with attributes, items and a call. Each has a class of its own, whose name stands in error messages."""
 
-    fxlsp_use: Use
+    fxlsp_use: DuckUse
     fxlsp_part: PartMaker
 
     def __getattr__(self, name: str) -> Any:
@@ -173,7 +173,7 @@ class Chameleon(int):
             if RESULT not in self.fxlsp_use.values:
                 _handed_out(self, RESULT, self.fxlsp_use.open.name)
             return self.fxlsp_use.values[RESULT]
-        if not args and not kwargs and not self.fxlsp_use.open.fed and _SIZE.fullmatch(self.fxlsp_use.open.name):
+        if not args and not kwargs and not self.fxlsp_use.open.is_input and _SIZE.fullmatch(self.fxlsp_use.open.name):
             name = self.fxlsp_use.open.name.removeprefix("get_")
             self.fxlsp_use.result = self.fxlsp_use.result or _handed_out(self, RESULT, name)
             return self.fxlsp_use.values[RESULT]
@@ -202,22 +202,22 @@ class Chameleon(int):
     def __bool__(self) -> bool:
         return int(self) != 0
 
-    def __deepcopy__(self, memo: object) -> Chameleon:
+    def __deepcopy__(self, memo: object) -> DuckValue:
         return self
 
-    def __copy__(self) -> Chameleon:
+    def __copy__(self) -> DuckValue:
         return self
 
 
-def chameleon(guess: Open, path: Path, part: PartMaker) -> Chameleon:
-    """A chameleon for ``guess``, which stands at ``path``."""
-    members = {"fxlsp_use": Use(guess, path), "fxlsp_part": staticmethod(part)}
-    made: Chameleon = type(class_name(path), (Chameleon,), members)(guess.size)
+def duck_value(guess: Open, path: Path, part: PartMaker) -> DuckValue:
+    """Return a duck value for ``guess``, the part at ``path``."""
+    members = {"fxlsp_use": DuckUse(guess, path), "fxlsp_part": staticmethod(part)}
+    made: DuckValue = type(class_name(path), (DuckValue,), members)(guess.size)
     return made
 
 
 def class_name(path: Path) -> str:
-    """Of the class of the chameleon at ``path``, as error messages show it."""
+    """Of the class of the duck value at ``path``, as error messages show it."""
     return "fxlsp_unknown_" + re.sub(r"\W+", "_", "_".join(path))
 
 
@@ -232,12 +232,12 @@ def _tensors_in(values: Iterable[Any]) -> Iterator[Any]:
             yield from _tensors_in(value.values())
 
 
-def _handed_out(owner: Chameleon, key: str, name: str) -> Guess:
+def _handed_out(owner: DuckValue, key: str, name: str) -> Guess:
     guess, owner.fxlsp_use.values[key] = owner.fxlsp_part(key, name)
     return guess
 
 
-def _word_method(self: Chameleon, name: str) -> Callable[..., Any]:
+def _word_method(self: DuckValue, name: str) -> Callable[..., Any]:
     def method(*args: Any) -> Any:
         if name in ("startswith", "endswith"):
             for arg in args:
@@ -248,7 +248,7 @@ def _word_method(self: Chameleon, name: str) -> Callable[..., Any]:
     return method
 
 
-def _mapping_method(self: Chameleon, name: str) -> Callable[..., Any]:
+def _mapping_method(self: DuckValue, name: str) -> Callable[..., Any]:
     def method(*args: Any, **kwargs: Any) -> Any:
         if name in ("get", "pop", "setdefault") and args:
             return self[args[0]] if len(args) == 1 or args[1] is None else args[1]

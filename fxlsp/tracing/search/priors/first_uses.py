@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import os
 import re
 import sys
-from collections.abc import Iterator
-from types import FrameType
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 import torch.fx
 
-from ..building import seed
-from ..entry import entry_of
-from ..fakes import OnCpu
-from .axes import UNKNOWN, shape_of, unpacked_into
-from .budget import OutOfTimeError
-from .guesses import Group, Tensor
-from .joins import JOINING
-from .layers import BATCH, input_of, rank_of, spatial
-from .names import SEQUENCE, image_sizes
+from ...building import seed
+from ...entry import entry_of
+from ...fakes import OnCpu
+from ..budget import OutOfTimeError
+from ..runner import JOINING
+from ..values import Group, Tensor
+from .layers import image_sizes, input_of, rank_of, spatial
+from .tables import BATCH, BATCHES, CHANNELS, DEPTHS, EDGES, IMAGE, SEQUENCE, SIZE_OF_SHAPE, STEPS, VOLUME
 
+UNKNOWN = 0
+"""The size of a dimension of which nothing is known: that of channels."""
 _DEEPEST = 12
 """Operations between an input and the layer that says what it is."""
-_SIZES = re.compile(r".*(size|shape|hw)")
 _SAME = re.compile(
     r"""relu|leaky_relu|gelu|sigmoid|tanh|silu|elu|dropout|dropout2d|dropout3d|contiguous|float|clone|to|type
     |add|mul|sub|truediv|div|pow|iadd|abs|exp|log|clamp|neg|softmax|log_softmax|normalize|cuda|detach
@@ -101,7 +103,7 @@ def _unpacked_tuple(node: torch.fx.Node, modules: Modules) -> Group | None:
         items.setdefault(index, []).append(user)
     if len(items) < 2 or set(items) != set(range(len(items))):
         return None
-    if _SIZES.fullmatch(str(node.target)):
+    if SIZE_OF_SHAPE.fullmatch(str(node.target)):
         return image_sizes(len(items))
     parts = [_of_several(items[index], modules) for index in range(len(items))]
     known = next((part for part in parts if part is not None and 0 not in part.shape), Tensor(()))
@@ -262,3 +264,55 @@ def _flat(values: object) -> Iterator[object]:
             yield from _flat(value)
     else:
         yield values
+
+
+def shape_of(names: Sequence[str]) -> tuple[int, ...] | None:
+    """The shape that is unpacked into ``names``, with channels :data:`UNKNOWN`; None if they do not tell.
+
+    Which dimension is the channels' is what matters: every layer has its own place for it.
+    """
+    if len(names) < 3:
+        return None
+    is_batch_second = bool(BATCHES.fullmatch(names[1])) and not BATCHES.fullmatch(names[0])
+    places = [index for index in range(1, len(names)) if not (index == 1 and is_batch_second)]
+    channels = _only(CHANNELS, names, places)
+    if channels is None:
+        channels = _only(DEPTHS, names, places)
+    if channels is None:
+        return None
+    first = (SEQUENCE, BATCH) if is_batch_second else (BATCH,)
+    rest = [UNKNOWN if index == channels else _size(names[index], len(names)) for index in places]
+    return (*first, *rest)
+
+
+def _only(pattern: re.Pattern[str], names: Sequence[str], places: list[int]) -> int | None:
+    found = [index for index in places if pattern.fullmatch(names[index])]
+    return found[0] if len(found) == 1 else None
+
+
+def _size(name: str, rank: int) -> int:
+    if STEPS.fullmatch(name) or rank == 3:
+        return SEQUENCE
+    return IMAGE if EDGES.fullmatch(name) or rank < 5 else VOLUME
+
+
+def unpacked_into(frame: FrameType) -> tuple[str, ...]:
+    """The names of the local variables into which ``frame`` unpacks right now; none if it does not."""
+    return _stored(frame.f_code, frame.f_lasti)
+
+
+@lru_cache(maxsize=64)
+def _stored(code: CodeType, at: int) -> tuple[str, ...]:
+    following = (each for each in dis.get_instructions(code) if each.offset >= at)
+    unpacking = next(following, None)
+    if unpacking is None or unpacking.opname != "UNPACK_SEQUENCE":
+        return ()
+    names: list[str] = []
+    for each in following:
+        if each.opname == "CACHE":
+            continue
+        if not each.opname.startswith("STORE_FAST") or len(names) >= (unpacking.arg or 0):
+            break
+        # Python 3.13 stores two at once.
+        names += each.argval if isinstance(each.argval, tuple) else (each.argval,)
+    return tuple(names) if len(names) == unpacking.arg else ()

@@ -1,4 +1,4 @@
-"""What a recurrent layer of torch's needs where it raises: the shape of its states, and one step of a sequence."""
+"""Recurrent layers: the shape of their states, and one step of a sequence."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
-from .guesses import Group, Guess, Tensor, Trial, changed, part_at
-from .layers import BATCH
-from .sizes import tensors
+from ..evidence import Evidence
+from ..priors.tables import BATCH
+from ..values import Edit, Group, Guess, Path, Tensor, Trial, edited, input_tensors, list_of, part_at, several
+from .registry import rule
 
 _RNNBase = torch.nn.RNNBase
 _RNNCellBase = torch.nn.RNNCellBase
@@ -20,7 +21,7 @@ _Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class _Call:
+class _LayerCall:
     """A call of a recurrent layer that raised."""
 
     layer: torch.nn.Module
@@ -46,30 +47,30 @@ class _Call:
         return (self.given.shape[place],) if self.given.dim() > 2 else ()
 
 
-def read(trial: Trial, error: BaseException) -> Iterator[Trial]:
-    """Trials in which a recurrent layer that raised ``error`` gets what it needs."""
-    call = _raising(error.__traceback__)
+@rule("state of a recurrent layer", "kind")
+def _recurrent(evidence: Evidence) -> Iterator[Edit]:
+    """Give a recurrent layer states of its shape, or one step where several became features of one."""
+    call, trial = _raising(evidence.error.__traceback__), evidence.trial
     if call is None:
         return
     width: Any = call.layer.input_size
     if call.given.shape[-1] != width:
-        yield from fewer_steps(trial, call.given.shape[-1], width)
-        return
-    if isinstance(call.states, torch.Tensor):
+        yield from _fewer_steps(trial, call.given.shape[-1], width)
+    elif isinstance(call.states, torch.Tensor):
         if len(call.wanted) == 1:
             yield from _reshaped(trial, tuple(call.states.shape), call.wanted[0])
         else:
             yield from _in_pairs(trial, tuple(call.states.shape), call.wanted)
     elif isinstance(call.states, (tuple, list)) and len(call.states) == len(call.wanted) == 2:
-        together = trial
+        together: dict[Path, Guess | None] = {}
         for state, wanted in zip(call.states, call.wanted, strict=True):
             if isinstance(state, torch.Tensor):
-                together = next(_reshaped(together, tuple(state.shape), wanted), together)
-        if together != trial:
+                together.update(next(_reshaped(edited(trial, together), tuple(state.shape), wanted), {}))
+        if together:
             yield together
 
 
-def _raising(traceback: TracebackType | None) -> _Call | None:
+def _raising(traceback: TracebackType | None) -> _LayerCall | None:
     found = None
     while traceback is not None:
         held = traceback.tb_frame.f_locals
@@ -80,19 +81,19 @@ def _raising(traceback: TracebackType | None) -> _Call | None:
             and given.dim()
             and "hx" in held
         ):
-            found = _Call(layer, given, held["hx"])
+            found = _LayerCall(layer, given, held["hx"])
         traceback = traceback.tb_next
     return found
 
 
-def _reshaped(trial: Trial, got: _Shape, wanted: _Shape) -> Iterator[Trial]:
+def _reshaped(trial: Trial, got: _Shape, wanted: _Shape) -> Iterator[Edit]:
     """Trials in which the input that became a state of one shape becomes one of another: as it is, or a part of it."""
     if got == wanted:
         return
-    for path, tensor in tensors(trial):
+    for path, tensor in input_tensors(trial):
         shape = _before(tensor.shape, got, wanted)
-        if path[0] == "fed" and shape is not None:
-            yield changed(trial, path, Tensor(shape))
+        if shape is not None:
+            yield {path: Tensor(shape)}
 
 
 def _before(shape: _Shape, got: _Shape, wanted: _Shape) -> _Shape | None:
@@ -108,33 +109,28 @@ def _before(shape: _Shape, got: _Shape, wanted: _Shape) -> _Shape | None:
     return None
 
 
-def _in_pairs(trial: Trial, got: _Shape, wanted: tuple[_Shape, ...]) -> Iterator[Trial]:
+def _in_pairs(trial: Trial, got: _Shape, wanted: tuple[_Shape, ...]) -> Iterator[Edit]:
     """Trials in which an LSTM gets two states for what was one tensor, and so for each beside it."""
-    pair: Guess = Group("tuple", tuple((f"[{index}]", Tensor(shape)) for index, shape in enumerate(wanted)))
-    for path, tensor in tensors(trial):
-        if path[0] != "fed":
-            continue
+    pair = list_of(map(Tensor, wanted), "tuple")
+    for path, tensor in input_tensors(trial):
         if tensor.shape == got:
             beside = part_at(trial, path[:-1]) if len(path) > 2 else None
             if isinstance(beside, Group) and all(part == tensor for _, part in beside.items):
-                yield changed(trial, path[:-1], replace(beside, items=tuple((key, pair) for key, _ in beside.items)))
-            yield changed(trial, path, pair)
+                yield {path[:-1]: replace(beside, items=tuple((key, pair) for key, _ in beside.items))}
+            yield {path: pair}
         elif tensor.shape[1:] == got:
-            several = tuple((f"[{index}]", pair) for index in range(tensor.shape[0]))
-            yield changed(trial, path, Group("list", several))
+            yield {path: several(pair, tensor.shape[0])}
 
 
-def fewer_steps(trial: Trial, got: int, want: int) -> Iterator[Trial]:
+def _fewer_steps(trial: Trial, got: int, want: int) -> Iterator[Edit]:
     """Trials with one step of a sequence, or one sequence, where several became features of one."""
     if want <= 0 or got <= want or got % want:
         return
-    for path, tensor in tensors(trial):
+    for path, tensor in input_tensors(trial):
         behind = () if tensor.dtype == "long" else tensor.shape[-1:]
         before = tensor.shape[: len(tensor.shape) - len(behind)]
-        if path[0] == "fed" and prod(before) % (got // want) == 0:
-            yield from (
-                changed(trial, path, replace(tensor, shape=(*each, *behind))) for each in _shares(before, got // want)
-            )
+        if prod(before) % (got // want) == 0:
+            yield from ({path: replace(tensor, shape=(*each, *behind))} for each in _shares(before, got // want))
 
 
 def _shares(shape: _Shape, times: int) -> Iterator[_Shape]:

@@ -17,23 +17,23 @@ from ..failures import text_of
 from ..feeding import complete_recipe
 from ..recipes import RecipeError, default_init, find_target
 from ..torch_private import FakeTensorMode
-from .attempts import Under
 from .budget import Budget
-from .makings import is_nothing, parameters_of
-from .searching import Found, Search
+from .engine import Search, SearchResult
+from .priors.constructor import is_nothing, parameters_of
+from .runner import RunConditions
 
 _FAKES_LOG = logging.getLogger(FakeTensorMode.__module__)
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argument")
 
 
-class Lacking:
-    """Finds what a target lacks."""
+class RecipeSearch:
+    """The search for what a target's recipe leaves open."""
 
-    def __init__(self, target: Target, loaded: Loaded, under: Under, guess: Recipe | None = None) -> None:
+    def __init__(self, target: Target, loaded: Loaded, conditions: RunConditions, guess: Recipe | None = None) -> None:
         """``guess`` is tried first: what was found before an edit is likely to hold after it."""
         self._target = target
         self._loaded = loaded
-        self._under = under
+        self._conditions = conditions
         self._guess = guess
 
     def making(self) -> Target | None:
@@ -93,17 +93,17 @@ class Lacking:
         found = self.found(None if is_called else built.init)
         return self._target if found.inputs is None else self._with(found)
 
-    def found(self, init: str | None) -> Found:
+    def found(self, init: str | None) -> SearchResult:
         """What a search finds; ``init`` is how the model is made, where that is said or the target is one."""
         with _torch_restored():
-            search = Search(self._loaded.names, self._under, Budget())
+            search = Search(self._loaded.names, self._conditions, Budget())
             if self._guess is not None and init in (None, self._guess.init):
                 search.begin_with(self._guess)
             if init is not None:
                 return search.of_model(init)
             return search.of_target(find_target(self._loaded.module, self._target.name), self._target.name)
 
-    def _with(self, found: Found) -> Target:
+    def _with(self, found: SearchResult) -> Target:
         if found.init is None:
             return self._target
         is_guessed = self._target.init is None and not found.init.endswith("()")

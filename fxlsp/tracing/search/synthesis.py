@@ -1,18 +1,35 @@
-"""From what a chameleon was used as to a value that can be used like that."""
+"""Values that can be used as duck values were used."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
 from types import ModuleType
 
 import torch
 
-from .chameleon import Use
-from .guesses import RESULT, Group, Guess, Open, Path, Returning, Size, Tensor, Text, Trial, changed, leaves, part_at
-from .names import CONVOLUTION, FIRST, FIRST_BY_NAME, IDENTITY, called_class, called_module, likely_words, sizes_of
+from .duck import DuckUse
+from .priors.constructor import called_class, called_module, likely_words
+from .priors.tables import CONVOLUTION, IDENTITY
+from .values import (
+    INIT,
+    INPUTS,
+    RESULT,
+    Group,
+    Guess,
+    Open,
+    Path,
+    Returning,
+    Size,
+    Tensor,
+    Text,
+    Trial,
+    changed,
+    forward_with,
+    part_at,
+    sizes_of,
+)
 
 _OF_MODULES = frozenset(dir(torch.nn.Module)) | {
     "weight",
@@ -22,21 +39,27 @@ _OF_MODULES = frozenset(dir(torch.nn.Module)) | {
     "in_channels",
     "out_channels",
 }
-_MOST_BLOCKS = 4
-"""Building blocks that are tried."""
+FIRST = forward_with("first")
+FIRST_BY_NAME = forward_with("first", by_name=True)
+RETURNS_FIRST = f"type('Block', (torch.nn.Identity,), {{'forward': {FIRST}}})()"
 _OF_LOSSES = frozenset(dir(torch.nn.MSELoss()))
 _OF_TENSORS = frozenset(dir(torch.Tensor)) - {"name", "names"}
 
 
-class Settling:
-    """Replaces the open parts of a guess by what their chameleons were used as."""
+class Synthesis:
+    """Replaces the open parts of a guess by what their duck values were used as."""
 
-    def __init__(self, uses: Mapping[Path, Use], module: ModuleType) -> None:
+    def __init__(self, uses: Mapping[Path, DuckUse], module: ModuleType) -> None:
         self._uses = uses
         self._module = module
 
+    def of_trial(self, trial: Trial) -> Trial:
+        """Return ``trial`` without open parts."""
+        inputs = None if trial.inputs is None else self.of(trial.inputs, INPUTS)
+        return replace(trial, init=self.of(trial.init, INIT), inputs=inputs if isinstance(inputs, Group) else None)
+
     def of(self, guess: Guess, path: Path) -> Guess:
-        """``guess``, which stands at ``path``, without open parts."""
+        """Return ``guess``, the part at ``path``, without open parts."""
         if isinstance(guess, Group):
             made = guess
             for key, part in guess.items:
@@ -47,7 +70,7 @@ class Settling:
         use = self._uses.get(path)
         return Size(guess.size) if use is None else self._of(use, path)
 
-    def _of(self, use: Use, path: Path) -> Guess:
+    def _of(self, use: DuckUse, path: Path) -> Guess:
         if use.lists_modules and not use.calls and use.ran < 2 and use.attributes.keys() <= _OF_MODULES:
             return Text("torch.nn.Sequential(torch.nn.Identity())")
         if use.maybe_makes and use.ran:
@@ -65,7 +88,7 @@ class Settling:
             return Group("dict", ())
         return _plain(use)
 
-    def _callable(self, use: Use, path: Path) -> Guess:
+    def _callable(self, use: DuckUse, path: Path) -> Guess:
         result = dict(use.open.known).get(RESULT, use.result)
         if result is not None:
             return Group("function", ((RESULT, self.of(result, (*path, RESULT))),))
@@ -88,14 +111,14 @@ class Settling:
             return Text(made if use.calls else f"{made}()")
         return Text(_class_for(use) if use.calls else name)
 
-    def _own_class(self, use: Use) -> str | None:
+    def _own_class(self, use: DuckUse) -> str | None:
         """A class of the file that looks like a building block, has these attributes, and can be called like that.
 
         None if none can, but the class of torch's that has its name.
         """
         blocks = [
             name
-            for name in _blocks(self._module)
+            for name in building_blocks(self._module)
             if all(hasattr(getattr(self._module, name), attribute) for attribute in use.attributes)
         ]
         fitting = (name for name in blocks if all(_takes(getattr(self._module, name), *call) for call in use.calls))
@@ -109,38 +132,38 @@ class Settling:
             return None
         return found or next(iter(blocks), None)
 
-    def _attribute(self, use: Use, name: str, path: Path) -> Guess:
+    def _attribute(self, use: DuckUse, name: str, path: Path) -> Guess:
         return self.of(use.attributes[name], (*path, f".{name}"))
 
-    def _entry(self, use: Use, key: str | int, path: Path) -> Guess:
+    def _entry(self, use: DuckUse, key: str | int, path: Path) -> Guess:
         return self.of(use.entries[key], (*path, f"[{key!r}]"))
 
-    def _with_attributes(self, use: Use, path: Path) -> Guess:
+    def _with_attributes(self, use: DuckUse, path: Path) -> Guess:
         names = use.attributes.keys()
         if "shape" in names and names <= _OF_TENSORS and not use.open.name.endswith("space"):
             return Tensor(self._shape(use, path))
-        if names <= _OF_TENSORS and use.open.fed:
+        if names <= _OF_TENSORS and use.open.is_input:
             return Tensor((2, use.open.size))
         if names <= _OF_MODULES:
             return Text("torch.nn.Linear(32, 32)" if "weight" in names else "torch.nn.Identity()")
         items = tuple((name, self._attribute(use, name, path)) for name in use.attributes)
         return Group("record" if use.mapping else "namespace", items)
 
-    def _shape(self, use: Use, path: Path) -> tuple[int, ...]:
+    def _shape(self, use: DuckUse, path: Path) -> tuple[int, ...]:
         """Of a tensor of which sizes were read: of all that it was read of, but no less than a matrix."""
         shape = self._uses.get((*path, ".shape"))
         indices = [key for key in shape.entries if isinstance(key, int)] if shape is not None else []
         length = (shape.length if shape is not None else None) or max([1, *indices]) + 1
         return (shape.open.size if shape is not None else use.open.size,) * length
 
-    def _mapping(self, use: Use, path: Path) -> Guess:
+    def _mapping(self, use: DuckUse, path: Path) -> Guess:
         if use.attributes:
             keys = {str(key): self._entry(use, key, path) for key in use.entries}
             names = {name: self._attribute(use, name, path) for name in use.attributes}
             return Group("record", tuple({**keys, **names}.items()))
         return Group("dict", tuple((repr(key), self._entry(use, key, path)) for key in use.entries))
 
-    def _sequence(self, use: Use, path: Path) -> Guess:
+    def _sequence(self, use: DuckUse, path: Path) -> Guess:
         indices = [key for key in use.entries if isinstance(key, int)]
         parts = sizes_of(max([use.length or 0, *(index + 1 for index in indices)]), use.open.size)
         for index in indices:
@@ -148,8 +171,8 @@ class Settling:
         return parts
 
 
-def with_parts(trial: Trial, uses: Mapping[Path, Use]) -> Trial:
-    """The trial with the parts that chameleons handed out, so that each can be corrected by itself."""
+def with_parts(trial: Trial, uses: Mapping[Path, DuckUse]) -> Trial:
+    """Return the trial with the parts that duck values handed out, so that each can be corrected by itself."""
     for path, use in sorted(uses.items()):
         handed_out = {f".{name}": part for name, part in use.attributes.items()}
         handed_out |= {f"[{key!r}]": part for key, part in use.entries.items()}
@@ -160,24 +183,8 @@ def with_parts(trial: Trial, uses: Mapping[Path, Use]) -> Trial:
     return trial
 
 
-def other_blocks(trial: Trial, module: ModuleType) -> Iterator[Trial]:
-    """Trials with another building block of the file, where one was handed in: first those named like the model."""
-    name = trial.made.name if isinstance(trial.made, Group) else ""
-    blocks = sorted(_blocks(module), key=lambda block: -_alike(block, name))
-    for path, part in leaves(trial):
-        if isinstance(part, Text) and part.code in blocks:
-            attributes = {key for key in ("expansion",) if hasattr(getattr(module, part.code), key)}
-            others = (block for block in blocks if all(hasattr(getattr(module, block), key) for key in attributes))
-            yield from (changed(trial, path, Text(block)) for block in islice(others, _MOST_BLOCKS))
-
-
-def _alike(one: str, other: str) -> int:
-    """How many letters two names begin with alike."""
-    return next((index for index, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), 0)
-
-
-def _blocks(module: ModuleType) -> list[str]:
-    """Classes of the file that look like building blocks."""
+def building_blocks(module: ModuleType) -> list[str]:
+    """Return the classes of the file that look like building blocks."""
     return [
         name
         for name, value in vars(module).items()
@@ -188,7 +195,7 @@ def _blocks(module: ModuleType) -> list[str]:
     ]
 
 
-def _class_for(use: Use) -> str:
+def _class_for(use: DuckUse) -> str:
     """A class of torch's, with a kernel where what calls it leaves that to it."""
     text = called_class(use.open.name)
     if text == CONVOLUTION and not _make_convolutions(use):
@@ -196,7 +203,7 @@ def _class_for(use: Use) -> str:
     return text
 
 
-def _make_convolutions(use: Use) -> bool:
+def _make_convolutions(use: DuckUse) -> bool:
     """Whether the calls tell sizes and a kernel, as they do of a convolution."""
     return all(_takes(torch.nn.Conv2d, *call) for call in use.calls)
 
@@ -210,7 +217,7 @@ def _takes(cls: type, count: int, names: tuple[str, ...]) -> bool:
     return True
 
 
-def _plain(use: Use) -> Guess:
+def _plain(use: DuckUse) -> Guess:
     words = [each for each in use.compared if isinstance(each, str)]
     if words:
         return Text(repr(words[0]))

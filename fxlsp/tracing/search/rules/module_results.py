@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from ..failures import text_of
-from .attempts import Outcome
-from .guesses import Guess, Open, Path, Returning, Text, Trial, changed, leaves
-from .names import IDENTITY, RETURNS_FIRST, name_of
+from ..evidence import Evidence
+from ..priors.tables import IDENTITY
+from ..synthesis import RETURNS_FIRST
+from ..values import Edit, Guess, Open, Path, Returning, Text, is_item, leaves, name_of
+from .registry import rule
 
 _MOST = 4
 """Modules that are tried."""
@@ -23,28 +24,25 @@ _NO_ITEMS = re.compile(r"values expected sparse tensor layout|Tensor' object has
 _NO_KEY = re.compile(r"invalid data type 'str'|valid indices \(got str|indices must be")
 
 
-def read(trial: Trial, outcome: Outcome, words: set[str]) -> Iterator[Trial]:
-    """Trials in which a module returns what the error asks for; first those that the failing line names."""
-    change = _wanted(outcome)
+@rule("result of a module", "omitted", lambda evidence: evidence.is_called)
+def _returned(evidence: Evidence) -> Iterator[Edit]:
+    """Make a module that was handed in return what the error asks for; first those that the failing line names."""
+    change, trial = _wanted(evidence), evidence.trial
     if change is None:
         return
-    handed_in = [item for item in leaves(trial) if _is_module(*item, outcome)]
-    for path, part in sorted(handed_in, key=lambda item: name_of(item[0]) not in words)[:_MOST]:
+    handed_in = [item for item in leaves(trial) if _is_module(*item, evidence)]
+    for path, part in sorted(handed_in, key=lambda item: name_of(item[0]) not in evidence.words)[:_MOST]:
         other = change(part if isinstance(part, Returning) else Returning())
-        beside = [each for each, _ in handed_in if each[:-1] == path[:-1] and re.fullmatch(r"\[\d+\]", each[-1])]
-        together = trial
-        for each in beside if path in beside else ():
+        beside = [each for each, _ in handed_in if is_item(path[-1]) and each[:-1] == path[:-1] and is_item(each[-1])]
+        if beside:
             # Modules in one list are called alike.
-            together = changed(together, each, other)
-        if together != trial:
-            yield together
-        yield changed(trial, path, other)
+            yield dict.fromkeys(beside, other)
+        yield {path: other}
 
 
-def _wanted(outcome: Outcome) -> _Change | None:
-    """How what a module returns has to change; None if the error does not tell."""
-    error = outcome.error
-    text = "" if error is None else text_of(error)
+def _wanted(evidence: Evidence) -> _Change | None:
+    """Return how the result of a module has to change; None if the error does not say."""
+    error, text, failing = evidence.error, evidence.text, evidence.outcome.failing
     if (match := _UNPACKED.search(text)) is not None:
         count = int(match.group(1))
         return lambda returning: Returning(count=count)
@@ -52,8 +50,8 @@ def _wanted(outcome: Outcome) -> _Change | None:
         name = match.group(1)
         return lambda returning: replace(Returning(), attributes=(*returning.attributes, name))
     key = error.args[0] if isinstance(error, KeyError) and error.args else None
-    if key is None and _NO_KEY.search(text) and outcome.failing is not None:
-        key = next((arg for arg in outcome.failing.args[1:] if isinstance(arg, str)), None)
+    if key is None and _NO_KEY.search(text) and failing is not None:
+        key = next((arg for arg in failing.args[1:] if isinstance(arg, str)), None)
     if key is None and _NO_ITEMS.search(text):
         key = "first"
     if isinstance(key, str):
@@ -61,8 +59,8 @@ def _wanted(outcome: Outcome) -> _Change | None:
     return None
 
 
-def _is_module(path: Path, part: Guess, outcome: Outcome) -> bool:
-    if path[0] != "made":
+def _is_module(path: Path, part: Guess, evidence: Evidence) -> bool:
+    if path[0] != "init":
         return False
-    use = outcome.uses.get(path) if isinstance(part, Open) else None
+    use = evidence.uses.get(path) if isinstance(part, Open) else None
     return isinstance(part, Returning) or part in (Text(IDENTITY), Text(RETURNS_FIRST)) or bool(use and use.ran)

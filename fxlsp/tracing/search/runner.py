@@ -1,11 +1,11 @@
-"""One try: a model made and fed by a guess on fake tensors, and how far that went."""
+"""Runs of trials on fake tensors or with data, and how far each went."""
 
 from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -23,11 +23,11 @@ from ..recipes import evaluate
 from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tree_map
 from ..values import batches_of_one
 from .budget import OutOfTimeError
-from .chameleon import Chameleon, Use, chameleon
-from .guesses import RESULT, Group, Guess, Open, Path, Tensor, Trial
-from .joins import JOINING, Join
-from .modes import in_mode_of
+from .duck import DuckUse, DuckValue, duck_value
+from .values import INIT, INPUTS, RESULT, Group, Guess, Open, Path, Progress, Tensor, Trial
 
+JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "dstack"})
+"""Functions that put tensors beside each other."""
 _MOST_JOINS = 8
 """Those that are remembered: what does not fit was joined a few calls ago."""
 _MOST_ELEMENTS = 2**24
@@ -37,7 +37,28 @@ _SET_DATA = inspect.getattr_static(torch.Tensor, "data").__set__
 
 
 @dataclass(frozen=True)
-class Call:
+class Join:
+    """A call that put tensors beside each other."""
+
+    parts: tuple[tuple[int, ...], ...]
+    """The shapes of the tensors."""
+    shape: tuple[int, ...]
+    """The shape of the result."""
+
+    @property
+    def dimension(self) -> int | None:
+        """The dimension along which they were joined; None if the shapes do not tell."""
+        found = [
+            index
+            for index, size in enumerate(self.shape)
+            if all(len(part) == len(self.shape) for part in self.parts)
+            and size == sum(part[index] for part in self.parts)
+        ]
+        return found[0] if len(found) == 1 else None
+
+
+@dataclass(frozen=True)
+class TorchCall:
     """A call of one of torch's functions."""
 
     name: str
@@ -46,24 +67,39 @@ class Call:
     joins: tuple[Join, ...] = ()
     """The last ones before it."""
 
+    @property
+    def function(self) -> str:
+        """The name without underscores, which mark variants of one function."""
+        return self.name.strip("_")
+
+    @property
+    def operands(self) -> list[torch.Tensor]:
+        """The tensors among the arguments."""
+        return [value for value in (*self.args, *self.kwargs.values()) if isinstance(value, torch.Tensor)]
+
+    @property
+    def taken(self) -> list[torch.Tensor]:
+        """The tensors among the arguments by position, those in lists too."""
+        values = [item for arg in self.args for item in (arg if isinstance(arg, (list, tuple)) else [arg])]
+        return [each for each in values if isinstance(each, torch.Tensor)]
+
 
 @dataclass
-class Outcome:
-    """What came of a try."""
+class TrialOutcome:
+    """How far a trial went, and what it left behind."""
 
-    progress: tuple[int, int] = (0, 0)
-    """Stage (0 made, 1 fed) and how much of it ran: the further, the better the guess."""
+    progress: Progress = (0, 0)
     error: BaseException | None = None
-    failing: Call | None = None
+    failing: TorchCall | None = None
     """The call of torch's that raised, if one did."""
-    uses: dict[Path, Use] = field(default_factory=dict)
+    uses: dict[Path, DuckUse] = field(default_factory=dict)
     model: torch.nn.Module | None = None
     output: Any = None
 
 
 @dataclass(frozen=True)
-class Under:
-    """What models are made under, as for the trace itself."""
+class RunConditions:
+    """The fake mode and settings under which models are constructed, as for the trace itself."""
 
     mode: FakeTensorMode
     places: Places
@@ -74,69 +110,69 @@ class Under:
 
 
 PartGuesser = Callable[[Open, str], Guess]
-"""What a part of an open guess is likely to be, by its name."""
+"""Guesses a part of an open guess by its name."""
 
 
-class Attempts:
-    """Carries out tries for one target."""
+class TrialRunner:
+    """Runs the trials of one target, and remembers the models that they construct."""
 
-    def __init__(self, module: ModuleType, under: Under, part: PartGuesser) -> None:
+    def __init__(self, module: ModuleType, conditions: RunConditions, part: PartGuesser) -> None:
         self._module = module
-        self._mode = under.mode
-        self._places = under.places
-        self._really = under.really
+        self._mode = conditions.mode
+        self._places = conditions.places
+        self._really = conditions.really
         self._part = part
-        self._models: dict[Guess, tuple[torch.nn.Module, dict[Path, Use]]] = {}
-        self._failed: tuple[Guess, Outcome] | None = None
-        """The last that could not be made: it is asked for again when it is to be run."""
+        self._models: dict[Guess, tuple[torch.nn.Module, dict[Path, DuckUse]]] = {}
+        self._failed: tuple[Guess, TrialOutcome] | None = None
+        """The last that could not be constructed: it is asked for again when it is to be run."""
 
-    def note_same(self, made: Guess, told: Guess) -> None:
-        """Remember that ``told`` makes the model that ``made`` does, of which it only says more."""
-        if made in self._models:
-            self._models.setdefault(told, self._models[made])
+    def note_same(self, init: Guess, detailed: Guess) -> None:
+        """Remember that ``detailed`` constructs the same model as ``init``: it only names more parts."""
+        if init in self._models:
+            self._models.setdefault(detailed, self._models[init])
 
-    def made(self, trial: Trial) -> Outcome:
-        """Make the model alone."""
-        outcome = Outcome()
-        known = self._models.get(trial.made)
+    def construct(self, trial: Trial) -> TrialOutcome:
+        """Construct the model alone."""
+        outcome = TrialOutcome()
+        known = self._models.get(trial.init)
         if known is not None:
             outcome.model, outcome.uses = known[0], dict(known[1])
             outcome.progress = (1, 0)
             return outcome
-        if self._failed is not None and self._failed[0] == trial.made:
+        if self._failed is not None and self._failed[0] == trial.init:
             return self._failed[1]
         constructions = Constructions(self._places)
         realised = _Realised(self._module, self._part)
         try:
             seed()
-            make = lambda: realised.value(trial.made, ("made",))  # noqa: E731 - one expression, named for the reader
+            make = lambda: realised.value(trial.init, INIT)  # noqa: E731 - one expression, named for the reader
             model = construct(make, constructions, self._mode, self._really)
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"not a module: {type(model).__name__}")
             outcome.model = model
             outcome.progress = (1, 0)
-            self._models[trial.made] = (model, realised.uses)
+            self._models[trial.init] = (model, realised.uses)
         except BaseException as error:
             if isinstance(error, WITHOUT_DATA) and not self._really:
                 # As the trace will do: from now on with data.
                 self._really = True
-                return self.made(trial)
+                return self.construct(trial)
             outcome.error = _checked(error)
             outcome.progress = (0, constructions.count)
-            self._failed = trial.made, outcome
+            self._failed = trial.init, outcome
         outcome.uses = realised.uses
         return outcome
 
-    def run(self, trial: Trial) -> Outcome:
-        """Make the model, and run it."""
-        outcome = self.made(trial)
-        if outcome.model is None or trial.fed is None:
+    def run(self, trial: Trial) -> TrialOutcome:
+        """Construct the model, and call it."""
+        outcome = self.construct(trial)
+        if outcome.model is None or trial.inputs is None:
             return outcome
-        fed, realised = trial.fed, _Realised(self._module, self._part)
+        given, realised = trial.inputs, _Realised(self._module, self._part)
 
         def inputs() -> Any:
             arguments = construct(
-                lambda: realised.value(fed, ("fed",)), Constructions(self._places), self._mode, really=False
+                lambda: realised.value(given, INPUTS), Constructions(self._places), self._mode, really=False
             )
             return tree_map(lambda item: as_fake(self._mode, item), arguments)
 
@@ -144,15 +180,15 @@ class Attempts:
         outcome.uses.update(realised.uses)
         return outcome
 
-    def run_with_data(self, trial: Trial) -> Outcome | None:
-        """Make the model of a concrete trial and run it on tensors with data; None if it is too large for that."""
-        model, fed = self.made(trial).model, trial.fed
-        if model is None or fed is None or sum(each.numel() for each in model.parameters()) > _MOST_ELEMENTS:
+    def run_with_data(self, trial: Trial) -> TrialOutcome | None:
+        """Run a concrete trial with data; None if its model is too large for that."""
+        model, given = self.construct(trial).model, trial.inputs
+        if model is None or given is None or sum(each.numel() for each in model.parameters()) > _MOST_ELEMENTS:
             return None
-        outcome, realised = Outcome(), _Realised(self._module, self._part)
+        outcome, realised = TrialOutcome(), _Realised(self._module, self._part)
 
         def inputs() -> Any:
-            make = lambda: (realised.value(trial.made, ("made",)), realised.value(fed, ("fed",)))  # noqa: E731 - as above
+            make = lambda: (realised.value(trial.init, INIT), realised.value(given, INPUTS))  # noqa: E731 - as above
             outcome.model, arguments = construct(make, Constructions(self._places), self._mode, really=True)
             return arguments
 
@@ -160,9 +196,9 @@ class Attempts:
         return outcome
 
     def _run(
-        self, trial: Trial, outcome: Outcome, inputs: Callable[[], Any], mode: AbstractContextManager[Any]
+        self, trial: Trial, outcome: TrialOutcome, inputs: Callable[[], Any], mode: AbstractContextManager[Any]
     ) -> None:
-        """Run ``outcome.model``, once the inputs are made, and note what comes of it."""
+        """Call ``outcome.model`` with the inputs, and note how far that goes."""
         watch = _Watch()
         try:
             seed()
@@ -177,23 +213,23 @@ class Attempts:
 
 
 def _checked(error: BaseException) -> BaseException:
-    """``error``, if the user's code raised it."""
+    """Return ``error`` if the user's code raised it, and not the budget."""
     if isinstance(error, OutOfTimeError):
         raise error
     return error
 
 
 class _Realised:
-    """Values of guesses, with chameleons for open ones."""
+    """Values of guesses, with duck values for open ones."""
 
     def __init__(self, module: ModuleType, part: PartGuesser) -> None:
-        self.uses: dict[Path, Use] = {}
+        self.uses: dict[Path, DuckUse] = {}
         self._module = module
         self._part = part
 
     def value(self, guess: Guess, path: Path) -> Any:
         if isinstance(guess, Open):
-            return self._chameleon(guess, path)
+            return self._duck(guess, path)
         if isinstance(guess, Tensor) and guess.dtype == "float":
             # As its text would: evaluated a hundred times, texts take longer than the model.
             return torch.randn(guess.shape)
@@ -202,14 +238,14 @@ class _Realised:
         values = {key: self.value(part, (*path, key)) for key, part in guess.items}
         return _collected(guess, values, self._module)
 
-    def _chameleon(self, guess: Open, path: Path) -> Chameleon:
+    def _duck(self, guess: Open, path: Path) -> DuckValue:
         known = dict(guess.known)
 
         def part(key: str, name: str) -> tuple[Guess, Any]:
             found = known.get(key) or self._part(guess, name)
             return found, self.value(found, (*path, key))
 
-        made = chameleon(guess, path, part)
+        made = duck_value(guess, path, part)
         self.uses[path] = made.fxlsp_use
         return made
 
@@ -226,7 +262,7 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
             return type("Block", (torch.nn.Identity,), dict(values))()
         case "function":
             return lambda *_, **__: values[RESULT]
-        case "fed":
+        case "inputs":
             named = {key[:-1]: value for key, value in values.items() if key.endswith("=")}
             return tuple(value for key, value in values.items() if not key.endswith("=")), named
     further = [each for key, several in values.items() if key[0] == "*" for each in several]
@@ -235,12 +271,12 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
 
 
 class _Watch(TorchFunctionMode):
-    """Counts the calls of torch's functions that return, and keeps the one that raises."""
+    """Counts the calls of torch's functions that return, and notes the one that raises."""
 
     def __init__(self) -> None:
         super().__init__()
         self.count = 0
-        self.failing: Call | None = None
+        self.failing: TorchCall | None = None
         self._joins: deque[Join] = deque(maxlen=_MOST_JOINS)
 
     def __torch_function__(
@@ -252,7 +288,7 @@ class _Watch(TorchFunctionMode):
         try:
             result = run(*args, **(kwargs or {}))
         except BaseException:
-            self.failing = Call(getattr(func, "__name__", ""), args, kwargs or {}, tuple(self._joins))
+            self.failing = TorchCall(getattr(func, "__name__", ""), args, kwargs or {}, tuple(self._joins))
             raise
         self.count += 1
         if getattr(func, "__name__", "") in JOINING:
@@ -273,3 +309,20 @@ def _normalised(given: torch.Tensor, running_mean: torch.Tensor | None, *rest: A
     if running_mean is not None and running_mean.shape[0] != given.shape[1]:
         raise RuntimeError(f"running_mean should contain {given.shape[1]} elements not {running_mean.shape[0]}")
     return torch.empty_like(given)
+
+
+@contextmanager
+def in_mode_of(trial: Trial, model: torch.nn.Module) -> Iterator[None]:
+    """Put ``model`` into the mode in which ``trial`` runs it.
+
+    Raises:
+        TypeError: its ``eval()`` does not return it, so that no text says both.
+    """
+    before = [(module, module.training) for module in model.modules()] if trial.eval_mode else []
+    try:
+        if trial.eval_mode and model.eval() is not model:
+            raise TypeError("eval() does not return the model")
+        yield
+    finally:
+        for module, training in before:
+            module.training = training

@@ -1,4 +1,4 @@
-"""What a layer of torch's takes."""
+"""Tensors that torch's layers take."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections.abc import Iterator
 
 import torch
 
-from .guesses import Tensor
-from .names import IMAGE, SEQUENCE, VOLUME
-
-BATCH = 2
-"""Batch normalisation in train mode needs two values a channel."""
+from ..values import Group, Size, Tensor, list_of
+from .tables import BATCH, COLOURS, IMAGE, SEQUENCE, VOLUME
 
 _Conv = torch.nn.modules.conv._ConvNd
 _Transposed = torch.nn.modules.conv._ConvTransposeNd
@@ -20,13 +17,13 @@ _Pool = (torch.nn.modules.pooling._MaxPoolNd, torch.nn.modules.pooling._AvgPoolN
 
 
 def spatial(channels: int, dimensions: int) -> Tensor:
-    """An image, or a signal or volume, of a batch."""
+    """Return a batch of images, signals or volumes."""
     edge = VOLUME if dimensions == 3 else IMAGE
     return Tensor((BATCH, channels, *[edge] * dimensions))
 
 
 def input_of(layer: torch.nn.Module, position: int = 0) -> Tensor | None:
-    """What ``layer`` is likely to be fed as its argument number ``position``; None where it takes nearly anything."""
+    """Return what ``layer`` takes as its argument number ``position``; None if nearly anything."""
     match layer:
         case torch.nn.MultiheadAttention():
             width = (layer.embed_dim, layer.kdim or layer.embed_dim, layer.vdim or layer.embed_dim)[min(position, 2)]
@@ -67,15 +64,21 @@ def _only_input(layer: torch.nn.Module) -> Tensor | None:
 
 
 def rank_of(layer: torch.nn.Module) -> int | None:
-    """The rank of a batch of inputs, for layers that say nothing more."""
+    """Return the rank of a batch of inputs, for layers that say nothing more."""
     name = type(layer).__name__
     dimensions = {"1d": 3, "2d": 4, "3d": 5}.get(name[-2:])
     return 4 if name in ("PixelShuffle", "Upsample", "Unfold") else dimensions
 
 
 def inputs_of_layers(model: torch.nn.Module) -> Iterator[Tensor]:
-    """What the layers of a model are fed, in the order in which they were made."""
+    """Yield what the layers of a model take, in the order in which they were made."""
     for layer in model.modules():
         taken = input_of(layer)
         if taken is not None:
             yield taken
+
+
+def image_sizes(count: int) -> Group | None:
+    """Return as many sizes of a batch of images, the last ones; None if there are not so many."""
+    sizes = (BATCH, COLOURS, IMAGE, IMAGE)[-count:]
+    return list_of(map(Size, sizes), "tuple") if len(sizes) == count else None

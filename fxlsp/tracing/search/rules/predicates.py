@@ -1,4 +1,4 @@
-"""What a failed ``assert``, or the condition of a ``raise``, says of what was wanted."""
+"""Conditions that have to hold: of an ``assert``, a ``raise``, or a branch that binds what is missing."""
 
 from __future__ import annotations
 
@@ -7,20 +7,39 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 
-from .bodies import tree_of
-from .chameleon import Chameleon
-from .failing_lines import Line
-from .guesses import Group, Guess, Open, Path, Size, Tensor, Text, Trial, changed, leaves
-from .lengths import several
-from .makings import instance_of
-from .names import ARRAY, VOCABULARY, array_of, called_module, name_of, sizes_of
-from .operators import of_rank, reranked
-from .sizes import equalised, number_of, with_dimension
+from ..duck import DuckValue
+from ..evidence import Evidence, Line
+from ..priors.class_body import tree_of
+from ..priors.constructor import ARRAY, array_of, called_module, instance_of
+from ..priors.tables import VOCABULARY
+from ..values import (
+    Edit,
+    Group,
+    Guess,
+    Open,
+    Path,
+    Size,
+    Tensor,
+    Text,
+    Trial,
+    edited,
+    groups,
+    leaves,
+    name_of,
+    number_of,
+    of_length,
+    several,
+    sizes_of,
+    with_dimension,
+)
+from .ranks_dtypes import of_rank, reranked
+from .registry import rule
+from .sizes import divisible, equalised
 
 _LARGEST_CHOICE = 12
 """Values of a collection that are tried."""
@@ -39,39 +58,19 @@ _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 
 
-def read(trial: Trial, error: BaseException) -> Iterator[Trial]:
-    """Trials in which the condition holds for want of which ``error`` was raised."""
-    last = _last(error.__traceback__)
+@rule("condition of an assert or raise", "kind")
+def _asserted(evidence: Evidence) -> Iterator[Edit]:
+    """Make the condition hold for want of which the error was raised, in the user's code or in torch's."""
+    last = evidence.error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
     if last is None:
         return
+    error = evidence.error
     unbound = _UNBOUND.search(str(error)) if isinstance(error, UnboundLocalError) else None
-    scope = Scope.of(last.tb_frame)
+    scope = FrameScope.of(last.tb_frame)
     for test, wanted in _conditions(scope.code, last.tb_lineno, unbound.group(1) if unbound else None):
-        yield from Wanted(trial, scope).that(test, wanted)
-
-
-def decisive(frames: Sequence[Line]) -> set[str]:
-    """Names of what decides whether the failing lines run: of the conditions that they stand under."""
-    return {name for frame, line in frames for name in _decisive(frame.f_code, line)}
-
-
-@lru_cache(maxsize=32)
-def _decisive(code: CodeType, line: int) -> frozenset[str]:
-    at = line - code.co_firstlineno + 1
-    branches = (node for node in ast.walk(tree_of(code)) if isinstance(node, (ast.If, ast.IfExp)))
-    tests = [node.test for node in branches if node.lineno <= at <= (node.end_lineno or at)]
-    parts = [part for test in tests for part in ast.walk(test)]
-    return frozenset(
-        part.id if isinstance(part, ast.Name) else part.attr
-        for part in parts
-        if isinstance(part, (ast.Name, ast.Attribute))
-    )
-
-
-def _last(traceback: TracebackType | None) -> TracebackType | None:
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    return traceback
+        yield from Solver(evidence.trial, scope).that(test, wanted)
 
 
 @lru_cache(maxsize=32)
@@ -117,26 +116,26 @@ def _raises(body: list[ast.stmt], line: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Where an expression stands: a function, and the names that are known there."""
+class FrameScope:
+    """A function, and the names that are known in it."""
 
     code: CodeType
     globals: dict[str, Any]
     locals: Mapping[str, Any]
 
     @classmethod
-    def of(cls, frame: FrameType) -> Scope:
+    def of(cls, frame: FrameType) -> FrameScope:
         return cls(frame.f_code, frame.f_globals, frame.f_locals)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Trials in which an expression has another value."""
+class Solver:
+    """Edits of a trial after which an expression of the user's has another value."""
 
     trial: Trial
-    scope: Scope
+    scope: FrameScope
 
-    def that(self, test: ast.expr, wanted: bool) -> Iterator[Trial]:
+    def that(self, test: ast.expr, wanted: bool) -> Iterator[Edit]:
         now = self._value(test)
         if isinstance(now, bool) and now == wanted:
             return
@@ -158,19 +157,20 @@ class Wanted:
                     left = right
             case ast.Name() | ast.Attribute():
                 for path, _ in self._parts(test, self._value(test)):
-                    yield changed(self.trial, path, Text(str(wanted)))
+                    yield {path: Text(str(wanted))}
 
-    def _all_equal(self, chained: list[ast.expr], ops: list[ast.cmpop]) -> Iterator[Trial]:
+    def _all_equal(self, chained: list[ast.expr], ops: list[ast.cmpop]) -> Iterator[Edit]:
         """Lists of one length, that of what else stands in ``len(a) == len(b) == n``: one alone would still fail."""
         equal = [chained[0], *(each for each, op in zip(chained[1:], ops, strict=True) if isinstance(op, ast.Eq))]
         calls = [each for each in equal if isinstance(each, ast.Call) and ast.unparse(each.func) == "len"]
         values = [self._value(each) for each in (*calls, *(each for each in equal if each not in calls))]
         wanted = next((each for each in reversed(values) if isinstance(each, int)), 0)
-        trial = self.trial
+        together: dict[Path, Guess | None] = {}
         for call in calls:
-            trial = next(Wanted(trial, self.scope)._of_length(call.args[0], int(wanted)), trial)
-        if trial != self.trial:
-            yield trial
+            trial = edited(self.trial, together)
+            together.update(next(Solver(trial, self.scope)._of_length(call.args[0], int(wanted)), {}))
+        if together:
+            yield together
 
     def _value(self, expression: ast.expr) -> Any:
         code = compile(ast.Expression(expression), "<condition>", "eval")
@@ -180,7 +180,7 @@ class Wanted:
             # As it may have been what failed in the first place.
             return None
 
-    def _compared(self, left: ast.expr, op: type[ast.cmpop], right: ast.expr) -> Iterator[Trial]:
+    def _compared(self, left: ast.expr, op: type[ast.cmpop], right: ast.expr) -> Iterator[Edit]:
         one, other = self._value(left), self._value(right)
         if op is ast.In:
             yield from self._one_of(left, one, other)
@@ -193,10 +193,10 @@ class Wanted:
             yield from self._equal(right, int(other), int(one) - step)
         if op in (ast.Lt, ast.LtE, ast.Gt, ast.GtE):
             for path, _ in self._parts(left, one):
-                yield changed(self.trial, path, Text("0.5"))
+                yield {path: Text("0.5")}
 
-    def _one_of(self, left: ast.expr, one: Any, choice: Any) -> Iterator[Trial]:
-        if isinstance(choice, (str, torch.Tensor, Chameleon)) or not hasattr(choice, "__iter__"):
+    def _one_of(self, left: ast.expr, one: Any, choice: Any) -> Iterator[Edit]:
+        if isinstance(choice, (str, torch.Tensor, DuckValue)) or not hasattr(choice, "__iter__"):
             return
         values = sorted(choice, key=repr)[:_LARGEST_CHOICE] if isinstance(choice, (set, frozenset)) else choice
         if type(one) is int:
@@ -205,7 +205,7 @@ class Wanted:
         for value in values:
             yield from self._equal(left, one, value)
 
-    def _equal(self, subject: ast.expr, one: Any, other: Any) -> Iterator[Trial]:
+    def _equal(self, subject: ast.expr, one: Any, other: Any) -> Iterator[Edit]:
         """``subject``, which is ``one``, made equal to ``other``."""
         match subject:
             case ast.BinOp(left=left, op=ast.Mod(), right=right) if other == 0:
@@ -222,8 +222,8 @@ class Wanted:
                 yield from self._of_length(sequence, int(other))
         if isinstance(other, (str, bool, float, int, type(None))):
             for path, part in self._parts(subject, one):
-                value = int(other) if isinstance(other, Chameleon) else other
-                yield changed(self.trial, path, _like(part, value))
+                value = int(other) if isinstance(other, DuckValue) else other
+                yield {path: _like(part, value)}
         if isinstance(one, int) and isinstance(other, int):
             yield from equalised(self.trial, int(one), int(other))
         elif isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
@@ -231,76 +231,72 @@ class Wanted:
                 if isinstance(left, int) and isinstance(right, int):
                     yield from equalised(self.trial, int(left), int(right))
 
-    def _divisible(self, number: Any, by: Any) -> Iterator[Trial]:
-        if isinstance(number, int) and isinstance(by, int) and number > 0 and by > 0:
-            yield from equalised(self.trial, int(number), max(number // by, 1) * by)
-            yield from equalised(self.trial, int(by), 1)
+    def _divisible(self, number: Any, by: Any) -> Iterator[Edit]:
+        if isinstance(number, int) and isinstance(by, int):
+            yield from divisible(self.trial, int(number), int(by))
 
-    def _of_rank(self, tensor: ast.expr, got: int, wanted: int) -> Iterator[Trial]:
+    def _of_rank(self, tensor: ast.expr, got: int, wanted: int) -> Iterator[Edit]:
         for path, part in self._parts(tensor, None):
             if isinstance(part, Tensor) and 0 <= wanted <= 6:
-                yield changed(self.trial, path, of_rank(part, wanted))
+                yield {path: of_rank(part, wanted)}
             elif isinstance(part, Text) and part.code.startswith(ARRAY) and 0 < wanted <= 6:
-                yield changed(self.trial, path, array_of((VOCABULARY,) * wanted))
+                yield {path: array_of((VOCABULARY,) * wanted)}
         yield from reranked(self.trial, got, wanted)
 
-    def _of_dimension(self, tensor: ast.expr, index: int, size: int) -> Iterator[Trial]:
+    def _of_dimension(self, tensor: ast.expr, index: int, size: int) -> Iterator[Edit]:
         """An input with as many in one dimension; this may be the batch, which its number alone does not tell."""
         for path, part in self._parts(tensor, None):
             if isinstance(part, Tensor) and -len(part.shape) <= index < len(part.shape) and size > 0:
-                yield changed(self.trial, path, with_dimension(part, index, size))
+                yield {path: with_dimension(part, index, size)}
 
-    def _of_length(self, sequence: ast.expr, length: int) -> Iterator[Trial]:
+    def _of_length(self, sequence: ast.expr, length: int) -> Iterator[Edit]:
         value = self._value(sequence)
         for path, part in self._parts(sequence, value):
             if isinstance(part, Group) and part.kind in ("list", "tuple") and part.items:
-                items = tuple((f"[{index}]", part.items[min(index, len(part.items) - 1)][1]) for index in range(length))
-                yield changed(self.trial, path, Group(part.kind, items))
+                yield {path: of_length(part, length)}
             elif isinstance(part, Tensor) and 0 < length <= _LARGEST_CHOICE:
-                yield changed(self.trial, path, several(part, length))
+                yield {path: several(part, length)}
             elif isinstance(part, (Open, Size)) and 0 <= length <= _LARGEST_CHOICE:
-                yield changed(self.trial, path, sizes_of(length, number_of(part)))
+                yield {path: sizes_of(length, number_of(part))}
 
-    def _of_kind(self, subject: ast.expr, kind: Any) -> Iterator[Trial]:
+    def _of_kind(self, subject: ast.expr, kind: Any) -> Iterator[Edit]:
         for path, part in self._parts(subject, self._value(subject)):
             size = number_of(part) if isinstance(part, (Open, Size)) else 2
             for each in kind if isinstance(kind, tuple) else (kind,):
                 make = _OF_KIND.get(each)
                 if isinstance(part, Tensor) and each in (list, tuple):
-                    yield changed(self.trial, path, several(part, 2))
+                    yield {path: several(part, 2)}
                 elif each is torch.nn.utils.rnn.PackedSequence and isinstance(part, Tensor) and len(part.shape) > 1:
                     step = replace(part, shape=part.shape[1:])
-                    yield changed(self.trial, path, Text(f"torch.nn.utils.rnn.pack_sequence([{step.text}] * 2)"))
+                    yield {path: Text(f"torch.nn.utils.rnn.pack_sequence([{step.text}] * 2)")}
                 elif each is torch.nn.Module:
-                    yield changed(self.trial, path, Text(called_module(name_of(path))))
+                    yield {path: Text(called_module(name_of(path)))}
                 elif make is not None:
-                    yield changed(self.trial, path, make(size))
+                    yield {path: make(size)}
                 elif isinstance(each, type) and _is_named(each, self.scope.globals):
-                    yield changed(self.trial, path, instance_of(each))
+                    yield {path: instance_of(each)}
 
     def _parts(self, subject: ast.expr, value: Any) -> list[tuple[Path, Guess]]:
-        """The parts of the trial that ``subject`` may be: the chameleon that it is, or those of its name."""
-        every = [*leaves(self.trial), *_lists(self.trial.made, ("made",))]
-        if self.trial.fed is not None:
-            every += _lists(self.trial.fed, ("fed",))
-        if isinstance(value, Chameleon):
+        """Return the parts of the trial that ``subject`` may be: the duck value that it is, or those of its name."""
+        every = [*leaves(self.trial), *sequences(self.trial)]
+        if isinstance(value, DuckValue):
             found = [(path, part) for path, part in every if path == value.fxlsp_use.path]
             return found or [(value.fxlsp_use.path, value.fxlsp_use.open)]
         name = subject.id if isinstance(subject, ast.Name) else getattr(subject, "attr", None)
         found = [(path, part) for path, part in every if name is not None and name_of(path) == name]
         if not found and isinstance(subject, ast.Name) and self._is_own_argument(subject.id):
-            return [(("made", subject.id), Size(1))]
+            return [(("init", subject.id), Size(1))]
         return found
 
     def _is_own_argument(self, name: str) -> bool:
         """Whether it is an argument of the constructor that the trial calls, which it leaves to its default."""
-        code, made = self.scope.code, self.trial.made
+        code, init = self.scope.code, self.trial.init
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         owner = self.scope.locals.get(names[0]) if names else None
         return (
             code.co_name == "__init__"
-            and isinstance(made, Group)
-            and type(owner).__name__ == made.name
+            and isinstance(init, Group)
+            and type(owner).__name__ == init.name
             and name in names
         )
 
@@ -311,7 +307,7 @@ _OF_KIND: dict[type, Callable[[int], Guess]] = {
     bool: lambda size: Text("True"),
     str: lambda size: Text("''"),
     list: lambda size: sizes_of(3, size),
-    tuple: lambda size: Group("tuple", sizes_of(2, size).items),
+    tuple: lambda size: sizes_of(2, size, "tuple"),
     dict: lambda size: Group("dict", ()),
     torch.Tensor: lambda size: Tensor((size, size)),
     torch.Size: lambda size: Text(f"torch.Size([{size}])"),
@@ -329,11 +325,9 @@ def _is_named(cls: type, names: Mapping[str, Any]) -> bool:
     return names.get(cls.__name__) is cls
 
 
-def _lists(guess: Guess, path: Path) -> Iterator[tuple[Path, Guess]]:
-    if isinstance(guess, Group) and len(path) > 1 and guess.kind in ("list", "tuple"):
-        yield path, guess
-    for key, part in guess.parts:
-        yield from _lists(part, (*path, key))
+def sequences(trial: Trial) -> Iterator[tuple[Path, Group]]:
+    """Yield the lists and tuples of the trial, empty ones too."""
+    return ((path, group) for path, group in groups(trial) if len(path) > 1 and group.kind in ("list", "tuple"))
 
 
 def _like(part: Guess, value: object) -> Guess:
@@ -371,3 +365,21 @@ def _ranked(subject: ast.expr) -> ast.expr | None:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[])]):
             return tensor
     return None
+
+
+def deciding_names(frames: Sequence[Line]) -> set[str]:
+    """Return the names in the conditions under which the failing lines run."""
+    return {name for frame, line in frames for name in _decisive(frame.f_code, line)}
+
+
+@lru_cache(maxsize=32)
+def _decisive(code: CodeType, line: int) -> frozenset[str]:
+    at = line - code.co_firstlineno + 1
+    branches = (node for node in ast.walk(tree_of(code)) if isinstance(node, (ast.If, ast.IfExp)))
+    tests = [node.test for node in branches if node.lineno <= at <= (node.end_lineno or at)]
+    parts = [part for test in tests for part in ast.walk(test)]
+    return frozenset(
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in parts
+        if isinstance(part, (ast.Name, ast.Attribute))
+    )

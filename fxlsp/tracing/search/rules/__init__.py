@@ -1,0 +1,35 @@
+"""The rules, each of which reads the evidence of a failed trial and suggests edits of it.
+
+The modules register theirs when they are imported; ``registry`` says in which order they are tried.
+"""
+
+from __future__ import annotations
+
+from . import (
+    argument_types,
+    argument_values,
+    lookups,
+    module_results,
+    omitted,
+    predicates,
+    ranks_dtypes,
+    recurrent,
+    sequences,
+    sizes,
+)
+from .registry import RULES, Rule, RuleCounts, suggestions
+
+_REGISTERED = (
+    argument_types,
+    argument_values,
+    lookups,
+    module_results,
+    omitted,
+    predicates,
+    ranks_dtypes,
+    recurrent,
+    sequences,
+    sizes,
+)
+
+__all__ = ["RULES", "Rule", "RuleCounts", "suggestions"]

@@ -1,0 +1,696 @@
+"""Sizes that have to agree: by the operands of the call that raised, by its message, and by their numbers.
+
+What does not fit is recognised by its number, since different things have different sizes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, islice, permutations, product, zip_longest
+from math import isqrt, prod
+from typing import Any
+
+import torch
+
+from ..evidence import Evidence
+from ..priors.tables import BATCH, SEQUENCE
+from ..runner import Join, TorchCall
+from ..values import (
+    Edit,
+    Guess,
+    Path,
+    Size,
+    Tensor,
+    Trial,
+    init_numbers,
+    input_tensors,
+    lists,
+    number_of,
+    numbers,
+    of_length,
+    tensors,
+    with_dimension,
+    with_number,
+)
+from .ranks_dtypes import PRODUCTS, call_of, calls, channels_of, is_convolution, reranked, same
+from .registry import message_rule, rule
+from .sequences import LONGEST, pyramids
+
+Shape = tuple[int, ...]
+_LARGEST = 16384
+"""No guessed size is larger."""
+_EDGES = (8, 16, 24, 28, 32, 48, 56, 64, 84, 96, 112, 128, 160, 192, 224, 227, 256, 299, 320, 384, 512)
+"""Usual sizes of images."""
+_STRIDES = (32, 16, 8, 4, 2, 3, 1)
+"""Pixels between two positions of the last map: powers of two mostly."""
+_MOST_JOINED = 2
+"""Edits for each of several tensors that were joined and are not inputs themselves."""
+_MOST_MOVED = 4
+"""Dimensions of what is looked for in all orders."""
+_SMALL = 96
+"""A size that most divisors leave something of: smaller ones of constructors may be too small."""
+BROADCASTING = re.compile(
+    r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
+    |minimum|pow|eq|ne|lt|gt|le|ge|bitwise_and|bitwise_or|logical_and|logical_or|and|or|masked_fill
+    |addcmul|addcdiv|binary_cross_entropy_with_logits|binary_cross_entropy|mse_loss|l1_loss
+    |smooth_l1_loss|kl_div|huber_loss|copy|fmod|remainder|atan2|max|min|dist""",
+    re.VERBOSE,
+)
+"""Functions of two tensors whose sizes have to be equal, or one of them 1."""
+
+
+def equalised(trial: Trial, got: int, want: int) -> Iterator[Edit]:
+    """Yield edits after which what is ``got`` now may be what is wanted: inputs first, then constructor arguments."""
+    if got == want:
+        return
+    yield from _of_tensors(trial, got, want)
+    yield from _of_numbers(trial, got, want)
+    yield from _of_numbers(trial, want, got)
+    yield from _of_both(trial, got, want)
+    yield from _of_both(trial, want, got)
+    yield from _of_tensors(trial, want, got)
+    yield from _scaled(trial, got, want)
+    yield from _scaled(trial, want, got)
+
+
+def _of_tensors(trial: Trial, old: int, new: int) -> Iterator[Edit]:
+    """Change each dimension of this size, then those of one tensor, then all: several may have to stay equal."""
+    if not 0 < new <= _LARGEST:
+        return
+    everywhere: dict[Path, Guess] = {}
+    for path, tensor in tensors(trial):
+        found = [index for index, size in enumerate(tensor.shape) if size == old and (index or old != BATCH)]
+        yield from ({path: with_dimension(tensor, index, new)} for index in found)
+        if found:
+            shape = (new if index in found else size for index, size in enumerate(tensor.shape))
+            everywhere[path] = replace(tensor, shape=tuple(shape))
+        if len(found) > 1:
+            yield {path: everywhere[path]}
+    if len(everywhere) > 1:
+        yield everywhere
+
+
+def _of_numbers(trial: Trial, old: int, new: int) -> Iterator[Edit]:
+    if 0 < new <= _LARGEST:
+        yield from ({path: with_number(part, new)} for path, part in numbers(trial) if number_of(part) == old)
+
+
+def _of_both(trial: Trial, old: int, new: int) -> Iterator[Edit]:
+    """Change what an input and the model share: one number means one thing, and one alone would fail at once."""
+    shared: dict[Path, Guess] = {}
+    for path, tensor in tensors(trial) if 0 < new <= _LARGEST else ():
+        # The edges of a map are nothing that a model is constructed with.
+        index = 1 if len(tensor.shape) > 3 else len(tensor.shape) - 1
+        if index > 0 and tensor.shape[index] == old:
+            shared[path] = with_dimension(tensor, index, new)
+    arguments = {path: with_number(part, new) for path, part in init_numbers(trial) if number_of(part) == old}
+    if shared and arguments:
+        yield {**shared, **arguments}
+
+
+def _scaled(trial: Trial, old: int, new: int) -> Iterator[Edit]:
+    """Change sizes of which ``old`` may be a multiple, a part, or a sum with others."""
+    if not (old > 0 and new > 0):
+        return
+    behind_batch = [
+        (path, tensor, index, size)
+        for path, tensor in tensors(trial)
+        for index, size in enumerate(tensor.shape)
+        if index and size > 1
+    ]
+    for path, tensor, index, size in behind_batch:
+        if (scaled := _in_proportion(size, old, new)) is not None:
+            yield {path: with_dimension(tensor, index, scaled)}
+    for path, part in numbers(trial):
+        if number_of(part) > 2 and (scaled := _in_proportion(number_of(part), old, new)) is not None:
+            yield {path: with_number(part, scaled)}
+    for path, tensor, index, size in behind_batch:
+        if size < old and 0 < size + new - old <= _LARGEST:
+            yield {path: with_dimension(tensor, index, size + new - old)}
+    for number in dict.fromkeys(number_of(part) for _, part in init_numbers(trial)):
+        if 2 < number < old and number + new - old > 0:
+            yield from _of_both(trial, number, number + new - old)
+
+
+def _in_proportion(size: int, old: int, new: int) -> int | None:
+    if size == old or (old % size and size % old) or (size * new) % old:
+        return None
+    scaled = size * new // old
+    return scaled if 0 < scaled <= _LARGEST and scaled != size else None
+
+
+def one_step(trial: Trial) -> Edit:
+    """Return an edit with one step of each sequence."""
+    shapes = ((path, tensor) for path, tensor in tensors(trial) if len(tensor.shape) == 3)
+    return {path: replace(tensor, shape=(tensor.shape[0], tensor.shape[2])) for path, tensor in shapes}
+
+
+def resized(trial: Trial, ratio: float) -> Iterator[Edit]:
+    """Yield edits with other spatial sizes; ``ratio`` is how many times as many positions are wanted."""
+    for path, tensor in sorted(tensors(trial), key=lambda each: -len(each[1].shape)):
+        for sizes in _other_sizes(tensor, ratio):
+            alone = {path: replace(tensor, shape=tensor.shape[:1] + sizes)}
+            # Inputs of one size are likely to have to stay so.
+            alike = [item for item in tensors(trial) if item[1].shape[1:] == tensor.shape[1:]]
+            together = {other: replace(beside, shape=beside.shape[:1] + sizes) for other, beside in alike}
+            yield together
+            if len(together) > 1:
+                yield alone
+
+
+def _other_sizes(tensor: Tensor, ratio: float) -> Iterator[Shape]:
+    """Yield sizes of all dimensions but the batch's."""
+    dimensions = len(tensor.shape) - 2
+    if tensor.dtype != "float" or dimensions < 1:
+        return
+    first = 2 if dimensions > 1 or tensor.shape[2] <= tensor.shape[1] else 1
+    edge = tensor.shape[-1] if dimensions > 1 else tensor.shape[first]
+    for new in _edges_near(edge * ratio ** (1 / dimensions), edge):
+        if dimensions > 1:
+            yield tensor.shape[1:2] + (new,) * dimensions
+        else:
+            yield with_dimension(tensor, first, new).shape[1:]
+
+
+def _edges_near(estimate: float, edge: int) -> list[int]:
+    exact = [round(estimate)] if estimate >= 1 else []
+    usual = sorted(_EDGES, key=lambda size: abs(size - estimate))[:8]
+    return [size for size in dict.fromkeys([*exact, *usual]) if size != edge and size <= _LARGEST]
+
+
+# Joined tensors.
+
+
+def refitted(trial: Trial, joins: Sequence[Join], got: int, want: int) -> Iterator[Edit]:
+    """Yield edits after which one of the tensors that make up ``got`` together has the size that is missing.
+
+    First inputs that were joined as they are, then what else may have led to the size of one.
+    """
+    for join in reversed(joins):
+        dimension = join.dimension
+        if dimension is None or join.shape[dimension] != got or got == want:
+            continue
+        missing = want - got
+        wanted = [part for part in dict.fromkeys(join.parts) if part[dimension] + missing > 0]
+        for part in wanted:
+            for path, tensor in tensors(trial):
+                if tensor.shape == part:
+                    yield {path: with_dimension(tensor, dimension, part[dimension] + missing)}
+        for part in wanted:
+            yield from islice(equalised(trial, part[dimension], part[dimension] + missing), _MOST_JOINED)
+        return
+
+
+def of_share(trial: Trial, got: int, want: int) -> Iterator[Edit]:
+    """Yield edits after which the items of a list, which make up ``got`` together, are as many as make up ``want``."""
+    for path, group in lists(trial):
+        count = len(group.items)
+        is_uniform = len({part for _, part in group.items}) == 1 and isinstance(group.items[0][1], Tensor)
+        if is_uniform and got and count * want % got == 0 and 0 < count * want // got <= LONGEST:
+            yield {path: of_length(group, count * want // got)}
+        sizes = [part.value for _, part in group.items if isinstance(part, Size)]
+        if len(sizes) == count and sum(sizes) == want and got % sizes[0] == 0 and 0 < got // sizes[0] <= LONGEST:
+            # Its sum is what did not fit.
+            yield {path: of_length(group, got // sizes[0])}
+
+
+def split(trial: Trial, got: int, want: int) -> Iterator[Edit]:
+    """Yield edits in which joined inputs have sizes of constructor arguments, of which ``want`` is the sum."""
+    given = [number_of(part) for _, part in init_numbers(trial)]
+    floats = [(path, tensor) for path, tensor in input_tensors(trial) if tensor.dtype == "float"]
+    for count in (2, 3):
+        sums = [sizes for sizes in product(dict.fromkeys(given), repeat=count) if sum(sizes) == want]
+        if want % count == 0:
+            # Nothing may say more than that they are alike.
+            sums.append((want // count,) * count)
+        for joined in combinations(floats, count) if sums else ():
+            for index in (-1, 1):
+                if all(len(tensor.shape) > 1 for _, tensor in joined) and got == sum(
+                    tensor.shape[index] for _, tensor in joined
+                ):
+                    for sizes in sums:
+                        pairs = zip(joined, sizes, strict=True)
+                        yield {path: with_dimension(tensor, index, size) for (path, tensor), size in pairs}
+
+
+# Flattened maps.
+
+
+def trimmed(trial: Trial, got: int, want: int) -> Iterator[Edit]:
+    """Yield smaller maps, where features of several positions were flattened and those of one are wanted.
+
+    A position less is as many pixels less as the layers before stride over.
+    """
+    positions = isqrt(got // want) if want > 0 and got % want == 0 else 0
+    if positions < 2 or positions**2 != got // want:
+        return
+    for path, tensor in tensors(trial):
+        if len(tensor.shape) == 4 and tensor.dtype == "float":
+            for edge in (tensor.shape[-1] - (positions - 1) * stride for stride in _STRIDES):
+                if edge > 0:
+                    yield {path: replace(tensor, shape=(*tensor.shape[:2], edge, edge))}
+
+
+def with_edges_times(trial: Trial, want: int, got: int) -> Iterator[Edit]:
+    """Yield maps of ``want / got`` times as many pixels along each edge, where those are whole numbers."""
+    for path, tensor in input_tensors(trial):
+        edges = tensor.shape[2:]
+        if len(edges) > 1 and tensor.dtype == "float" and all(edge * want % got == 0 for edge in edges):
+            scaled = tuple(edge * want // got for edge in edges)
+            if min(scaled) > 0 and max(scaled) <= _LARGEST:
+                yield {path: replace(tensor, shape=(*tensor.shape[:2], *scaled))}
+
+
+def rearranged(trial: Trial, old: Shape, new: Shape) -> Iterator[Edit]:
+    """Yield edits after which what became an operand of shape ``old`` by moving its dimensions has the shape ``new``.
+
+    Dimensions of one that were put into the input stay where they are: ``new`` may have fewer, which the input lacks.
+    """
+    added = [index for index, size in enumerate(old) if size == 1]
+    given = tuple(size for size in old if size != 1)
+    without = tuple(size for index, size in enumerate(new) if index not in added)
+    for path, tensor in tensors(trial):
+        whole = _moved(tensor.shape, old, new) if len(old) == len(new) else ()
+        for shape in dict.fromkeys((*whole, *_moved(tensor.shape, given, without))):
+            if shape != tensor.shape:
+                yield {path: replace(tensor, shape=shape)}
+
+
+def _moved(shape: Shape, old: Shape, new: Shape) -> Iterator[Shape]:
+    """Yield ``new`` with its dimensions in the order that those of ``old`` have in ``shape``."""
+    if shape == old:
+        yield new
+    elif len(shape) == len(old) == len(new) <= _MOST_MOVED:
+        orders = permutations(range(len(old)))
+        yield from dict.fromkeys(
+            tuple(new[index] for index in order) for order in orders if tuple(old[index] for index in order) == shape
+        )
+
+
+# By the call that raised.
+
+
+@rule("channels of a convolution", "call", is_convolution)
+def _convolution(evidence: Evidence) -> Iterator[Edit]:
+    """Give a convolution as many channels as it takes, or a map that is no smaller than its kernel."""
+    call, trial = call_of(evidence), evidence.trial
+    operand, weight = call.operands[:2]
+    dimensions, channels = weight.dim() - 2, channels_of(call, weight)
+    if operand.dim() != dimensions + 2:
+        return
+    got = operand.shape[1]
+    if got != channels:
+        yield from refitted(trial, call.joins, got, channels)
+        yield from of_share(trial, got, channels)
+        yield from split(trial, got, channels)
+        yield from equalised(trial, got, channels)
+        if operand.shape[-1] == channels:
+            # Channels last instead of first, or the other way round.
+            for path, tensor in same(trial, operand):
+                yield {path: replace(tensor, shape=(tensor.shape[0], tensor.shape[-1], *tensor.shape[1:-1]))}
+        return
+    smallest = min(operand.shape[2:])
+    for kernel in dict.fromkeys(weight.shape[2:]):
+        for path, part in init_numbers(trial):
+            if kernel > smallest and number_of(part) == kernel:
+                # It was taken for a number of features.
+                yield from ({path: with_number(part, size)} for size in (3, 2, 1))
+    yield from resized(trial, (max(weight.shape[2:]) / max(smallest, 1) * 2) ** dimensions)
+
+
+@rule("features of a linear layer", "call", calls("linear"))
+def _linear(evidence: Evidence) -> Iterator[Edit]:
+    """Give a linear layer as many features as it takes."""
+    call = call_of(evidence)
+    if len(call.operands) > 1:
+        yield from _features(evidence.trial, call, call.operands[0], call.operands[1].shape[-1])
+
+
+@rule("features of a recurrent cell", "call", calls("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"))
+def _cell(evidence: Evidence) -> Iterator[Edit]:
+    """Give a recurrent cell as many features as it takes."""
+    call = call_of(evidence)
+    if len(call.args) > 2:
+        yield from _features(evidence.trial, call, call.operands[0], call.args[2].shape[-1])
+
+
+@rule("features of a layer normalisation", "call", calls("layer_norm"))
+def _layer_norm(evidence: Evidence) -> Iterator[Edit]:
+    """Give a layer normalisation the features, or the whole map, of its shape."""
+    call, trial = call_of(evidence), evidence.trial
+    operand = call.operands[0]
+    size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
+    if len(size) > 2 and operand.dim() > len(size):
+        # A map, with its edges.
+        yield from resized(trial, prod(size[1:]) / max(prod(operand.shape[1 - len(size) :]), 1))
+    if size:
+        yield from _features(trial, call, operand, size[-1])
+
+
+def _features(trial: Trial, call: TorchCall, operand: torch.Tensor, want: int) -> Iterator[Edit]:
+    if operand.dim() == 0:
+        yield from reranked(trial, 0, 2)
+        return
+    got = operand.shape[-1]
+    if got == want:
+        return
+    for path, tensor in same(trial, operand):
+        yield {path: replace(tensor, shape=(*tensor.shape[:-1], want))}
+    yield from refitted(trial, call.joins, got, want)
+    yield from of_share(trial, got, want)
+    yield from split(trial, got, want)
+    if operand.dim() == 2:
+        # Most likely an image was flattened.
+        yield from islice(resized(trial, want / max(got, 1)), 2)
+        yield from trimmed(trial, got, want)
+    yield from equalised(trial, got, want)
+    yield from resized(trial, want / max(got, 1))
+    for path, tensor in same(trial, operand):
+        if len(tensor.shape) == 4:
+            yield {path: replace(tensor, shape=(BATCH, SEQUENCE, want))}
+            yield {path: replace(tensor, shape=(BATCH, want))}
+
+
+@rule("channels of a normalisation", "call", calls("batch_norm", "instance_norm", "group_norm"))
+def _normalisation(evidence: Evidence) -> Iterator[Edit]:
+    """Give a normalisation as many channels as it takes."""
+    call = call_of(evidence)
+    if len(call.operands) > 1:
+        yield from _channels(evidence.trial, call, call.operands[-1].shape[0])
+
+
+@rule("classes that have weights", "call", calls("cross_entropy", "nll_loss"))
+def _weighted_classes(evidence: Evidence) -> Iterator[Edit]:
+    """Give scores as many classes as a loss has weights for them."""
+    call = call_of(evidence)
+    if len(call.operands) > 2:
+        yield from _channels(evidence.trial, call, call.operands[2].shape[0])
+
+
+def _channels(trial: Trial, call: TorchCall, want: int) -> Iterator[Edit]:
+    operand = call.operands[0]
+    if operand.dim() > 1 and operand.shape[1] != want:
+        for path, tensor in same(trial, operand):
+            yield {path: replace(tensor, shape=(tensor.shape[0], want, *tensor.shape[2:]))}
+        yield from refitted(trial, call.joins, operand.shape[1], want)
+        if operand.dim() == 2:
+            # Most likely an image was flattened.
+            yield from islice(resized(trial, want / max(operand.shape[1], 1)), 2)
+        yield from equalised(trial, operand.shape[1], want)
+
+
+@rule("sizes of a product", "call", calls(*PRODUCTS))
+def _product(evidence: Evidence) -> Iterator[Edit]:
+    """Give two matrices sizes with which they can be multiplied."""
+    call, trial = call_of(evidence), evidence.trial
+    if len(call.operands) < 2 or not all(operand.dim() for operand in call.operands[-2:]):
+        return
+    one, other = call.operands[-2:]
+    if one.dim() == other.dim() == 3 and one.shape[0] != other.shape[0] and one.shape[2] != other.shape[1]:
+        # Two batches that differ in how many they are and in the sizes of each: both change at once.
+        yield from rearranged(trial, tuple(other.shape), (one.shape[0], one.shape[2], other.shape[2]))
+        yield from rearranged(trial, tuple(one.shape), (other.shape[0], one.shape[1], other.shape[1]))
+    got, want = one.shape[-1], other.shape[-2 if other.dim() > 1 else -1]
+    yield from refitted(trial, call.joins, got, want)
+    yield from split(trial, got, want)
+    yield from equalised(trial, got, want)
+    yield from resized(trial, want / max(got, 1))
+    for left, right in zip(reversed(one.shape[:-2]), reversed(other.shape[:-2]), strict=False):
+        if left != right and 1 not in (left, right):
+            yield from equalised(trial, left, right)
+    if one.dim() != other.dim():
+        yield from reranked(trial, other.dim(), one.dim())
+        yield from reranked(trial, one.dim(), other.dim())
+
+
+@rule("sizes of what is joined", "call", calls("cat", "stack", "concat", "concatenate", "hstack", "vstack"))
+def _joined(evidence: Evidence) -> Iterator[Edit]:
+    """Give tensors that are joined the same sizes beside the one along which they are."""
+    trial = evidence.trial
+    shapes = [tuple(item.shape) for item in call_of(evidence).taken]
+    for other in shapes[1:]:
+        first = shapes[0]
+        if len(first) != len(other):
+            continue
+        if len(first) == 3 and first[:2] == other[:2]:
+            # Joined behind the batch: features, not sequences of them.
+            yield one_step(trial)
+        if len(first) >= 4 and first[2:] != other[2:]:
+            yield from pyramids(trial)
+            yield from _with_edges(trial, other[2:], first[2:])
+        for left, right in zip(first, other, strict=True):
+            if left != right:
+                yield from equalised(trial, right, left)
+        if first[2:] != other[2:]:
+            # Down and up again by halves: the edge must be divisible.
+            yield from resized(trial, 1.0)
+
+
+def _with_edges(trial: Trial, old: Shape, new: Shape) -> Iterator[Edit]:
+    """Change all edges of a map at once: one alone would still not fit."""
+    for path, tensor in tensors(trial):
+        if tensor.shape[-len(old) :] == old and len(tensor.shape) > len(old) + 1:
+            yield {path: replace(tensor, shape=tensor.shape[: -len(old)] + new)}
+
+
+@rule("sizes of two operands", "call", lambda evidence: bool(_broadcast_operands(evidence)))
+def _broadcast(evidence: Evidence) -> Iterator[Edit]:
+    """Give two operands sizes that are equal, or one of them 1."""
+    trial = evidence.trial
+    one, other = _broadcast_operands(evidence)
+    is_map = one.dim() == other.dim() >= 4
+    if is_map and one.shape[:2] == other.shape[:2]:
+        yield from pyramids(trial)
+    pairs = list(zip_longest(reversed(one.shape), reversed(other.shape), fillvalue=1))
+    mismatched = [(left, right) for left, right in pairs if left != right and 1 not in (left, right)]
+    if len(mismatched) > 1:
+        # None of them would do alone.
+        yield from _fitted(trial, other, one)
+        yield from _fitted(trial, one, other)
+        if len(set(mismatched)) == 1:
+            # A map that the model holds, such as one of positions, fits the maps of images of one size.
+            left, right = mismatched[0]
+            yield from with_edges_times(trial, right, left)
+            yield from with_edges_times(trial, left, right)
+    for left, right in mismatched:
+        yield from equalised(trial, right, left)
+    yield from _with_all_edges(trial, tuple(one.shape), tuple(other.shape))
+    for operand, twin in ((other, one), (one, other)) if mismatched else ():
+        yield from ({path: replace(tensor, shape=tuple(twin.shape))} for path, tensor in same(trial, operand))
+    if mismatched and is_map:
+        yield from resized(trial, 1.0)
+
+
+def _broadcast_operands(evidence: Evidence) -> list[torch.Tensor]:
+    """Return the two operands of a call that broadcasts them; none of another call."""
+    call = evidence.call
+    if call is None:
+        return []
+    if call.function == "expand_as" and len(call.args) > 1 and call.args[0].dim() <= call.args[1].dim():
+        return list(call.args[:2])
+    is_broadcast = BROADCASTING.fullmatch(call.function) is not None and len(call.operands) > 1
+    return call.operands[:2] if is_broadcast else []
+
+
+def _fitted(trial: Trial, operand: torch.Tensor, beside: torch.Tensor) -> Iterator[Edit]:
+    """Give an operand that is an input all sizes of the other that do not fit."""
+    shape, wanted = tuple(operand.shape), tuple(beside.shape)
+    more = len(shape) - len(wanted)
+    own = (1,) * -more + shape
+    sizes = [left if 1 in (left, right) else right for left, right in zip(own[max(more, 0) :], wanted, strict=True)]
+    yield from rearranged(trial, shape, (*shape[: max(more, 0)], *sizes)[-len(shape) :])
+
+
+def _with_all_edges(trial: Trial, one: Shape, other: Shape) -> Iterator[Edit]:
+    """Change all edges of a map that differ at once: one alone would still not fit."""
+    differing = 0
+    for left, right in zip(reversed(one[2:]), reversed(other[2:]), strict=False):
+        if left == right or 1 in (left, right):
+            break
+        differing += 1
+    if differing > 1:
+        yield from _with_edges(trial, one[-differing:], other[-differing:])
+        yield from _with_edges(trial, other[-differing:], one[-differing:])
+
+
+@rule("shape to expand to", "call", calls("expand", "expand_as"))
+def _expanded(evidence: Evidence) -> Iterator[Edit]:
+    """Give a tensor no more dimensions than it is to be expanded to."""
+    call, trial = call_of(evidence), evidence.trial
+    if not call.operands or len(call.args) < 2:
+        return
+    sizes, old = _expanded_to(call), tuple(call.operands[0].shape)
+    if len(old) > len(sizes):
+        # A size of -1 stays.
+        wanted = tuple(old[index] if size < 0 else size for index, size in enumerate(sizes))
+        yield from rearranged(trial, old, wanted)
+        yield from reranked(trial, len(old), len(wanted))
+
+
+def _expanded_to(call: TorchCall) -> Shape:
+    given: Any = call.args[1] if len(call.args) == 2 else call.args[1:]
+    sizes = given.shape if isinstance(given, torch.Tensor) else given if isinstance(given, (tuple, list)) else (given,)
+    return tuple(size for size in sizes if isinstance(size, int))
+
+
+@rule("map that is pooled", "call", lambda evidence: evidence.call is not None and "_pool" in evidence.call.function)
+def _pooled(evidence: Evidence) -> Iterator[Edit]:
+    """Give a pooling a map that is no smaller than its kernel."""
+    call = call_of(evidence)
+    if not call.operands or len(call.args) < 2:
+        return
+    kernel, operand = call.args[1], call.operands[0]
+    sizes = [each for each in (kernel if isinstance(kernel, (tuple, list)) else [kernel]) if isinstance(each, int)]
+    size, dimensions = max(sizes, default=0), operand.dim() - 2
+    if dimensions > 0 and min(operand.shape[2:]) < size:
+        yield from resized(evidence.trial, (size / max(min(operand.shape[2:]), 1)) ** dimensions)
+
+
+# By its message.
+
+
+@message_rule(
+    "two sizes, as wanted and given",
+    r"[Ss]ize of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)",
+    r"must be equal to input_size\. Expected \[?(\d+)\]?, got \[?(\d+)\]?",
+    r"embedding dimension of \[?(\d+)\]?, but got \[?(\d+)\]?",
+    r"[Ee]xpected size \[?(\d+)\]? but got size \[?(\d+)\]?",
+    r"[Ee]xpected(?:[^\d\[]*)\[?(\d+)\]?[^\d\[]*got[^\d\[]*\[?(\d+)\]?",
+    r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)",
+    r"to have (\d+) channels, but got (\d+) channels",
+    r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
+    r"[Aa]ttempting to broadcast.*?(\d+).*?(\d+)\]?\D*$",
+)
+def _wanted_and_given(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Make two sizes of a message equal, of which the first is wanted."""
+    one, other = (int(number) for number in match.groups())
+    yield from equalised(evidence.trial, other, one)
+
+
+@message_rule(
+    "two sizes, as given and wanted",
+    r"should contain (\d+) elements not (\d+)",
+    r"\(\d+x(\d+) and (\d+)x\d+\)",
+)
+def _given_and_wanted(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Make two sizes of a message equal, of which the second is wanted."""
+    one, other = (int(number) for number in match.groups())
+    yield from equalised(evidence.trial, one, other)
+
+
+@message_rule("two shapes", r"\((\d[\d, ]*)\) != \((\d[\d, ]*)\)")
+def _shapes(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Make two shapes of a message equal."""
+    one, other = (tuple(int(number) for number in re.findall(r"\d+", group)) for group in match.groups())
+    for old, new in ((other, one), (one, other)):
+        yield from ({path: replace(each, shape=new)} for path, each in tensors(evidence.trial) if each.shape == old)
+
+
+@message_rule("index that is there", r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)")
+def _index(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Give a tensor as many of what an index asks for."""
+    index, dimension, size = (int(number) for number in match.groups())
+    wanted = index + 1 if index >= 0 else -index
+    for path, tensor in tensors(evidence.trial):
+        if len(tensor.shape) > dimension and tensor.shape[dimension] == size:
+            yield {path: with_dimension(tensor, dimension, wanted)}
+    yield from equalised(evidence.trial, size, wanted)
+
+
+@message_rule("elements of a view", r"shape '?\[([^\]]*)\]'? is invalid for input of size (\d+)")
+def _view(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Give a view as many elements as its shape has."""
+    trial = evidence.trial
+    sizes, got = [int(number) for number in re.findall(r"-?\d+", match.group(1))], int(match.group(2))
+    if 0 in sizes:
+        # What is left where a small number was divided.
+        small = ((path, part) for path, part in init_numbers(trial) if number_of(part) < _SMALL)
+        yield from ({path: with_number(part, _SMALL)} for path, part in small)
+    wanted = prod(size for size in sizes if size > 0)
+    if got and wanted:
+        yield from _of_count(trial, sizes, got, wanted)
+    for path, tensor in tensors(trial):
+        if len(tensor.shape) == len(sizes) > 2 and min(sizes) > 0:
+            yield {path: replace(tensor, shape=tuple(sizes))}
+    if got and wanted:
+        yield from equalised(trial, got, wanted)
+    for path, tensor in tensors(trial):
+        for size in sizes:
+            for index, present in enumerate(tensor.shape):
+                if index and size > 1 and size != present:
+                    yield {path: with_dimension(tensor, index, size)}
+
+
+def _of_count(trial: Trial, sizes: list[int], got: int, wanted: int) -> Iterator[Edit]:
+    """Yield edits with more or fewer elements, where so many did not fit into ``sizes``."""
+    if -1 in sizes:
+        yield from resized(trial, (max(got // wanted, 1) * wanted) / got)
+        return
+    yield from of_share(trial, got, wanted)
+    if got == wanted * BATCH and BATCH not in sizes:
+        batches = ((path, tensor) for path, tensor in input_tensors(trial) if tensor.shape[:1] == (BATCH,))
+        yield {path: with_dimension(tensor, 0, 1) for path, tensor in batches}
+    elif got % wanted == 0:
+        yield from _without_positions(trial, got // wanted)
+    yield from resized(trial, wanted / got)
+
+
+def _without_positions(trial: Trial, count: int) -> Iterator[Edit]:
+    """Yield features of each image or sequence, where there were some of so many positions in it."""
+    for path, tensor in input_tensors(trial):
+        shape = tensor.shape
+        for positions, features in ((shape[1:-1], shape[-1:]), (shape[2:], shape[1:2])):
+            if len(shape) > 2 and prod(positions) == count:
+                yield {path: replace(tensor, shape=(shape[0], *features))}
+
+
+@message_rule("parts of a split", r"sum exactly to (\d+) .*?split_sizes=\[(\d+(?:, \d+)*)\]")
+def _split(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Make a dimension the sum of its parts."""
+    whole, several = int(match.group(1)), [int(number) for number in match.group(2).split(",")]
+    yield from equalised(evidence.trial, whole, sum(several))
+    for part in several:
+        yield from equalised(evidence.trial, part, whole - sum(several) + part)
+
+
+@message_rule(
+    "sizes of an output",
+    r"requested an output size of (?:torch.Size\()?\[?\(?([\d, ]+).*?valid sizes range from \[([\d, ]+)\]",
+)
+def _output_size(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Ask a layer for a size within the bounds that it names."""
+    asked, least = (tuple(int(number) for number in re.findall(r"\d+", group)) for group in match.groups())
+    for path, group in lists(evidence.trial):
+        if path[0] == "inputs" and tuple(part.value for _, part in group.items if isinstance(part, Size)) == asked:
+            items = tuple((key, Size(size)) for (key, _), size in zip(group.items, least, strict=False))
+            yield {path: replace(group, items=items)}
+
+
+@message_rule(
+    "number that divides",
+    r"can't divide axis of length (\d+) in chunks of (\d+)",
+    r"\(?(\d+)\)? (?:must|should|has to|needs to) be (?:divisible by|a multiple of)[^\d]*(\d+)",
+)
+def _divisible(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Make one number a multiple of another."""
+    yield from divisible(evidence.trial, *(int(number) for number in match.groups()))
+
+
+def divisible(trial: Trial, number: int, by: int) -> Iterator[Edit]:
+    """Yield edits after which one number is a multiple of another."""
+    if number > 0 and by > 0:
+        yield from equalised(trial, number, max(number // by, 1) * by)
+        yield from equalised(trial, by, 1)
+
+
+@message_rule(
+    "larger map",
+    r"Kernel size can't be greater|[Oo]utput size is too small|Padding size should be less"
+    r"|non-?positive|infinity|by zero|smaller than kernel|too small|output size",
+)
+def _larger(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Make maps larger."""
+    yield from resized(evidence.trial, 4.0)
+    yield from resized(evidence.trial, 16.0)
