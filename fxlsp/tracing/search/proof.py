@@ -21,9 +21,9 @@ from ..frames import Places
 from .evidence import own_frames
 from .priors.inputs import optional_inputs
 from .priors.tables import BATCH
-from .rules.ranks_dtypes import channels_of, of_rank
-from .rules.sizes import BROADCASTING
-from .runner import TorchCall, TrialOutcome
+from .rules.ranks_dtypes import of_rank
+from .rules.sizes import BROADCASTING, misfit_of
+from .runner import TrialOutcome
 from .values import Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
 
 Run = Callable[[Trial], TrialOutcome | None]
@@ -170,27 +170,5 @@ def _unfit(outcome: TrialOutcome) -> _Unfit:
         pairs = zip_longest(reversed(given[0].shape), reversed(given[1].shape), fillvalue=1)
         unfit = ((index, *pair) for index, pair in enumerate(pairs))
         return frozenset(each for each in unfit if each[1] != each[2] and 1 not in each[1:])
-    sizes = _features(call, name, given)
-    return frozenset() if sizes is None or sizes[0] == sizes[1] else frozenset({(0, *sizes)})
-
-
-def _features(call: TorchCall, name: str, given: list[torch.Tensor]) -> tuple[int, int] | None:
-    """How many features a layer is given, and how many it wants; None for functions that have no such thing."""
-    if not given or not given[0].dim():
-        return None
-    size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
-    if name == "layer_norm" and size:
-        return given[0].shape[-1], size[-1]
-    if len(given) < 2:
-        return None
-    if name.startswith("conv") and given[0].dim() == given[1].dim():
-        return given[0].shape[1], channels_of(call, given[1])
-    if name == "multi_head_attention_forward":
-        return given[0].shape[-1], call.args[3]
-    if name == "linear":
-        return given[0].shape[-1], given[1].shape[-1]
-    if name in ("batch_norm", "group_norm") and given[0].dim() > 1:
-        return given[0].shape[1], given[-1].shape[0]
-    if name in ("matmul", "mm", "bmm"):
-        return given[0].shape[-1], given[1].shape[-2] if given[1].dim() > 1 else given[1].shape[0]
-    return None
+    misfit = misfit_of(call)
+    return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})

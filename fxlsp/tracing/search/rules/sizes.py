@@ -6,8 +6,8 @@ What does not fit is recognised by its number, since different things have diffe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, islice, permutations, product, zip_longest
 from math import isqrt, prod
 from typing import Any
@@ -39,6 +39,9 @@ from .registry import message_rule, rule
 from .sequences import LONGEST, pyramids
 
 Shape = tuple[int, ...]
+ReadMisfit = Callable[[Evidence, "Misfit"], Iterator[Edit]]
+NORMALISATIONS = frozenset({"batch_norm", "instance_norm", "group_norm"})
+LOSSES = frozenset({"cross_entropy", "nll_loss"})
 _LARGEST = 16384
 """No guessed size is larger."""
 _EDGES = (8, 16, 24, 28, 32, 48, 56, 64, 84, 96, 112, 128, 160, 192, 224, 227, 256, 299, 320, 384, 512)
@@ -292,24 +295,183 @@ def _moved(shape: Shape, old: Shape, new: Shape) -> Iterator[Shape]:
 # By the call that raised.
 
 
-@rule("channels of a convolution", "call", is_convolution)
-def _convolution(evidence: Evidence) -> Iterator[Edit]:
-    """Give a convolution as many channels as it takes, or a map that is no smaller than its kernel."""
-    call, trial = call_of(evidence), evidence.trial
-    operand, weight = call.operands[:2]
-    dimensions, channels = weight.dim() - 2, channels_of(call, weight)
-    if operand.dim() != dimensions + 2:
+@dataclass(frozen=True)
+class Misfit:
+    """A size of an operand that is not the one that the call needs."""
+
+    operand: torch.Tensor
+    dimension: int
+    want: int
+
+    @property
+    def got(self) -> int:
+        """The size that it has."""
+        return self.operand.shape[self.dimension]
+
+    @property
+    def is_flattened(self) -> bool:
+        """Whether the operand is most likely a map that was flattened."""
+        return self.operand.dim() == 2
+
+
+def misfit_of(call: TorchCall) -> Misfit | None:
+    """Return which size of a layer's operand, or of the first of two matrices, does not fit; None if none is known."""
+    found = _needed(call, call.function, call.operands)
+    return None if found is None or found.got == found.want else found
+
+
+def _needed(call: TorchCall, name: str, given: list[torch.Tensor]) -> Misfit | None:
+    if not given or not given[0].dim():
+        return None
+    size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
+    if name == "layer_norm" and size:
+        return Misfit(given[0], -1, size[-1])
+    if name.startswith("conv") and len(given) > 1:
+        return Misfit(given[0], 1, channels_of(call, given[1])) if given[0].dim() == given[1].dim() else None
+    if name == "multi_head_attention_forward":
+        return Misfit(given[0], -1, call.args[3])
+    if name.endswith("_cell") and len(call.args) > 2:
+        return Misfit(given[0], -1, call.args[2].shape[-1])
+    if len(given) > 1 and name == "linear":
+        return Misfit(given[0], -1, given[1].shape[-1])
+    if len(given) > 1 and name in NORMALISATIONS and given[0].dim() > 1:
+        return Misfit(given[0], 1, given[-1].shape[0])
+    if len(given) > 2 and name in LOSSES and given[0].dim() > 1:
+        # A weight for each class.
+        return Misfit(given[0], 1, given[2].shape[0])
+    if len(given) > 1 and name in PRODUCTS and given[-1].dim() and given[-2].dim():
+        return Misfit(given[-2], -1, given[-1].shape[-2 if given[-1].dim() > 1 else -1])
+    return None
+
+
+def _misfit(evidence: Evidence) -> Misfit | None:
+    return None if evidence.call is None else misfit_of(evidence.call)
+
+
+def fit_rule(name: str) -> Callable[[ReadMisfit], ReadMisfit]:
+    """Register a rule that reads which size of an operand does not fit."""
+
+    def registered(read: ReadMisfit) -> ReadMisfit:
+        def suggest(evidence: Evidence) -> Iterator[Edit]:
+            found = _misfit(evidence)
+            if found is not None:
+                yield from read(evidence, found)
+
+        suggest.__doc__, suggest.__module__ = read.__doc__, read.__module__
+        rule(name, "call", lambda evidence: _misfit(evidence) is not None)(suggest)
+        return read
+
+    return registered
+
+
+@rule("two batches of matrices", "call", calls(*PRODUCTS))
+def _batches(evidence: Evidence) -> Iterator[Edit]:
+    """Change two batches at once that differ in how many matrices they have and in the sizes of each."""
+    one, other = (*call_of(evidence).operands[-2:], torch.empty(()))[:2]
+    if one.dim() == other.dim() == 3 and one.shape[0] != other.shape[0] and one.shape[2] != other.shape[1]:
+        yield from rearranged(evidence.trial, tuple(other.shape), (one.shape[0], one.shape[2], other.shape[2]))
+        yield from rearranged(evidence.trial, tuple(one.shape), (other.shape[0], one.shape[1], other.shape[1]))
+
+
+@rule("whole map that is normalised", "call", calls("layer_norm"))
+def _whole_map(evidence: Evidence) -> Iterator[Edit]:
+    """Give a layer normalisation of whole maps one of their size."""
+    call = call_of(evidence)
+    size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
+    if call.operands and len(size) > 2 and call.operands[0].dim() > len(size):
+        got = prod(call.operands[0].shape[1 - len(size) :])
+        yield from resized(evidence.trial, prod(size[1:]) / max(got, 1))
+
+
+@fit_rule("input that does not fit")
+def _operand(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Give an input that is the operand the size that is needed."""
+    for path, tensor in same(evidence.trial, misfit.operand):
+        yield {path: with_dimension(tensor, misfit.dimension, misfit.want)}
+
+
+@fit_rule("one of several joined tensors")
+def _joined_tensor(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Give one of the tensors that were joined before the size that is missing."""
+    yield from refitted(evidence.trial, call_of(evidence).joins, misfit.got, misfit.want)
+
+
+@fit_rule("items that make up a size")
+def _items(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Give a list as many items as make up the size together."""
+    yield from of_share(evidence.trial, misfit.got, misfit.want)
+
+
+@fit_rule("joined inputs")
+def _joined_inputs(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Give inputs that were joined the sizes of arguments whose sum is needed."""
+    yield from split(evidence.trial, misfit.got, misfit.want)
+
+
+@fit_rule("map that was flattened")
+def _flattened(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Give a map that was flattened as many positions as are needed."""
+    if misfit.is_flattened and not calls(*PRODUCTS)(evidence):
+        yield from islice(resized(evidence.trial, misfit.want / max(misfit.got, 1)), 2)
+        yield from trimmed(evidence.trial, misfit.got, misfit.want)
+
+
+@fit_rule("size by its number")
+def _by_number(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Change what has the size that does not fit, or a multiple, a part or a summand of it."""
+    yield from equalised(evidence.trial, misfit.got, misfit.want)
+
+
+@fit_rule("channels last")
+def _channels_last(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Move the last dimension of a map behind the batch, where it has as many as channels are needed."""
+    operand = misfit.operand
+    if misfit.dimension == 1 and operand.dim() > 3 and operand.shape[-1] == misfit.want:
+        for path, tensor in same(evidence.trial, operand):
+            yield {path: replace(tensor, shape=(tensor.shape[0], tensor.shape[-1], *tensor.shape[1:-1]))}
+
+
+@fit_rule("other edges")
+def _other_edges(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Give a map other edges, or make it a sequence, where features do not fit."""
+    if misfit.dimension == 1:
         return
-    got = operand.shape[1]
-    if got != channels:
-        yield from refitted(trial, call.joins, got, channels)
-        yield from of_share(trial, got, channels)
-        yield from split(trial, got, channels)
-        yield from equalised(trial, got, channels)
-        if operand.shape[-1] == channels:
-            # Channels last instead of first, or the other way round.
-            for path, tensor in same(trial, operand):
-                yield {path: replace(tensor, shape=(tensor.shape[0], tensor.shape[-1], *tensor.shape[1:-1]))}
+    yield from resized(evidence.trial, misfit.want / max(misfit.got, 1))
+    for path, tensor in same(evidence.trial, misfit.operand):
+        if len(tensor.shape) == 4:
+            yield {path: replace(tensor, shape=(BATCH, SEQUENCE, misfit.want))}
+            yield {path: replace(tensor, shape=(BATCH, misfit.want))}
+
+
+@rule("batches of a product", "call", calls(*PRODUCTS))
+def _product(evidence: Evidence) -> Iterator[Edit]:
+    """Give two batches of matrices as many of them, and one rank."""
+    operands, trial = call_of(evidence).operands[-2:], evidence.trial
+    if len(operands) < 2 or not all(operand.dim() for operand in operands):
+        return
+    one, other = operands
+    for left, right in zip(reversed(one.shape[:-2]), reversed(other.shape[:-2]), strict=False):
+        if left != right and 1 not in (left, right):
+            yield from equalised(trial, left, right)
+    if one.dim() != other.dim():
+        yield from reranked(trial, other.dim(), one.dim())
+        yield from reranked(trial, one.dim(), other.dim())
+
+
+@rule("rank for features", "call", calls("linear", "layer_norm"))
+def _no_dimension(evidence: Evidence) -> Iterator[Edit]:
+    """Give a layer that takes features a tensor with dimensions."""
+    operands = call_of(evidence).operands
+    if operands and operands[0].dim() == 0:
+        yield from reranked(evidence.trial, 0, 2)
+
+
+@rule("map of a kernel's size", "call", is_convolution)
+def _kernel(evidence: Evidence) -> Iterator[Edit]:
+    """Give a convolution a map that is no smaller than its kernel, or a smaller kernel."""
+    operand, weight = call_of(evidence).operands[:2]
+    dimensions, trial = weight.dim() - 2, evidence.trial
+    if operand.dim() != weight.dim() or _misfit(evidence) is not None:
         return
     smallest = min(operand.shape[2:])
     for kernel in dict.fromkeys(weight.shape[2:]):
@@ -318,111 +480,6 @@ def _convolution(evidence: Evidence) -> Iterator[Edit]:
                 # It was taken for a number of features.
                 yield from ({path: with_number(part, size)} for size in (3, 2, 1))
     yield from resized(trial, (max(weight.shape[2:]) / max(smallest, 1) * 2) ** dimensions)
-
-
-@rule("features of a linear layer", "call", calls("linear"))
-def _linear(evidence: Evidence) -> Iterator[Edit]:
-    """Give a linear layer as many features as it takes."""
-    call = call_of(evidence)
-    if len(call.operands) > 1:
-        yield from _features(evidence.trial, call, call.operands[0], call.operands[1].shape[-1])
-
-
-@rule("features of a recurrent cell", "call", calls("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"))
-def _cell(evidence: Evidence) -> Iterator[Edit]:
-    """Give a recurrent cell as many features as it takes."""
-    call = call_of(evidence)
-    if len(call.args) > 2:
-        yield from _features(evidence.trial, call, call.operands[0], call.args[2].shape[-1])
-
-
-@rule("features of a layer normalisation", "call", calls("layer_norm"))
-def _layer_norm(evidence: Evidence) -> Iterator[Edit]:
-    """Give a layer normalisation the features, or the whole map, of its shape."""
-    call, trial = call_of(evidence), evidence.trial
-    operand = call.operands[0]
-    size = next((value for value in call.args[1:] if isinstance(value, (tuple, list))), ())
-    if len(size) > 2 and operand.dim() > len(size):
-        # A map, with its edges.
-        yield from resized(trial, prod(size[1:]) / max(prod(operand.shape[1 - len(size) :]), 1))
-    if size:
-        yield from _features(trial, call, operand, size[-1])
-
-
-def _features(trial: Trial, call: TorchCall, operand: torch.Tensor, want: int) -> Iterator[Edit]:
-    if operand.dim() == 0:
-        yield from reranked(trial, 0, 2)
-        return
-    got = operand.shape[-1]
-    if got == want:
-        return
-    for path, tensor in same(trial, operand):
-        yield {path: replace(tensor, shape=(*tensor.shape[:-1], want))}
-    yield from refitted(trial, call.joins, got, want)
-    yield from of_share(trial, got, want)
-    yield from split(trial, got, want)
-    if operand.dim() == 2:
-        # Most likely an image was flattened.
-        yield from islice(resized(trial, want / max(got, 1)), 2)
-        yield from trimmed(trial, got, want)
-    yield from equalised(trial, got, want)
-    yield from resized(trial, want / max(got, 1))
-    for path, tensor in same(trial, operand):
-        if len(tensor.shape) == 4:
-            yield {path: replace(tensor, shape=(BATCH, SEQUENCE, want))}
-            yield {path: replace(tensor, shape=(BATCH, want))}
-
-
-@rule("channels of a normalisation", "call", calls("batch_norm", "instance_norm", "group_norm"))
-def _normalisation(evidence: Evidence) -> Iterator[Edit]:
-    """Give a normalisation as many channels as it takes."""
-    call = call_of(evidence)
-    if len(call.operands) > 1:
-        yield from _channels(evidence.trial, call, call.operands[-1].shape[0])
-
-
-@rule("classes that have weights", "call", calls("cross_entropy", "nll_loss"))
-def _weighted_classes(evidence: Evidence) -> Iterator[Edit]:
-    """Give scores as many classes as a loss has weights for them."""
-    call = call_of(evidence)
-    if len(call.operands) > 2:
-        yield from _channels(evidence.trial, call, call.operands[2].shape[0])
-
-
-def _channels(trial: Trial, call: TorchCall, want: int) -> Iterator[Edit]:
-    operand = call.operands[0]
-    if operand.dim() > 1 and operand.shape[1] != want:
-        for path, tensor in same(trial, operand):
-            yield {path: replace(tensor, shape=(tensor.shape[0], want, *tensor.shape[2:]))}
-        yield from refitted(trial, call.joins, operand.shape[1], want)
-        if operand.dim() == 2:
-            # Most likely an image was flattened.
-            yield from islice(resized(trial, want / max(operand.shape[1], 1)), 2)
-        yield from equalised(trial, operand.shape[1], want)
-
-
-@rule("sizes of a product", "call", calls(*PRODUCTS))
-def _product(evidence: Evidence) -> Iterator[Edit]:
-    """Give two matrices sizes with which they can be multiplied."""
-    call, trial = call_of(evidence), evidence.trial
-    if len(call.operands) < 2 or not all(operand.dim() for operand in call.operands[-2:]):
-        return
-    one, other = call.operands[-2:]
-    if one.dim() == other.dim() == 3 and one.shape[0] != other.shape[0] and one.shape[2] != other.shape[1]:
-        # Two batches that differ in how many they are and in the sizes of each: both change at once.
-        yield from rearranged(trial, tuple(other.shape), (one.shape[0], one.shape[2], other.shape[2]))
-        yield from rearranged(trial, tuple(one.shape), (other.shape[0], one.shape[1], other.shape[1]))
-    got, want = one.shape[-1], other.shape[-2 if other.dim() > 1 else -1]
-    yield from refitted(trial, call.joins, got, want)
-    yield from split(trial, got, want)
-    yield from equalised(trial, got, want)
-    yield from resized(trial, want / max(got, 1))
-    for left, right in zip(reversed(one.shape[:-2]), reversed(other.shape[:-2]), strict=False):
-        if left != right and 1 not in (left, right):
-            yield from equalised(trial, left, right)
-    if one.dim() != other.dim():
-        yield from reranked(trial, other.dim(), one.dim())
-        yield from reranked(trial, one.dim(), other.dim())
 
 
 @rule("sizes of what is joined", "call", calls("cat", "stack", "concat", "concatenate", "hstack", "vstack"))
