@@ -1,4 +1,4 @@
-"""The door to the search: how to make and feed a target, as far as nothing else says."""
+"""What the trace asks the search for: constructor arguments and inputs that nothing states."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class RecipeSearch:
         self._guess = guess
 
     def making(self) -> Target | None:
-        """The target with what was found for making and feeding it; itself if nothing was.
+        """Return the target with arguments and inputs that were found; itself without.
 
-        None if nothing has to be found to make it.
+        None if it needs no arguments.
         """
         target = self._target
         if target.init is not None:
@@ -49,12 +49,12 @@ class RecipeSearch:
         except RecipeError as error:
             return self._with(self.found(None)) if error.needs else None
         except AttributeError:
-            # There is no such target: whoever makes the model says so.
+            # There is no such target, which the construction reports.
             return None
         return None
 
     def instead(self, refused: NoModelError) -> Target | None:
-        """The target with arguments that were found, where it cannot do without some that have defaults.
+        """Return the target with arguments, where those by default do not do.
 
         None if that is not what is wrong, or none were found.
         """
@@ -64,12 +64,12 @@ class RecipeSearch:
         return None if found is self._target else found
 
     def lacks(self, error: BaseException) -> bool:
-        """Whether a construction by defaults failed since they say nothing, or hide which arguments are wanted."""
+        """Return whether a construction by defaults failed for want of an argument."""
         try:
             target = find_target(self._loaded.module, self._target.name)
             parameters = [] if isinstance(target, torch.nn.Module) else parameters_of(target)
         except (AttributeError, TypeError, ValueError):
-            # There is no such target, or none that can be called: whoever makes the model says so.
+            # There is no such target, or none that can be called, which the construction reports.
             return False
         text = text_of(error)
         if any(parameter.default is None for parameter in parameters):
@@ -83,9 +83,9 @@ class RecipeSearch:
         return hides and _MISSING.search(text) is not None
 
     def feed(self, built: Built) -> Target | None:
-        """The target with what was found for feeding it; itself if nothing was.
+        """Return the target with inputs that were found; itself without.
 
-        None if nothing has to be found.
+        None if it has inputs already.
         """
         if self._target.source == "search" or complete_recipe(self._target, built).inputs is not None:
             return None
@@ -94,7 +94,7 @@ class RecipeSearch:
         return self._target if found.inputs is None else self._with(found)
 
     def found(self, init: str | None) -> SearchResult:
-        """What a search finds; ``init`` is how the model is made, where that is said or the target is one."""
+        """Search; ``init`` is the text that constructs the model, where that is known."""
         with _torch_restored():
             search = Search(self._loaded.names, self._conditions, Budget())
             if self._guess is not None and init in (None, self._guess.init):
@@ -119,7 +119,7 @@ class RecipeSearch:
 
 @contextmanager
 def _torch_restored() -> Iterator[None]:
-    """Leaves torch's own settings as they were.
+    """Leave torch's own settings as they were.
 
     What torch logs of each operator that fails is not even written meanwhile: nearly every try ends with one, and the
     text of its traceback costs more than some models.

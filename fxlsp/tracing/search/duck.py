@@ -90,7 +90,7 @@ class DuckUse:
 
 
 class DuckValue(int):
-    """An int with attributes, items and a call. Each has a class of its own, whose name stands in error messages."""
+    """An int with attributes, items and a call. Each has a class of its own, whose name error messages show."""
 
     fxlsp_use: DuckUse
     fxlsp_part: PartMaker
@@ -133,7 +133,7 @@ class DuckValue(int):
         return use.values[f"[{key!r}]"]
 
     def _is_deep(self) -> bool:
-        """Whether it is an item of an item, and so on: who asks for its items would never come to an end."""
+        """Return whether it is an item of an item, and so on, which would never end."""
         innermost = self.fxlsp_use.path[-_DEEPEST:]
         return len(innermost) == _DEEPEST and all(key[:1] == "[" and key[1:-1].isdecimal() for key in innermost)
 
@@ -217,12 +217,12 @@ def duck_value(guess: Open, path: Path, part: PartMaker) -> DuckValue:
 
 
 def class_name(path: Path) -> str:
-    """Of the class of the duck value at ``path``, as error messages show it."""
+    """Return the name of a duck value's class, as error messages show it."""
     return "fxlsp_unknown_" + re.sub(r"\W+", "_", "_".join(path))
 
 
 def _tensors_in(values: Iterable[Any]) -> Iterator[Any]:
-    """The tensors among arguments, those in tuples and dicts too."""
+    """Yield the tensors among arguments, those in tuples and dicts too."""
     for value in values:
         if isinstance(value, (torch.Tensor, torch.fx.Proxy)):
             yield value
@@ -258,27 +258,27 @@ def _mapping_method(self: DuckValue, name: str) -> Callable[..., Any]:
 
 
 def _unpacked_into(frame: FrameType) -> int | None:
-    """How many names an unpacking assignment of ``frame`` has that is running; None if none is."""
+    """Return into how many names ``frame`` unpacks right now; None if it does not."""
     code, at = frame.f_code.co_code, frame.f_lasti
     return code[at + 1] if 0 <= at < len(code) and code[at] == opmap["UNPACK_SEQUENCE"] else None
 
 
 def _is_index_of(frame: FrameType) -> bool:
-    """Whether ``frame`` indexes something: a tensor asks each of its indices whether it is a sequence."""
+    """Return whether ``frame`` indexes: a tensor asks each index whether it is a sequence."""
     code, at = frame.f_code.co_code, frame.f_lasti
     return 0 <= at < len(code) and code[at] in _INDEXING
 
 
 @lru_cache(maxsize=64)
 def _unpacked_next(code: CodeType, at: int) -> int:
-    """Into how many names the result of the instruction at ``at`` is unpacked; 0 if it is not."""
+    """Return into how many names an instruction's result is unpacked; 0 if it is not."""
     following = (each for each in dis.get_instructions(code) if each.offset > at)
     after = next((each for each in following if each.opname not in ("CACHE", "PRECALL", "CALL")), None)
     return after.arg or 0 if after is not None and after.opname == "UNPACK_SEQUENCE" else 0
 
 
 def _repeated_by_torch(frame: FrameType) -> int | None:
-    """How often a number is repeated here, as it would be if this could not also be iterated; None elsewhere.
+    """Return how often torch repeats a number here; None elsewhere.
 
     torch's ``_ntuple``, of which many projects have a copy, repeats what is not iterable.
     """
@@ -287,5 +287,5 @@ def _repeated_by_torch(frame: FrameType) -> int | None:
 
 
 def _singular(name: str) -> str:
-    """``channel`` for ``channels``: what an element of it is called."""
+    """Return ``channel`` for ``channels``: what an element of it is called."""
     return name[:-1] if len(name) > 2 and name.endswith("s") and not name.endswith("ss") else name

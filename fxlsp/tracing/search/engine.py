@@ -321,7 +321,7 @@ def _alike(part: Guess) -> Guess:
 
 
 def _other_starts(trial: Trial, given: Group, model: torch.nn.Module) -> Iterator[Trial]:
-    """Yield other inputs to begin with: lists, one step of each sequence, what layers take, everything of one size."""
+    """Yield other inputs to begin with: lists, single steps, what layers take, one size."""
     first = replace(trial, inputs=given)
     for lists in lists_of_inputs(model, given):
         yield _from(replace(trial, inputs=lists), "inputs as lists")

@@ -42,7 +42,7 @@ _BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
 
 
 def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: Places) -> bool:
-    """Whether ``trial``, which failed, would fail in the same place with whatever sizes and ranks of its inputs.
+    """Return whether a failed trial would fail in the same place with any inputs.
 
     False wherever that is not known.
     """
@@ -80,7 +80,7 @@ class _Effects:
         """Whether any trial failed in the same place."""
 
     def of(self, *trials: Trial) -> _Effect:
-        """Of all of them together: some may be refused for being no multiple of something."""
+        """Run them all: some may be refused for being no multiple of something."""
         effects = {self._of(trial) for trial in trials}
         return next((effect for effect in ("other", "same", "refused") if effect in effects), "unknown")
 
@@ -104,14 +104,14 @@ class _Effects:
 
 
 def _is_all_sizes(trial: Trial) -> bool:
-    """Whether nothing was guessed but inputs, and these are tensors and numbers: no others could be told to fail."""
+    """Return whether nothing was guessed but inputs that are tensors and numbers."""
     is_said = isinstance(trial.init, Text) or not trial.init.parts
     parts = [part for path, part in leaves(trial) if path[0] == "inputs"]
     return is_said and bool(parts) and all(isinstance(part, (Tensor, Size)) for part in parts)
 
 
 def _numbers(trial: Trial) -> Iterator[list[_Number]]:
-    """The numbers of the inputs, those together that are equal: they may have to be."""
+    """Yield the numbers of the inputs, equal ones together: they may have to be."""
     alike = defaultdict(list)
     for path, part in leaves(trial):
         if isinstance(part, Tensor):
@@ -133,38 +133,38 @@ def _with(trial: Trial, group: list[_Number], change: Callable[[int], int]) -> T
 
 
 def _of_other_ranks(trial: Trial) -> list[Trial]:
-    """Trials with inputs of another rank: each by itself, and all of one rank, which may have to stay so."""
+    """Return trials with inputs of another rank: each alone, and all of one rank."""
     given, found = tensors(trial), []
     for by in range(1 - _LARGEST_RANK, _LARGEST_RANK):
-        found += [_with_rank(trial, [each], by, kept) for each in given for kept in (False, True)]
+        found += [_with_rank(trial, [each], by, by_sizes) for each in given for by_sizes in (False, True)]
         for rank in sorted({len(tensor.shape) for _, tensor in given}):
             found.append(_with_rank(trial, [each for each in given if len(each[1].shape) == rank], by, True))
     return [other for other in dict.fromkeys(found) if other != trial]
 
 
-def _with_rank(trial: Trial, given: list[tuple[Path, Tensor]], by: int, kept: bool) -> Trial:
-    """The trial with so many more dimensions; ``kept`` are the sizes of the last ones, rather than the channels."""
+def _with_rank(trial: Trial, given: list[tuple[Path, Tensor]], by: int, by_sizes: bool) -> Trial:
+    """Return the trial with more dimensions, of which the last sizes stay, or the channels."""
     for path, tensor in given:
         rank = len(tensor.shape) + by
         if 0 < rank <= _LARGEST_RANK:
-            other = replace(tensor, shape=((BATCH,) * by + tensor.shape)[-rank:]) if kept else of_rank(tensor, rank)
+            other = replace(tensor, shape=((BATCH,) * by + tensor.shape)[-rank:]) if by_sizes else of_rank(tensor, rank)
             trial = changed(trial, path, other)
     return trial
 
 
 def _is_by_weights(outcome: TrialOutcome) -> bool:
-    """Whether it is parameters that sizes do not fit."""
+    """Return whether it is parameters that sizes do not fit."""
     call = outcome.failing
     by_weights = call is None or any(isinstance(value, torch.nn.Parameter) for value in call.args)
     return by_weights and bool(_unfit(outcome))
 
 
 def _unfit(outcome: TrialOutcome) -> _Unfit:
-    """Sizes that should be equal in what raised; none where it raised for something else."""
+    """Return sizes that should be equal in what raised; none where they are not known."""
     call = outcome.failing
     if call is None:
-        told = _BY_PYTHON.search(text_of(outcome.error)) if outcome.error is not None else None
-        return frozenset() if told is None else frozenset({(0, int(told.group(2)), int(told.group(1)))})
+        match = _BY_PYTHON.search(text_of(outcome.error)) if outcome.error is not None else None
+        return frozenset() if match is None else frozenset({(0, int(match.group(2)), int(match.group(1)))})
     name, given = call.name.strip("_"), [value for value in call.args if isinstance(value, torch.Tensor)]
     if len(given) == 2 and BROADCASTING.fullmatch(name):
         pairs = zip_longest(reversed(given[0].shape), reversed(given[1].shape), fillvalue=1)

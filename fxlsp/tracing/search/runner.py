@@ -33,7 +33,7 @@ _MOST_JOINS = 8
 _MOST_ELEMENTS = 2**24
 """Parameters of a model that is run with data (64 MiB of float32)."""
 _SET_DATA = inspect.getattr_static(torch.Tensor, "data").__set__
-"""What torch calls for ``tensor.data = ...``, as it tells of it."""
+"""What torch calls for ``tensor.data = ...``, as a function mode sees it."""
 
 
 @dataclass(frozen=True)
@@ -298,12 +298,12 @@ class _Watch(TorchFunctionMode):
 
 
 def _takes_data_away(tensor: torch.Tensor, given: object) -> bool:
-    """Whether a parameter with data would be given some without: every later try of its model would fail for that."""
+    """Return whether a parameter would lose its data, for which every later try would fail."""
     return isinstance(given, FakeTensor) and not isinstance(tensor, FakeTensor)
 
 
 def _normalised(given: torch.Tensor, running_mean: torch.Tensor | None, *rest: Any, **options: Any) -> torch.Tensor:
-    """What batch normalisation returns: on fake tensors it takes a dozen operators, most of the time of a run."""
+    """Normalise a batch by its shape: a dozen operators would be most of a run's time."""
     if not given.is_floating_point():
         raise RuntimeError(f"batch_norm not implemented for '{given.dtype}'")
     if running_mean is not None and running_mean.shape[0] != given.shape[1]:

@@ -112,7 +112,7 @@ class Synthesis:
         return Text(_class_for(use) if use.calls else name)
 
     def _own_class(self, use: DuckUse) -> str | None:
-        """A class of the file that looks like a building block, has these attributes, and can be called like that.
+        """Return a building block of the file that has these attributes and takes the calls.
 
         None if none can, but the class of torch's that has its name.
         """
@@ -150,7 +150,7 @@ class Synthesis:
         return Group("record" if use.mapping else "namespace", items)
 
     def _shape(self, use: DuckUse, path: Path) -> tuple[int, ...]:
-        """Of a tensor of which sizes were read: of all that it was read of, but no less than a matrix."""
+        """Return the shape of a tensor of which sizes were read, a matrix at least."""
         shape = self._uses.get((*path, ".shape"))
         indices = [key for key in shape.entries if isinstance(key, int)] if shape is not None else []
         length = (shape.length if shape is not None else None) or max([1, *indices]) + 1
@@ -196,7 +196,7 @@ def building_blocks(module: ModuleType) -> list[str]:
 
 
 def _class_for(use: DuckUse) -> str:
-    """A class of torch's, with a kernel where what calls it leaves that to it."""
+    """Return a class of torch's, with a kernel if its caller passes none."""
     text = called_class(use.open.name)
     if text == CONVOLUTION and not _make_convolutions(use):
         return f"__import__('functools').partial({text}, kernel_size=3, padding=1)"
@@ -204,12 +204,12 @@ def _class_for(use: DuckUse) -> str:
 
 
 def _make_convolutions(use: DuckUse) -> bool:
-    """Whether the calls tell sizes and a kernel, as they do of a convolution."""
+    """Return whether the calls pass sizes and a kernel, as those of a convolution."""
     return all(_takes(torch.nn.Conv2d, *call) for call in use.calls)
 
 
 def _takes(cls: type, count: int, names: tuple[str, ...]) -> bool:
-    """Whether the class can be made with as many arguments by position, and with those by name."""
+    """Return whether a class takes so many arguments by position, and these by name."""
     try:
         inspect.signature(cls).bind(*range(count), **dict.fromkeys(names))
     except (TypeError, ValueError):

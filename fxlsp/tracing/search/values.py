@@ -122,8 +122,8 @@ class Group(Guess):
         return self.items
 
     def with_part(self, key: str, part: Guess) -> Group:
-        kept = tuple((name, part if name == key else old) for name, old in self.items)
-        return replace(self, items=kept if any(name == key for name, _ in kept) else (*kept, (key, part)))
+        items = tuple((name, part if name == key else old) for name, old in self.items)
+        return replace(self, items=items if any(name == key for name, _ in items) else (*items, (key, part)))
 
     def without(self, key: str) -> Group:
         return replace(self, items=tuple(item for item in self.items if item[0] != key))
@@ -162,7 +162,7 @@ class Returning(Guess):
 
 
 def forward_with(result: str, by_name: bool = False) -> str:
-    """The text of a ``forward`` that returns ``result``, in which its first argument is ``first``."""
+    """Return the text of a ``forward`` that returns ``result`` of its argument ``first``."""
     if by_name:
         return f"lambda self, *args, **named: (lambda first, *_: {result})(*args, *named.values())"
     return f"lambda self, first, *_, **__: {result}"

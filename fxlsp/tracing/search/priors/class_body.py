@@ -75,7 +75,7 @@ def is_torchs(cls: type) -> bool:
 
 
 def _tree(function: Any) -> ast.AST:
-    """The syntax of one function: files of this size take a second to parse."""
+    """Parse one function: whole files can take a second."""
     code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
     return ast.Module([], []) if code is None else tree_of(code)
 
@@ -108,7 +108,7 @@ def _note(node: ast.AST, found: ClassBody) -> None:
 
 
 def _note_loop(node: ast.AST, found: ClassBody) -> None:
-    """The elements of ``depths`` are counts where each is counted up to."""
+    """Note that the elements of ``depths`` are counts where each is counted up to."""
     if isinstance(node, (ast.For, ast.comprehension)):
         over = node.iter
         if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "enumerate" and over.args:

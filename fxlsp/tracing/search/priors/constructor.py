@@ -157,7 +157,7 @@ def parameters_of(target: Any) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(target, eval_str=True).parameters.values())
     except Exception:
-        # An annotation is any expression of the user's: where one raises they are taken as they stand.
+        # An annotation is any expression of the user's: where one raises they are taken as texts.
         return list(inspect.signature(target).parameters.values())
 
 

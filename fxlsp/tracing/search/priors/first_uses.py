@@ -1,4 +1,4 @@
-"""What the first operations on each input say about it: the graph of a symbolic trace, as far as that goes."""
+"""Shapes of inputs by the first operations on them, in the graph of a symbolic trace."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Tracer(torch.fx.Tracer):
 
 
 def _frame_outside_fx() -> FrameType:
-    """The frame of the model's code that runs."""
+    """Return the frame of the model's code that runs."""
     frame = sys._getframe(2)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_FX):
         frame = frame.f_back
@@ -65,7 +65,7 @@ def _frame_outside_fx() -> FrameType:
 
 
 def first_uses(model: torch.nn.Module) -> dict[str, Tensor | Group]:
-    """A tensor, or a tuple of them, for each input whose first uses tell its shape, by the name of the input."""
+    """Return a tensor, or a tuple of them, for each input whose first uses show its shape."""
     tracer = _Tracer()
     seed()
     try:
@@ -91,7 +91,7 @@ def first_uses(model: torch.nn.Module) -> dict[str, Tensor | Group]:
 
 
 def _unpacked_tuple(node: torch.fx.Node, modules: Modules) -> Group | None:
-    """A tuple, where nothing is done to an input but to read its first, second, and so on.
+    """Return a tuple, where an input is only indexed by 0, 1 and so on.
 
     Of parts of which nothing else is known the shape is empty.
     """
@@ -112,14 +112,14 @@ def _unpacked_tuple(node: torch.fx.Node, modules: Modules) -> Group | None:
 
 
 def _of_several(nodes: list[torch.fx.Node], modules: Modules) -> Tensor | None:
-    """What one part is that was read several times: of layers, as many as are read."""
+    """Return what one part is that was read several times."""
     needs = [need for node in nodes if (need := _needed_by_users(node, modules, _DEEPEST)) is not None]
     sized = [need for need in needs if 0 not in need.shape]
     return max(sized or needs, key=lambda need: need.shape[:1], default=None)
 
 
 def _state(node: torch.fx.Node, modules: Modules) -> Group | None:
-    """The hidden and the cell state of an LSTM."""
+    """Return the hidden and the cell state of an LSTM."""
     for user in node.users:
         layer = modules.get(str(user.target)) if user.op == "call_module" else None
         if isinstance(layer, (torch.nn.LSTM, torch.nn.LSTMCell)) and user.args[1:2] == (node,):
@@ -130,7 +130,7 @@ def _state(node: torch.fx.Node, modules: Modules) -> Group | None:
 
 
 def _needed_by_users(node: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
-    """What the users of ``node`` need it to be: the most telling of what they say."""
+    """Return what the users of ``node`` need it to be, the best known first."""
     if depth == 0:
         return None
     needs = [need for user in node.users if (need := _needed_by(user, node, modules, depth)) is not None]
@@ -159,7 +159,7 @@ def _needed_by(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth
 
 
 def _before_joining(user: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
-    """What is joined with others along one dimension: of that one nothing is known."""
+    """Return what is joined with others: of that dimension nothing is known."""
     after = _needed_by_users(user, modules, depth - 1)
     dim = user.args[1] if len(user.args) > 1 else user.kwargs.get("dim", 0)
     if after is None or not isinstance(dim, int) or after.dtype != "float":
@@ -174,7 +174,7 @@ def _before_joining(user: torch.fx.Node, modules: Modules, depth: int) -> Tensor
 
 
 def _of_layers(user: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:
-    """A state of which that of one layer is read: one step of what its users need."""
+    """Return a state of which one layer's is read: one step of what its users need."""
     index = user.args[1]
     need = _needed_by_users(user, modules, depth - 1) if isinstance(index, int) else None
     if need is None or need.dtype != "float" or len(need.shape) not in (2, 3):
@@ -196,7 +196,7 @@ def _needed_by_module(user: torch.fx.Node, node: torch.fx.Node, modules: Modules
 
 
 def _is_in(node: torch.fx.Node, argument: object) -> bool:
-    """Whether an argument is a tuple of states that a node is of."""
+    """Return whether an argument is a tuple of states with a node in it."""
     return isinstance(argument, (tuple, list)) and any(each is node for each in argument)
 
 
@@ -213,14 +213,14 @@ def _name(node: torch.fx.Node) -> str:
 
 
 def _unpacked(shape: torch.fx.Node) -> int:
-    """Into how many names a shape is unpacked: how many of its items are read from the first one on."""
+    """Return how many items of a shape are read, from the first one on."""
     indices = [user.args[1] for user in shape.users if _name(user) == "getitem"]
     numbers = {index for index in indices if isinstance(index, int) and index >= 0}
     return len(numbers) if len(numbers) > 2 and numbers == set(range(len(numbers))) else 0
 
 
 def _of_rank(rank: int) -> Tensor | None:
-    """A tensor of which the rank alone is known."""
+    """Return a tensor of which the rank alone is known."""
     if rank < 2:
         return None
     if rank >= 4:
@@ -229,7 +229,7 @@ def _of_rank(rank: int) -> Tensor | None:
 
 
 def _before_moving(user: torch.fx.Node, name: str, modules: Modules, depth: int) -> Tensor | None:
-    """From what is needed after dimensions were moved to what is needed before."""
+    """Return what is needed before dimensions are moved."""
     after = _needed_by_users(user, modules, depth - 1)
     numbers = [item for item in _flat(user.args[1:]) if isinstance(item, int)]
     if name == "permute" and (after is None or len(after.shape) != len(numbers)):
@@ -267,7 +267,9 @@ def _flat(values: object) -> Iterator[object]:
 
 
 def shape_of(names: Sequence[str]) -> tuple[int, ...] | None:
-    """The shape that is unpacked into ``names``, with channels :data:`UNKNOWN`; None if they do not tell.
+    """Return the shape that is unpacked into ``names``; None if these do not show it.
+
+    Channels are :data:`UNKNOWN`.
 
     Which dimension is the channels' is what matters: every layer has its own place for it.
     """
@@ -297,7 +299,7 @@ def _size(name: str, rank: int) -> int:
 
 
 def unpacked_into(frame: FrameType) -> tuple[str, ...]:
-    """The names of the local variables into which ``frame`` unpacks right now; none if it does not."""
+    """Return the local variables into which ``frame`` unpacks right now, if it does."""
     return _stored(frame.f_code, frame.f_lasti)
 
 

@@ -114,7 +114,7 @@ def _module_dicts(evidence: Evidence) -> Iterator[Edit]:
 
 @rule("backbone with layers by name", "guess", says("return_layers"))
 def _with_children(evidence: Evidence) -> Iterator[Edit]:
-    """Make a backbone with the layers of which torchvision's ``IntermediateLayerGetter`` is to return the results."""
+    """Make a backbone of the layers that torchvision's ``IntermediateLayerGetter`` wants."""
     held = (frame.f_locals["return_layers"] for frame, _ in evidence.frames if "return_layers" in frame.f_locals)
     wanted = next(held, None)
     if not isinstance(wanted, dict) or not wanted:
@@ -138,11 +138,11 @@ def _by_line(evidence: Evidence) -> Iterator[Edit]:
 
 
 def _suspects(evidence: Evidence) -> list[Path]:
-    """Return parts that the failing lines name, those of the innermost one first, of these the ones told by number.
+    """Return parts that the failing lines name, those whose number the message has first.
 
     Of ``config.width`` it is the width that is wrong, rather than the configuration.
     """
-    told = {int(number) for number in re.findall(r"\d+", evidence.text)}
+    written = {int(number) for number in re.findall(r"\d+", evidence.text)}
     every = (*(path for path, _ in leaves(evidence.trial)), *evidence.uses)
     known = {path: name_of(path) for path in every if path[0] == "init" and len(path) > 1}
     found: list[Path] = []
@@ -150,7 +150,7 @@ def _suspects(evidence: Evidence) -> list[Path]:
         held = {id(value.fxlsp_use) for value in held_values(frame) if isinstance(value, DuckValue)}
         words = words_at([(frame, line)])
         on_it = [path for path, name in known.items() if name in words and path not in found]
-        found += sorted(on_it, key=lambda path: (_number_at(evidence, path) not in told, -len(path)))
+        found += sorted(on_it, key=lambda path: (_number_at(evidence, path) not in written, -len(path)))
         uses = evidence.uses.items()
         found += [path for path, use in uses if id(use) in held and path not in found and path[0] == "init"]
     return found

@@ -69,7 +69,7 @@ def _unset(evidence: Evidence) -> Iterator[Edit]:
 
 @lru_cache(maxsize=32)
 def _setting_conditions(code: CodeType, name: str) -> tuple[tuple[ast.expr, bool], ...]:
-    """The conditions under which a constructor sets an attribute, and whether each should hold; none if it always does.
+    """Return the conditions under which a constructor sets an attribute, if it has any.
 
     Remembered, since many tries may lack the same.
     """
@@ -81,7 +81,7 @@ _Way = tuple[tuple[ast.expr, bool], ...]
 
 
 def _ways(body: list[ast.stmt], name: str, owner: str, way: _Way) -> Iterator[_Way]:
-    """What holds wherever a statement sets the attribute."""
+    """Yield what holds wherever a statement sets the attribute."""
     for statement in body:
         if isinstance(statement, ast.If):
             yield from _ways(statement.body, name, owner, (*way, (statement.test, True)))
@@ -122,7 +122,7 @@ def _unpacked_items(evidence: Evidence) -> Iterator[Edit]:
 
 
 def _unpacked(tree: ast.AST, line: int, wanted: int) -> Iterator[tuple[ast.expr, int]]:
-    """What is unpacked on a line into as many names, and whether it is each of its items (1) or itself (0)."""
+    """Yield what a line unpacks into so many names: itself (0) or each of its items (1)."""
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Tuple(elts)], value=value) if len(elts) == wanted:
@@ -145,14 +145,14 @@ def _looped_over(target: ast.expr, iterated: ast.expr, wanted: int) -> Iterator[
 
 
 def _is_pure(node: ast.AST) -> bool:
-    """Whether evaluating it once more changes nothing."""
+    """Return whether evaluating it once more changes nothing."""
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Attribute) and node.func.attr in _PURE
     return not isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
 
 
 def _names_in(subject: ast.expr) -> Iterator[str]:
-    """Of variables and attributes."""
+    """Yield the names of variables and attributes."""
     for node in ast.walk(subject):
         if isinstance(node, ast.Name):
             yield node.id
@@ -161,7 +161,7 @@ def _names_in(subject: ast.expr) -> Iterator[str]:
 
 
 def _of_rank(trial: Trial, names: set[str], rank: int) -> Iterator[Edit]:
-    """Lists in the place of numbers of which a tensor was made; and tensors of the rank that is wanted."""
+    """Replace numbers by lists and by tensors of the rank that is wanted."""
     for path, part in init_numbers(trial):
         if name_of(path) in names:
             yield {path: sizes_of(3, number_of(part))}
@@ -202,7 +202,7 @@ def _looked_up(evidence: Evidence) -> Iterator[Edit]:
 
 
 def _is(part: Guess, path: Path, key: Any) -> bool:
-    """Whether a part of the trial is what was not found."""
+    """Return whether a part of the trial is what was not found."""
     if isinstance(key, DuckValue):
         return path == key.fxlsp_use.path
     if isinstance(part, Tensor):
@@ -211,14 +211,14 @@ def _is(part: Guess, path: Path, key: Any) -> bool:
 
 
 def _items(frame: FrameType, key: Any) -> Iterator[str]:
-    """Where in lists and tuples of the frame's the key stands: inputs that are of one shape are told apart by that."""
+    """Yield the indices of the key in the frame's lists, which identify inputs of one shape."""
     for value in frame.f_locals.values():
         if isinstance(value, (list, tuple)):
             yield from (f"[{index}]" for index, item in enumerate(value) if item is key)
 
 
 def _dicts(frame: FrameType, words: set[str]) -> Iterator[_Dict]:
-    """The dicts among the attributes and variables that have one of these names."""
+    """Yield the dicts among attributes and variables of these names."""
     owner = frame.f_locals.get("self")
     held: dict[str, Any] = {}
     if isinstance(owner, torch.nn.Module):
@@ -234,7 +234,7 @@ _DICTS = (Mapping, torch.nn.ModuleDict)
 
 
 def _keys(named: _Dict, words: set[str]) -> Iterator[Guess]:
-    """Of a configuration's parts those first that have what the failing line reads from one."""
+    """Yield keys, those of parts that have what the failing line reads first."""
     for key in sorted(named, key=lambda key: not _has_any(named[key], words)):
         if isinstance(key, str):
             yield Text(repr(key))

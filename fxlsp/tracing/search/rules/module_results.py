@@ -20,7 +20,7 @@ _NO_ATTRIBUTE = re.compile(
     r"'(?:FakeTensor|Tensor|types\.SimpleNamespace|SimpleNamespace)' object has no attribute '(\w+)'"
 )
 _NO_ITEMS = re.compile(r"values expected sparse tensor layout|Tensor' object has no attribute '(?:items|keys)'")
-"""What is said where the items of a dict are asked for."""
+"""Words of errors where the items of a dict are asked for."""
 _NO_KEY = re.compile(r"invalid data type 'str'|valid indices \(got str|indices must be")
 
 

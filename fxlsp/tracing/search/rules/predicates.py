@@ -75,7 +75,7 @@ def _asserted(evidence: Evidence) -> Iterator[Edit]:
 
 @lru_cache(maxsize=32)
 def _conditions(code: CodeType, line: int, unbound: str | None) -> tuple[tuple[ast.expr, bool], ...]:
-    """The conditions that the statement on ``line`` of a function stands under, and whether each should hold.
+    """Return the conditions of the statement on ``line``, and whether each should hold.
 
     Or those under which a variable is bound, where it was read ``unbound``.
     Remembered, since many tries end at the same statement.
@@ -108,7 +108,7 @@ def _binds(body: list[ast.stmt], name: str) -> bool:
 
 
 def _raises(body: list[ast.stmt], line: int) -> bool:
-    """Whether the line is of a ``raise`` in it, behind ``elif`` too."""
+    """Return whether the line is of a ``raise`` in it, behind ``elif`` too."""
     return any(
         _covers(node, line) if isinstance(node, ast.Raise) else isinstance(node, ast.If) and _raises(node.orelse, line)
         for node in body
@@ -160,7 +160,7 @@ class Solver:
                     yield {path: Text(str(wanted))}
 
     def _all_equal(self, chained: list[ast.expr], ops: list[ast.cmpop]) -> Iterator[Edit]:
-        """Lists of one length, that of what else stands in ``len(a) == len(b) == n``: one alone would still fail."""
+        """Give lists the length n of ``len(a) == len(b) == n``: one alone would still fail."""
         equal = [chained[0], *(each for each, op in zip(chained[1:], ops, strict=True) if isinstance(op, ast.Eq))]
         calls = [each for each in equal if isinstance(each, ast.Call) and ast.unparse(each.func) == "len"]
         values = [self._value(each) for each in (*calls, *(each for each in equal if each not in calls))]
@@ -244,7 +244,7 @@ class Solver:
         yield from reranked(self.trial, got, wanted)
 
     def _of_dimension(self, tensor: ast.expr, index: int, size: int) -> Iterator[Edit]:
-        """An input with as many in one dimension; this may be the batch, which its number alone does not tell."""
+        """Give an input as many in one dimension, which may be the batch."""
         for path, part in self._parts(tensor, None):
             if isinstance(part, Tensor) and -len(part.shape) <= index < len(part.shape) and size > 0:
                 yield {path: with_dimension(part, index, size)}
@@ -289,7 +289,7 @@ class Solver:
         return found
 
     def _is_own_argument(self, name: str) -> bool:
-        """Whether it is an argument of the constructor that the trial calls, which it leaves to its default."""
+        """Return whether it is an argument of the trial's constructor, left to its default."""
         code, init = self.scope.code, self.trial.init
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         owner = self.scope.locals.get(names[0]) if names else None
@@ -321,7 +321,7 @@ _OF_KIND: dict[type, Callable[[int], Guess]] = {
 
 
 def _is_named(cls: type, names: Mapping[str, Any]) -> bool:
-    """Whether a text can name a class by its own name."""
+    """Return whether a text can name a class by its own name."""
     return names.get(cls.__name__) is cls
 
 
@@ -336,7 +336,7 @@ def _like(part: Guess, value: object) -> Guess:
 
 
 def _dimension(subject: ast.expr) -> tuple[ast.expr, int] | None:
-    """The tensor, and the number of its dimension, of which ``subject`` is the size."""
+    """Return the tensor and its dimension of which ``subject`` is the size."""
     match subject:
         case ast.Subscript(value=ast.Attribute(value=tensor, attr="shape"), slice=index):
             pass
@@ -354,7 +354,7 @@ def _dimension(subject: ast.expr) -> tuple[ast.expr, int] | None:
 
 
 def _ranked(subject: ast.expr) -> ast.expr | None:
-    """The tensor of which ``subject`` is the rank."""
+    """Return the tensor of which ``subject`` is the rank."""
     match subject:
         case ast.Attribute(value=tensor, attr="ndim"):
             return tensor

@@ -87,7 +87,7 @@ def _raising(traceback: TracebackType | None) -> _LayerCall | None:
 
 
 def _reshaped(trial: Trial, got: _Shape, wanted: _Shape) -> Iterator[Edit]:
-    """Trials in which the input that became a state of one shape becomes one of another: as it is, or a part of it."""
+    """Give the input that became a state of one shape, or has it as a part, another shape."""
     if got == wanted:
         return
     for path, tensor in input_tensors(trial):
@@ -97,7 +97,7 @@ def _reshaped(trial: Trial, got: _Shape, wanted: _Shape) -> Iterator[Edit]:
 
 
 def _before(shape: _Shape, got: _Shape, wanted: _Shape) -> _Shape | None:
-    """What a shape that became ``got`` has to be to become ``wanted``; None if it cannot be what became that."""
+    """Return what a shape that became ``got`` has to be; None if it did not become that."""
     if shape == got:
         return wanted
     if shape[1:] == got:
@@ -110,7 +110,7 @@ def _before(shape: _Shape, got: _Shape, wanted: _Shape) -> _Shape | None:
 
 
 def _in_pairs(trial: Trial, got: _Shape, wanted: tuple[_Shape, ...]) -> Iterator[Edit]:
-    """Trials in which an LSTM gets two states for what was one tensor, and so for each beside it."""
+    """Give an LSTM two states for what was one tensor, and so for each beside it."""
     pair = list_of(map(Tensor, wanted), "tuple")
     for path, tensor in input_tensors(trial):
         if tensor.shape == got:
@@ -123,7 +123,7 @@ def _in_pairs(trial: Trial, got: _Shape, wanted: tuple[_Shape, ...]) -> Iterator
 
 
 def _fewer_steps(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Trials with one step of a sequence, or one sequence, where several became features of one."""
+    """Give one step of a sequence, or one sequence, where several became features."""
     if want <= 0 or got <= want or got % want:
         return
     for path, tensor in input_tensors(trial):
@@ -134,7 +134,7 @@ def _fewer_steps(trial: Trial, got: int, want: int) -> Iterator[Edit]:
 
 
 def _shares(shape: _Shape, times: int) -> Iterator[_Shape]:
-    """Shapes of so many times fewer elements."""
+    """Yield shapes of so many times fewer elements."""
     if prod(shape) == times:
         yield (1,) * max(len(shape) - 1, 1)
         yield (1,) * len(shape)

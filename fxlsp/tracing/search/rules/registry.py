@@ -85,7 +85,7 @@ def rule(name: str, stage: Stage, when: When = lambda _: True) -> Callable[[Sugg
 
 
 def message_rule(name: str, *patterns: str) -> Callable[[ReadMatch], ReadMatch]:
-    """Register a rule that reads messages of failed calls: where one of the patterns is found, the match is handed on.
+    """Register a rule that reads the message of a failed call, by patterns.
 
     The wording of Python and torch is no contract. What is not recognised costs tries, not truth.
     """

@@ -65,7 +65,7 @@ def _indexed(evidence: Evidence) -> Iterator[Edit]:
 
 
 def _rows(found: list[tuple[Path, Group]], least: int) -> Iterator[Edit]:
-    """Lists of lists, all as long as an index that was written asks for."""
+    """Make lists in a list as long as an index that was written asks for."""
     for path in dict.fromkeys(path[:-1] for path, _ in found):
         beside = [(other, group) for other, group in found if other[:-1] == path and other[-1].startswith("[")]
         short = {other: of_length(group, least) for other, group in beside if len(group.items) < least <= LONGEST}
@@ -74,14 +74,14 @@ def _rows(found: list[tuple[Path, Group]], least: int) -> Iterator[Edit]:
 
 
 def _shorter(evidence: Evidence, by: int, starred: set[str]) -> Iterator[Edit]:
-    """Lists that are handed on item by item, to what takes fewer."""
+    """Shorten lists that are handed on item by item."""
     for path, group in (*lists(evidence.trial), *_open_lists(evidence)):
         if name_of(path) in starred and len(group.items) > by > 0:
             yield {path: replace(group, items=group.items[:-by])}
 
 
 def _counted(trial: Trial, found: list[tuple[Path, Group]], wanted: int) -> Iterator[Edit]:
-    """Trials in which what may be the number of items is as many."""
+    """Change what may be the number of items."""
     for path, group in found:
         if path[0] == "init" and all(isinstance(part, Size) and part.value < wanted for _, part in group.items):
             yield {path: replace(group, items=tuple((key, Size(wanted)) for key, _ in group.items))}
@@ -91,7 +91,7 @@ def _counted(trial: Trial, found: list[tuple[Path, Group]], wanted: int) -> Iter
 
 
 def _open_lists(evidence: Evidence) -> Iterator[tuple[Path, Group]]:
-    """What was only used as a list so far."""
+    """Yield what was only used as a list so far."""
     for path, use in evidence.uses.items():
         if use.length is not None and not (use.attributes or use.calls or use.ran):
             yield path, sizes_of(use.length, use.open.size)
@@ -108,7 +108,7 @@ def _several_maps(trial: Trial) -> Iterator[tuple[Path, Group]]:
 
 
 def pyramids(trial: Trial) -> Iterator[Edit]:
-    """Trials in which the maps of a list have edges that fall by halves, or rise."""
+    """Yield edits in which the maps of a list have edges that fall by halves, or rise."""
     for path, group in _several_maps(trial):
         maps = [part for _, part in group.items if isinstance(part, Tensor) and len(part.shape) >= 4]
         if len(maps) < 2 or len(maps) < len(group.items) or len({part.shape[2:] for part in maps}) > 1:

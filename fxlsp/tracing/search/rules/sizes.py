@@ -65,7 +65,7 @@ BROADCASTING = re.compile(
 
 
 def equalised(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Yield edits after which what is ``got`` now may be what is wanted: inputs first, then constructor arguments."""
+    """Yield edits after which what is ``got`` may be what is wanted, inputs first."""
     if got == want:
         return
     yield from _of_tensors(trial, got, want)
@@ -187,7 +187,7 @@ def _edges_near(estimate: float, edge: int) -> list[int]:
 
 
 def refitted(trial: Trial, joins: Sequence[Join], got: int, want: int) -> Iterator[Edit]:
-    """Yield edits after which one of the tensors that make up ``got`` together has the size that is missing.
+    """Yield edits after which one of the tensors that were joined has another size.
 
     First inputs that were joined as they are, then what else may have led to the size of one.
     """
@@ -207,7 +207,7 @@ def refitted(trial: Trial, joins: Sequence[Join], got: int, want: int) -> Iterat
 
 
 def of_share(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Yield edits after which the items of a list, which make up ``got`` together, are as many as make up ``want``."""
+    """Yield lists of as many items as make up ``want``, where they make up ``got``."""
     for path, group in lists(trial):
         count = len(group.items)
         is_uniform = len({part for _, part in group.items}) == 1 and isinstance(group.items[0][1], Tensor)
@@ -267,7 +267,7 @@ def with_edges_times(trial: Trial, want: int, got: int) -> Iterator[Edit]:
 
 
 def rearranged(trial: Trial, old: Shape, new: Shape) -> Iterator[Edit]:
-    """Yield edits after which what became an operand of shape ``old`` by moving its dimensions has the shape ``new``.
+    """Yield another shape for what became an operand by moving its dimensions.
 
     Dimensions of one that were put into the input stay where they are: ``new`` may have fewer, which the input lacks.
     """
@@ -315,7 +315,7 @@ class Misfit:
 
 
 def misfit_of(call: TorchCall) -> Misfit | None:
-    """Return which size of a layer's operand, or of the first of two matrices, does not fit; None if none is known."""
+    """Return which size of an operand does not fit; None if that is not known."""
     found = _needed(call, call.function, call.operands)
     return None if found is None or found.got == found.want else found
 
