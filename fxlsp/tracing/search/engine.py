@@ -25,6 +25,7 @@ from .priors.constructor import first_init, further_arguments, is_configuration,
 from .priors.inputs import first_inputs, lists_of_inputs, other_inputs, part_of_input, written_inputs
 from .proof import contradicts_itself
 from .rules import RuleCounts, suggestions
+from .rules.measured import SOLVED, measurement_of
 from .rules.sizes import one_step
 from .runner import RunConditions, TrialOutcome, TrialRunner
 from .synthesis import Synthesis, with_parts
@@ -272,14 +273,16 @@ class Search:
         detailed = with_parts(trial, outcome.uses)
         self._runner.note_same(trial.init, detailed.init)
         evidence = Evidence(detailed, outcome, error, self._facts, lambda: self._synthesised(trial, outcome))
-        counted = set()
+        counted, measurement = set(), measurement_of(evidence)
         for rank, (name, other) in enumerate(itertools.islice(suggestions(evidence), _MOST_SUGGESTED)):
             if name not in counted:
                 counted.add(name)
                 self._counts[name].calls += 1
             is_near = trial in self._nearly and rank < _NEAR
-            origin = Origin((*trial.origin.rules, name), outcome.progress)
-            self._push(replace(other, origin=origin), _NEARLY if is_near else outcome.progress, rank, repeats)
+            origin = Origin((*trial.origin.rules, name), outcome.progress, measurement)
+            # A probe fails as the trial before it does, which is no reason to let wait what it showed.
+            times = 0 if name == SOLVED else repeats
+            self._push(replace(other, origin=origin), _NEARLY if is_near else outcome.progress, rank, times)
 
     def _place_and_text(self, error: BaseException | None) -> tuple[int, str]:
         """Return where in the user's code ``error`` was raised, and its text but for numbers."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -26,35 +25,10 @@ from .budget import OutOfTimeError
 from .duck import DuckUse, DuckValue, duck_value
 from .values import INIT, INPUTS, RESULT, Group, Guess, Open, Path, Progress, Tensor, Trial
 
-JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "dstack"})
-"""Functions that put tensors beside each other."""
-_MOST_JOINS = 8
-"""Those that are remembered: what does not fit was joined a few calls ago."""
 _MOST_ELEMENTS = 2**24
 """Parameters of a model that is run with data (64 MiB of float32)."""
 _SET_DATA = inspect.getattr_static(torch.Tensor, "data").__set__
 """What torch calls for ``tensor.data = ...``, as a function mode sees it."""
-
-
-@dataclass(frozen=True)
-class Join:
-    """A call that put tensors beside each other."""
-
-    parts: tuple[tuple[int, ...], ...]
-    """The shapes of the tensors."""
-    shape: tuple[int, ...]
-    """The shape of the result."""
-
-    @property
-    def dimension(self) -> int | None:
-        """The dimension along which they were joined; None if the shapes do not tell."""
-        found = [
-            index
-            for index, size in enumerate(self.shape)
-            if all(len(part) == len(self.shape) for part in self.parts)
-            and size == sum(part[index] for part in self.parts)
-        ]
-        return found[0] if len(found) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -64,8 +38,6 @@ class TorchCall:
     name: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    joins: tuple[Join, ...] = ()
-    """The last ones before it."""
 
     @property
     def function(self) -> str:
@@ -277,7 +249,6 @@ class _Watch(TorchFunctionMode):
         super().__init__()
         self.count = 0
         self.failing: TorchCall | None = None
-        self._joins: deque[Join] = deque(maxlen=_MOST_JOINS)
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -288,12 +259,9 @@ class _Watch(TorchFunctionMode):
         try:
             result = run(*args, **(kwargs or {}))
         except BaseException:
-            self.failing = TorchCall(getattr(func, "__name__", ""), args, kwargs or {}, tuple(self._joins))
+            self.failing = TorchCall(getattr(func, "__name__", ""), args, kwargs or {})
             raise
         self.count += 1
-        if getattr(func, "__name__", "") in JOINING:
-            given = args[0] if args else (kwargs or {}).get("tensors", ())
-            self._joins.append(Join(tuple(tuple(part.shape) for part in given), tuple(result.shape)))
         return result
 
 

@@ -197,10 +197,22 @@ Progress = tuple[int, int]
 
 @dataclass(frozen=True)
 class Origin:
-    """The rules that led to a trial, and how far the trial before the last of them came."""
+    """The rules that led to a trial, and what came of the trial before the last of them."""
 
     rules: tuple[str, ...] = ()
     progress: Progress = (0, 0)
+    before: Measurement | None = None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Two sizes that should be equal, where a trial failed."""
+
+    trial: Trial
+    place: tuple[object, ...]
+    """Frames and lines of the failure."""
+    got: int
+    want: int
 
 
 @dataclass(frozen=True)

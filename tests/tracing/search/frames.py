@@ -66,9 +66,9 @@ def suggested(trial: Trial, call: TorchCall) -> list[str]:
     return [other.inputs.text for other in found if other.inputs is not None]
 
 
-def trials_after(trial: Trial, error: Exception, rule: str) -> list[Trial]:
+def trials_after(trial: Trial, error: Exception, rule: str, call: TorchCall | None = None) -> list[Trial]:
     """The trials that one rule suggests after an error."""
-    return [other for name, other in suggestions(evidence_of(trial, error)) if name == rule]
+    return [other for name, other in suggestions(evidence_of(trial, error, call)) if name == rule]
 
 
 def evidence_of(trial: Trial, error: Exception, call: TorchCall | None = None) -> Evidence:

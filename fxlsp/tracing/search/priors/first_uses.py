@@ -19,13 +19,14 @@ from ...building import seed
 from ...entry import entry_of
 from ...fakes import OnCpu
 from ..budget import OutOfTimeError
-from ..runner import JOINING
 from ..values import Group, Tensor
 from .layers import image_sizes, input_of, rank_of, spatial
 from .tables import BATCH, BATCHES, CHANNELS, DEPTHS, EDGES, IMAGE, SEQUENCE, SIZE_OF_SHAPE, STEPS, VOLUME
 
 UNKNOWN = 0
 """The size of a dimension of which nothing is known: that of channels."""
+_JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "dstack"})
+"""Functions that put tensors beside each other."""
 _DEEPEST = 12
 """Operations between an input and the layer that says what it is."""
 _SAME = re.compile(
@@ -149,7 +150,7 @@ def _needed_by(user: torch.fx.Node, node: torch.fx.Node, modules: Modules, depth
         return _of_layers(user, modules, depth)
     if name in ("size", "flatten"):
         return None
-    if name in JOINING:
+    if name in _JOINING:
         return _before_joining(user, modules, depth)
     if name in ("permute", "transpose", "unsqueeze"):
         return _before_moving(user, name, modules, depth)

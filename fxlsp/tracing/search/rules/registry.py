@@ -29,6 +29,7 @@ MODULES = (
     "module_results",
     "ranks_dtypes",
     "sizes",
+    "measured",
 )
 """Modules with rules, in the order in which those of one stage are tried."""
 ReadMatch = Callable[[Evidence, "re.Match[str]"], Iterator[Edit]]

@@ -6,17 +6,17 @@ What does not fit is recognised by its number, since different things have diffe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, permutations, product, zip_longest
-from math import isqrt, prod
+from itertools import islice, permutations, zip_longest
+from math import prod
 from typing import Any
 
 import torch
 
 from ..evidence import Evidence
 from ..priors.tables import BATCH, SEQUENCE
-from ..runner import Join, TorchCall
+from ..runner import TorchCall
 from ..values import (
     Edit,
     Guess,
@@ -29,27 +29,22 @@ from ..values import (
     lists,
     number_of,
     numbers,
-    of_length,
     tensors,
     with_dimension,
     with_number,
 )
 from .ranks_dtypes import PRODUCTS, call_of, calls, channels_of, is_convolution, reranked, same
 from .registry import message_rule, rule
-from .sequences import LONGEST, pyramids
+from .sequences import pyramids
 
 Shape = tuple[int, ...]
 ReadMisfit = Callable[[Evidence, "Misfit"], Iterator[Edit]]
 NORMALISATIONS = frozenset({"batch_norm", "instance_norm", "group_norm"})
 LOSSES = frozenset({"cross_entropy", "nll_loss"})
-_LARGEST = 16384
+LARGEST = 16384
 """No guessed size is larger."""
 _EDGES = (8, 16, 24, 28, 32, 48, 56, 64, 84, 96, 112, 128, 160, 192, 224, 227, 256, 299, 320, 384, 512)
 """Usual sizes of images."""
-_STRIDES = (32, 16, 8, 4, 2, 3, 1)
-"""Pixels between two positions of the last map: powers of two mostly."""
-_MOST_JOINED = 2
-"""Edits for each of several tensors that were joined and are not inputs themselves."""
 _MOST_MOVED = 4
 """Dimensions of what is looked for in all orders."""
 _SMALL = 96
@@ -74,13 +69,11 @@ def equalised(trial: Trial, got: int, want: int) -> Iterator[Edit]:
     yield from _of_both(trial, got, want)
     yield from _of_both(trial, want, got)
     yield from _of_tensors(trial, want, got)
-    yield from _scaled(trial, got, want)
-    yield from _scaled(trial, want, got)
 
 
 def _of_tensors(trial: Trial, old: int, new: int) -> Iterator[Edit]:
     """Change each dimension of this size, then those of one tensor, then all: several may have to stay equal."""
-    if not 0 < new <= _LARGEST:
+    if not 0 < new <= LARGEST:
         return
     everywhere: dict[Path, Guess] = {}
     for path, tensor in tensors(trial):
@@ -96,14 +89,14 @@ def _of_tensors(trial: Trial, old: int, new: int) -> Iterator[Edit]:
 
 
 def _of_numbers(trial: Trial, old: int, new: int) -> Iterator[Edit]:
-    if 0 < new <= _LARGEST:
+    if 0 < new <= LARGEST:
         yield from ({path: with_number(part, new)} for path, part in numbers(trial) if number_of(part) == old)
 
 
 def _of_both(trial: Trial, old: int, new: int) -> Iterator[Edit]:
     """Change what an input and the model share: one number means one thing, and one alone would fail at once."""
     shared: dict[Path, Guess] = {}
-    for path, tensor in tensors(trial) if 0 < new <= _LARGEST else ():
+    for path, tensor in tensors(trial) if 0 < new <= LARGEST else ():
         # The edges of a map are nothing that a model is constructed with.
         index = 1 if len(tensor.shape) > 3 else len(tensor.shape) - 1
         if index > 0 and tensor.shape[index] == old:
@@ -111,37 +104,6 @@ def _of_both(trial: Trial, old: int, new: int) -> Iterator[Edit]:
     arguments = {path: with_number(part, new) for path, part in init_numbers(trial) if number_of(part) == old}
     if shared and arguments:
         yield {**shared, **arguments}
-
-
-def _scaled(trial: Trial, old: int, new: int) -> Iterator[Edit]:
-    """Change sizes of which ``old`` may be a multiple, a part, or a sum with others."""
-    if not (old > 0 and new > 0):
-        return
-    behind_batch = [
-        (path, tensor, index, size)
-        for path, tensor in tensors(trial)
-        for index, size in enumerate(tensor.shape)
-        if index and size > 1
-    ]
-    for path, tensor, index, size in behind_batch:
-        if (scaled := _in_proportion(size, old, new)) is not None:
-            yield {path: with_dimension(tensor, index, scaled)}
-    for path, part in numbers(trial):
-        if number_of(part) > 2 and (scaled := _in_proportion(number_of(part), old, new)) is not None:
-            yield {path: with_number(part, scaled)}
-    for path, tensor, index, size in behind_batch:
-        if size < old and 0 < size + new - old <= _LARGEST:
-            yield {path: with_dimension(tensor, index, size + new - old)}
-    for number in dict.fromkeys(number_of(part) for _, part in init_numbers(trial)):
-        if 2 < number < old and number + new - old > 0:
-            yield from _of_both(trial, number, number + new - old)
-
-
-def _in_proportion(size: int, old: int, new: int) -> int | None:
-    if size == old or (old % size and size % old) or (size * new) % old:
-        return None
-    scaled = size * new // old
-    return scaled if 0 < scaled <= _LARGEST and scaled != size else None
 
 
 def one_step(trial: Trial) -> Edit:
@@ -180,80 +142,7 @@ def _other_sizes(tensor: Tensor, ratio: float) -> Iterator[Shape]:
 def _edges_near(estimate: float, edge: int) -> list[int]:
     exact = [round(estimate)] if estimate >= 1 else []
     usual = sorted(_EDGES, key=lambda size: abs(size - estimate))[:8]
-    return [size for size in dict.fromkeys([*exact, *usual]) if size != edge and size <= _LARGEST]
-
-
-# Joined tensors.
-
-
-def refitted(trial: Trial, joins: Sequence[Join], got: int, want: int) -> Iterator[Edit]:
-    """Yield edits after which one of the tensors that were joined has another size.
-
-    First inputs that were joined as they are, then what else may have led to the size of one.
-    """
-    for join in reversed(joins):
-        dimension = join.dimension
-        if dimension is None or join.shape[dimension] != got or got == want:
-            continue
-        missing = want - got
-        wanted = [part for part in dict.fromkeys(join.parts) if part[dimension] + missing > 0]
-        for part in wanted:
-            for path, tensor in tensors(trial):
-                if tensor.shape == part:
-                    yield {path: with_dimension(tensor, dimension, part[dimension] + missing)}
-        for part in wanted:
-            yield from islice(equalised(trial, part[dimension], part[dimension] + missing), _MOST_JOINED)
-        return
-
-
-def of_share(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Yield lists of as many items as make up ``want``, where they make up ``got``."""
-    for path, group in lists(trial):
-        count = len(group.items)
-        is_uniform = len({part for _, part in group.items}) == 1 and isinstance(group.items[0][1], Tensor)
-        if is_uniform and got and count * want % got == 0 and 0 < count * want // got <= LONGEST:
-            yield {path: of_length(group, count * want // got)}
-        sizes = [part.value for _, part in group.items if isinstance(part, Size)]
-        if len(sizes) == count and sum(sizes) == want and got % sizes[0] == 0 and 0 < got // sizes[0] <= LONGEST:
-            # Its sum is what did not fit.
-            yield {path: of_length(group, got // sizes[0])}
-
-
-def split(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Yield edits in which joined inputs have sizes of constructor arguments, of which ``want`` is the sum."""
-    given = [number_of(part) for _, part in init_numbers(trial)]
-    floats = [(path, tensor) for path, tensor in input_tensors(trial) if tensor.dtype == "float"]
-    for count in (2, 3):
-        sums = [sizes for sizes in product(dict.fromkeys(given), repeat=count) if sum(sizes) == want]
-        if want % count == 0:
-            # Nothing may say more than that they are alike.
-            sums.append((want // count,) * count)
-        for joined in combinations(floats, count) if sums else ():
-            for index in (-1, 1):
-                if all(len(tensor.shape) > 1 for _, tensor in joined) and got == sum(
-                    tensor.shape[index] for _, tensor in joined
-                ):
-                    for sizes in sums:
-                        pairs = zip(joined, sizes, strict=True)
-                        yield {path: with_dimension(tensor, index, size) for (path, tensor), size in pairs}
-
-
-# Flattened maps.
-
-
-def trimmed(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Yield smaller maps, where features of several positions were flattened and those of one are wanted.
-
-    A position less is as many pixels less as the layers before stride over.
-    """
-    positions = isqrt(got // want) if want > 0 and got % want == 0 else 0
-    if positions < 2 or positions**2 != got // want:
-        return
-    for path, tensor in tensors(trial):
-        if len(tensor.shape) == 4 and tensor.dtype == "float":
-            for edge in (tensor.shape[-1] - (positions - 1) * stride for stride in _STRIDES):
-                if edge > 0:
-                    yield {path: replace(tensor, shape=(*tensor.shape[:2], edge, edge))}
+    return [size for size in dict.fromkeys([*exact, *usual]) if size != edge and size <= LARGEST]
 
 
 def with_edges_times(trial: Trial, want: int, got: int) -> Iterator[Edit]:
@@ -262,7 +151,7 @@ def with_edges_times(trial: Trial, want: int, got: int) -> Iterator[Edit]:
         edges = tensor.shape[2:]
         if len(edges) > 1 and tensor.dtype == "float" and all(edge * want % got == 0 for edge in edges):
             scaled = tuple(edge * want // got for edge in edges)
-            if min(scaled) > 0 and max(scaled) <= _LARGEST:
+            if min(scaled) > 0 and max(scaled) <= LARGEST:
                 yield {path: replace(tensor, shape=(*tensor.shape[:2], *scaled))}
 
 
@@ -390,30 +279,11 @@ def _operand(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
         yield {path: with_dimension(tensor, misfit.dimension, misfit.want)}
 
 
-@fit_rule("one of several joined tensors")
-def _joined_tensor(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
-    """Give one of the tensors that were joined before the size that is missing."""
-    yield from refitted(evidence.trial, call_of(evidence).joins, misfit.got, misfit.want)
-
-
-@fit_rule("items that make up a size")
-def _items(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
-    """Give a list as many items as make up the size together."""
-    yield from of_share(evidence.trial, misfit.got, misfit.want)
-
-
-@fit_rule("joined inputs")
-def _joined_inputs(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
-    """Give inputs that were joined the sizes of arguments whose sum is needed."""
-    yield from split(evidence.trial, misfit.got, misfit.want)
-
-
 @fit_rule("map that was flattened")
 def _flattened(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
     """Give a map that was flattened as many positions as are needed."""
     if misfit.is_flattened and not calls(*PRODUCTS)(evidence):
         yield from islice(resized(evidence.trial, misfit.want / max(misfit.got, 1)), 2)
-        yield from trimmed(evidence.trial, misfit.got, misfit.want)
 
 
 @fit_rule("size by its number")
@@ -512,11 +382,11 @@ def _with_edges(trial: Trial, old: Shape, new: Shape) -> Iterator[Edit]:
             yield {path: replace(tensor, shape=tensor.shape[: -len(old)] + new)}
 
 
-@rule("sizes of two operands", "call", lambda evidence: bool(_broadcast_operands(evidence)))
+@rule("sizes of two operands", "call", lambda evidence: bool(broadcast_operands(evidence)))
 def _broadcast(evidence: Evidence) -> Iterator[Edit]:
     """Give two operands sizes that are equal, or one of them 1."""
     trial = evidence.trial
-    one, other = _broadcast_operands(evidence)
+    one, other = broadcast_operands(evidence)
     is_map = one.dim() == other.dim() >= 4
     if is_map and one.shape[:2] == other.shape[:2]:
         yield from pyramids(trial)
@@ -527,7 +397,8 @@ def _broadcast(evidence: Evidence) -> Iterator[Edit]:
         yield from _fitted(trial, other, one)
         yield from _fitted(trial, one, other)
         if len(set(mismatched)) == 1:
-            # A map that the model holds, such as one of positions, fits the maps of images of one size.
+            # A map that the model holds, such as one of positions, fits the maps of images of one size. Tried before
+            # the rest, or an image of one patch is found: a single position is broadcast.
             left, right = mismatched[0]
             yield from with_edges_times(trial, right, left)
             yield from with_edges_times(trial, left, right)
@@ -540,7 +411,7 @@ def _broadcast(evidence: Evidence) -> Iterator[Edit]:
         yield from resized(trial, 1.0)
 
 
-def _broadcast_operands(evidence: Evidence) -> list[torch.Tensor]:
+def broadcast_operands(evidence: Evidence) -> list[torch.Tensor]:
     """Return the two operands of a call that broadcasts them; none of another call."""
     call = evidence.call
     if call is None:
@@ -685,7 +556,6 @@ def _of_count(trial: Trial, sizes: list[int], got: int, wanted: int) -> Iterator
     if -1 in sizes:
         yield from resized(trial, (max(got // wanted, 1) * wanted) / got)
         return
-    yield from of_share(trial, got, wanted)
     if got == wanted * BATCH and BATCH not in sizes:
         batches = ((path, tensor) for path, tensor in input_tensors(trial) if tensor.shape[:1] == (BATCH,))
         yield {path: with_dimension(tensor, 0, 1) for path, tensor in batches}
