@@ -13,9 +13,11 @@ from . import (
     module_results,
     omitted,
     predicates,
+    rank_messages,
     ranks_dtypes,
     recurrent,
     sequences,
+    size_messages,
     sizes,
 )
 from .registry import RULES, Rule, RuleCounts, suggestions
@@ -28,9 +30,11 @@ _REGISTERED = (
     module_results,
     omitted,
     predicates,
+    rank_messages,
     ranks_dtypes,
     recurrent,
     sequences,
+    size_messages,
     sizes,
 )
 

@@ -28,7 +28,9 @@ MODULES = (
     "omitted",
     "module_results",
     "ranks_dtypes",
+    "rank_messages",
     "sizes",
+    "size_messages",
     "measured",
 )
 """Modules with rules, in the order in which those of one stage are tried."""
