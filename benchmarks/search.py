@@ -19,6 +19,10 @@ one of torchvision's modules, that these have not; or is abstract; or calls an i
 torch let one do once. Such classes come of how the corpus was made: all modules of a project are in one file, where of
 several things with one name the last counts. What the search finds has no part in it; a class that is found all the
 same is printed as a mistake of that rule, or because the search stops where only data could tell how a run goes on.
+
+A table shows for each rule of the search for how many failed trials it suggested something, how many suggestions
+ran further than what had failed, and in how many results it had a part. ``python -m dev.search_rules`` writes it, from
+the file that ``--json`` made, into the documentation.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +50,7 @@ from benchmarks.corpora.files import model_files
 from benchmarks.corpora.impossible import cannot_run
 from benchmarks.corpora.workspace import Workspace
 from fxlsp.tracing.preparation import prepare_torch
+from fxlsp.tracing.search.rules import RULES, RuleCounts
 
 SECONDS = 20
 Answer = dict[str, Any]
@@ -163,7 +168,7 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
     from fxlsp.tracing.frames import Places
     from fxlsp.tracing.guard import refuse_side_effects
     from fxlsp.tracing.loading import Loader
-    from fxlsp.tracing.search.attempts import Under
+    from fxlsp.tracing.search.runner import RunConditions
     from fxlsp.tracing.sources import Sources
     from fxlsp.tracing.torch_private import compile_without_processes
 
@@ -185,7 +190,7 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
         mode = new_fake_mode()
         builder = Builder(target, loader, places, mode, really)
         try:
-            return _found(each, builder, target, Under(mode, places, really))
+            return _found(each, builder, target, RunConditions(mode, places, really))
         except NoModelError as error:
             return {"status": "not loaded", "reason": str(error)[:300]}
 
@@ -208,7 +213,7 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
 
     from fxlsp.tracing.building import NoModelError
     from fxlsp.tracing.recipes import find_target
-    from fxlsp.tracing.search.arguments import Lacking
+    from fxlsp.tracing.search.api import RecipeSearch
 
     start = time.perf_counter()
     loaded = builder.load()
@@ -217,7 +222,7 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
     cls = find_target(module, each.name)
     if not (isinstance(cls, type) and issubclass(cls, torch.nn.Module)):
         return {"status": "no module"}
-    lacking = Lacking(target, loaded, under)
+    lacking = RecipeSearch(target, loaded, under)
     if _is_made_by_default(cls, each.name):
         try:
             builder.build(loaded)
@@ -235,6 +240,7 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
         "tries": found.tries,
         "ms": round(found.milliseconds, 1),
         "load_ms": round(load_ms, 1),
+        "rules": {name: [each.calls, each.further, each.finds] for name, each in found.rules.items()},
     }
     if not runs and found.error is not None:
         answer["reason"] = f"{type(found.error).__name__}: {found.error}"[:300]
@@ -320,9 +326,27 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
     for answer in answers:
         if answer["ok"] and answer["impossible"] is not None:
             yield f"runs all the same: {answer['file']}:{answer['name']}, although {answer['impossible']}"
+    yield from rule_table(rule_counts(answers))
     reasons = Counter(_reason(answer) for answer in answers if not answer["ok"])
     for reason, number in reasons.most_common(25):
         yield f"{number:6}  {reason}"
+
+
+def rule_counts(answers: Iterable[Answer]) -> dict[str, RuleCounts]:
+    """How often each rule suggested something, led further and had a part in what was found, over all classes."""
+    counts: dict[str, RuleCounts] = {}
+    for answer in answers:
+        for name, (calls, further, finds) in answer.get("rules", {}).items():
+            counts.setdefault(name, RuleCounts()).add(RuleCounts(calls, further, finds))
+    return counts
+
+
+def rule_table(counts: Mapping[str, RuleCounts]) -> Iterator[str]:
+    """A line for each rule and each way to begin, those that find most first; those that were never called too."""
+    every = {**{name: RuleCounts() for name in RULES}, **counts}
+    yield f"{'calls':>6} {'further':>7} {'finds':>6}  rule"
+    for name, each in sorted(every.items(), key=lambda item: (-item[1].finds, -item[1].further, item[0])):
+        yield f"{each.calls:6} {each.further:7} {each.finds:6}  {name}"
 
 
 def _reason(answer: Answer) -> str:

@@ -29,8 +29,8 @@ from .provisional import ENDED_EARLY
 from .recovery.merge_reports import better, both, recovered_message
 from .recovery.recovering_pass import Recovered, recover
 from .recovery.tracer import RecoveringTracer
-from .search.arguments import Lacking
-from .search.attempts import Under
+from .search.api import RecipeSearch
+from .search.runner import RunConditions
 from .side_process import NoResultError, RecoveryRunner, SideTask
 from .targets import guess_of, targets_of
 from .tracer import ModulePathTracer
@@ -169,7 +169,9 @@ class Job:
         A search leaves nothing behind but two texts: all that was loaded and made for it is made anew.
         """
         mode, builder, loaded = self._models.load(self._target, really)
-        lacking = Lacking(self._target, loaded, Under(mode, self._places, really, self._sizes), self._guess)
+        lacking = RecipeSearch(
+            self._target, loaded, RunConditions(mode, self._places, really, self._sizes), self._guess
+        )
         with self._timing.stage("search"):
             found = lacking.making()
         if found is None:

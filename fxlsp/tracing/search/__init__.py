@@ -1,1 +1,10 @@
-"""How a model is made and fed that nothing says: guesses, run on fake tensors, each error correcting the next one."""
+"""The search for constructor arguments and inputs that nothing states.
+
+In: a class or a constructed model, and the conditions under which it is traced. Out: the texts of its constructor call
+and inputs. A *trial* is a pair of guesses that know their Python text. The *runner* runs it on fake tensors, with duck
+values for what is unknown. What fails leaves *evidence*; *rules* read it and suggest *edits*, which the *engine* tries
+best first. Nothing is proof but that a trial runs: a wrong guess costs tries, and never passes for a result.
+
+Each module imports only those above it: values, budget, duck, priors, runner, synthesis, evidence, rules, proof,
+wanted_sizes, engine, api.
+"""

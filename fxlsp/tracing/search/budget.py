@@ -43,7 +43,7 @@ class Budget:
         return (time.process_time() - self._start) * 1000
 
     def begin_try(self) -> bool:
-        """Whether another try may begin; counts it."""
+        """Return whether another try may begin, and count it."""
         if self.tries >= self._most or (self._left() <= 0 and self.tries >= LARGE):
             return False
         self.tries += 1
@@ -55,7 +55,7 @@ class Budget:
 
     @contextmanager
     def enforced(self) -> Iterator[None]:
-        """While this lasts, :class:`OutOfTimeError` is raised wherever the model's code is when the time is over.
+        """Raise :class:`OutOfTimeError` wherever the model's code is when the time is over.
 
         What waits rather than computes is left to the limits of the process, and so is everything where there are no
         such signals (Windows, other threads).

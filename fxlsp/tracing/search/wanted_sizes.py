@@ -10,15 +10,14 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, replace
 
 from ...report.sizes import Sizes
-from .guesses import Size, Tensor, Trial, changed, leaves
-from .layers import BATCH
-from .names import IMAGE, SEQUENCE
+from .priors.tables import BATCH, IMAGE, SEQUENCE
+from .values import Size, Tensor, Trial, changed, leaves
 
 _Shape = tuple[int, ...]
 
 
 def with_wanted_sizes(trial: Trial, wanted: Sizes, runs: Callable[[Trial], bool]) -> Trial:
-    """``trial``, which runs, with those of the wanted sizes with which it runs as well."""
+    """Return ``trial``, which runs, with those of the wanted sizes with which it runs as well."""
     lengths = (SEQUENCE, wanted.sequence)
     for change in (_image(wanted.image), _sequence(wanted.sequence), _batch(wanted.batch, lengths)):
         trial = next(filter(runs, _changed(trial, change)), trial)
@@ -32,7 +31,7 @@ class _Change:
     shape: Callable[[_Shape], _Shape]
     """Of an input."""
     found: Size | None = None
-    """A number that the model may be made with as well, and what it is to be."""
+    """A number that may be an argument of the constructor as well, and what it is to be."""
     wanted: Size | None = None
 
 
@@ -68,19 +67,19 @@ def _batch(count: int | None, lengths: Container[int | None]) -> _Change | None:
 
 
 def _changed(trial: Trial, change: _Change | None) -> Iterator[Trial]:
-    """With other inputs alone, then also with other numbers that the model is made with: an edge may be one of them."""
+    """Yield other inputs alone, then also other numbers of the constructor: an edge may be one of them."""
     if change is None:
         return
-    fed = trial
+    inputs = trial
     for path, part in leaves(trial):
-        if path[0] == "fed" and isinstance(part, Tensor):
-            fed = changed(fed, path, replace(part, shape=change.shape(part.shape)))
-    if fed == trial:
+        if path[0] == "inputs" and isinstance(part, Tensor):
+            inputs = changed(inputs, path, replace(part, shape=change.shape(part.shape)))
+    if inputs == trial:
         return
-    yield fed
-    both = fed
+    yield inputs
+    both = inputs
     for path, part in leaves(trial):
-        if path[0] == "made" and change.wanted is not None and part == change.found:
+        if path[0] == "init" and change.wanted is not None and part == change.found:
             both = changed(both, path, change.wanted)
-    if both != fed:
+    if both != inputs:
         yield both

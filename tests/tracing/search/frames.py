@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from fxlsp.report.report import Report
+from fxlsp.tracing.expressions import Expressions
+from fxlsp.tracing.frames import Places
+from fxlsp.tracing.search.evidence import Evidence, TargetFacts
+from fxlsp.tracing.search.rules import suggestions
+from fxlsp.tracing.search.runner import TorchCall, TrialOutcome
+from fxlsp.tracing.search.values import Trial
+from fxlsp.tracing.sources import Sources
 
 HEAD = """
 import dataclasses
@@ -50,3 +58,21 @@ def asked(worker: Any, path: str, guess: Mapping[str, str | None]) -> Report:
     message = worker.next()
     assert (message["id"], message["type"]) == (number, "report")
     return Report.from_json(message["report"])
+
+
+def suggested(trial: Trial, call: TorchCall) -> list[str]:
+    """The inputs of the trials that the rules suggest where a call of torch's raised, the likeliest first."""
+    found = [other for _, other in suggestions(evidence_of(trial, RuntimeError("it does not fit"), call))]
+    return [other.inputs.text for other in found if other.inputs is not None]
+
+
+def trials_after(trial: Trial, error: Exception, rule: str, call: TorchCall | None = None) -> list[Trial]:
+    """The trials that one rule suggests after an error."""
+    return [other for name, other in suggestions(evidence_of(trial, error, call)) if name == rule]
+
+
+def evidence_of(trial: Trial, error: Exception, call: TorchCall | None = None) -> Evidence:
+    """What a trial leaves behind that fails outside the user's code."""
+    sources = Sources({})
+    facts = TargetFacts(ModuleType("nets"), Places(sources, Expressions(sources)))
+    return Evidence(trial, TrialOutcome(error=error, failing=call), error, facts, lambda: trial)

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 import torch
 
-from fxlsp.tracing.search import operators
-from fxlsp.tracing.search.arrangements import rearranged
-from fxlsp.tracing.search.attempts import Call
-from fxlsp.tracing.search.guesses import Group, Tensor, Text, Trial
-from tests.tracing.search.frames import net
+from fxlsp.tracing.search.rules.sizes import rearranged
+from fxlsp.tracing.search.runner import TorchCall
+from fxlsp.tracing.search.values import Edit, Group, Tensor, Text, Trial, edited
+from tests.tracing.search.frames import net, suggested
 
 
 def trial(**inputs: Tensor) -> Trial:
-    return Trial(Text("Net()"), Group("fed", tuple(inputs.items())))
+    return Trial(Text("Net()"), Group("inputs", tuple(inputs.items())))
 
 
-def feeds(trials: list[Trial]) -> list[str]:
-    return [each.fed.text for each in trials if each.fed is not None]
+def inputs_of(given: Trial, edits: Iterable[Edit]) -> list[str]:
+    trials = (edited(given, edit) for edit in edits)
+    return [each.inputs.text for each in trials if each.inputs is not None]
 
 
 def test_an_operand_whose_dimensions_were_moved_tells_the_shape_of_the_input() -> None:
-    found = rearranged(trial(x=Tensor((2, 16, 6)), y=Tensor((2, 5))), (16, 2, 6), (2, 2, 9))
-    assert feeds(list(found)) == ["torch.randn(2, 2, 9), torch.randn(2, 5)"]
+    given = trial(x=Tensor((2, 16, 6)), y=Tensor((2, 5)))
+    assert inputs_of(given, rearranged(given, (16, 2, 6), (2, 2, 9))) == ["torch.randn(2, 2, 9), torch.randn(2, 5)"]
 
 
 def test_dimensions_of_one_that_were_put_in_are_taken_out_of_the_wanted_shape() -> None:
     given = trial(x=Tensor((2, 32, 64, 64)))
-    assert feeds(list(rearranged(given, (2, 32, 1, 64, 64), (2, 4096, 4096)))) == ["torch.randn(2, 4096)"]
+    assert inputs_of(given, rearranged(given, (2, 32, 1, 64, 64), (2, 4096, 4096))) == ["torch.randn(2, 4096)"]
 
 
 def test_equal_dimensions_are_told_apart_by_what_each_is_to_be() -> None:
-    found = feeds(list(rearranged(trial(x=Tensor((3, 7, 7))), (7, 7, 3), (8, 9, 3))))
-    assert found == ["torch.randn(3, 8, 9)", "torch.randn(3, 9, 8)"]
+    given = trial(x=Tensor((3, 7, 7)))
+    assert inputs_of(given, rearranged(given, (7, 7, 3), (8, 9, 3))) == ["torch.randn(3, 8, 9)", "torch.randn(3, 9, 8)"]
 
 
 def test_an_input_of_another_shape_is_no_operand() -> None:
@@ -53,8 +53,8 @@ def test_an_input_of_another_shape_is_no_operand() -> None:
 def test_where_several_sizes_differ_an_operand_gets_all_of_them_at_once(
     one: tuple[int, ...], other: tuple[int, ...], fitted: str
 ) -> None:
-    call = Call("mul", (torch.empty(one), torch.empty(other)), {})
-    assert feeds(list(operators.read(trial(x=Tensor(one)), call)))[0] == fitted
+    call = TorchCall("mul", (torch.empty(one), torch.empty(other)), {})
+    assert suggested(trial(x=Tensor(one)), call)[0] == fitted
 
 
 @pytest.mark.parametrize(

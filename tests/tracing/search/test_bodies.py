@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.search.bodies import Body, body_of
+from fxlsp.tracing.search.priors.class_body import ClassBody, body_of
 from tests.tracing.search.frames import constructed
 
 
@@ -23,7 +23,7 @@ class Derived(Counting):
 
 
 def test_what_is_counted_up_to_is_a_count_and_so_are_the_elements_of_a_list_of_counts() -> None:
-    assert body_of(Counting) == Body(counts={"number", "count", "structure"}, flags={"adaptive"})
+    assert body_of(Counting) == ClassBody(counts={"number", "count", "structure"}, flags={"adaptive"})
 
 
 def test_a_base_says_it_too() -> None:
@@ -31,7 +31,7 @@ def test_a_base_says_it_too() -> None:
 
 
 def test_what_has_no_source_says_nothing() -> None:
-    assert body_of(int) == body_of(print) == Body()
+    assert body_of(int) == body_of(print) == ClassBody()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.search.attempts import Outcome
-from fxlsp.tracing.search.guesses import Group, Size, Tensor, Trial
-from fxlsp.tracing.search.lengths import of_length, pyramids, read, several
-from tests.tracing.search.frames import net
+from fxlsp.tracing.search.rules.sequences import pyramids
+from fxlsp.tracing.search.values import Group, Size, Tensor, Trial, edited, of_length, several
+from tests.tracing.search.frames import net, trials_after
 
 LEVELS = "self.levels = nn.ModuleList([nn.Conv2d({}, 8, 1) for {}])"
 
@@ -94,11 +93,11 @@ def test_lists_are_as_long_and_maps_as_large_as_they_must_be(
 
 def test_modules_that_are_too_few_tell_of_what_the_model_is_made_and_not_of_what_it_is_fed() -> None:
     made = Group("call", (("channels", Group("list", (("[0]", Size(8)), ("[1]", Size(8))))),), "Net")
-    trial = Trial(made, Group("fed", (("x", several(Tensor((2, 8, 16, 16)), 3)),)))
+    trial = Trial(made, Group("inputs", (("x", several(Tensor((2, 8, 16, 16)), 3)),)))
     # As torch's containers of modules say it.
-    told = [*read(trial, Outcome(error=IndexError("index 2 is out of range")), {"x"}, "self.levels[2](x[2])")]
-    assert "Net(channels=[8, 8, 8])" in {each.made.text for each in told}
-    assert {each.fed for each in told} == {trial.fed}
+    longer = trials_after(trial, IndexError("index 2 is out of range"), "items that are missing")
+    assert "Net(channels=[8, 8, 8])" in {each.init.text for each in longer}
+    assert {each.inputs for each in longer} == {trial.inputs}
 
 
 def test_a_longer_list_repeats_its_last_item_and_a_shorter_one_has_the_first() -> None:
@@ -108,12 +107,14 @@ def test_a_longer_list_repeats_its_last_item_and_a_shorter_one_has_the_first() -
 
 
 def test_edges_of_maps_fall_or_rise_by_halves() -> None:
-    fed = Group("fed", (("x", several(Tensor((2, 6, 64, 64)), 3)),))
-    found = [trial.fed.text for trial in pyramids(Trial(Size(1), fed)) if trial.fed is not None]
+    fed = Group("inputs", (("x", several(Tensor((2, 6, 64, 64)), 3)),))
+    given = Trial(Size(1), fed)
+    trials = (edited(given, edit) for edit in pyramids(given))
+    found = [trial.inputs.text for trial in trials if trial.inputs is not None]
     maps = ["torch.randn(2, 6, 64, 64)", "torch.randn(2, 6, 32, 32)", "torch.randn(2, 6, 16, 16)"]
     assert found == [f"[{', '.join(maps)}]", f"[{', '.join(reversed(maps))}]"]
 
 
 def test_sequences_and_single_maps_are_no_pyramids() -> None:
     for tensor, count in ((Tensor((2, 16, 32)), 3), (Tensor((2, 6, 64, 64)), 1)):
-        assert not list(pyramids(Trial(Size(1), Group("fed", (("x", several(tensor, count)),)))))
+        assert not list(pyramids(Trial(Size(1), Group("inputs", (("x", several(tensor, count)),)))))

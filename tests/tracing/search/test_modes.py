@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from fxlsp.tracing.search.guesses import Text, Trial
-from fxlsp.tracing.search.modes import in_mode_of
+from fxlsp.tracing.search.runner import in_mode_of
+from fxlsp.tracing.search.values import Text, Trial
 
 MODEL = """
 import torch
@@ -56,7 +56,7 @@ def test_what_can_be_fed_while_it_trains_is_run_in_train_mode(worker: Any, write
 
 def test_each_part_has_its_own_mode_back_after_a_try() -> None:
     model = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Dropout().eval())
-    with in_mode_of(Trial(Text("net"), evaluated=True), model):
+    with in_mode_of(Trial(Text("net"), eval_mode=True), model):
         assert not any(module.training for module in model.modules())
     assert [module.training for module in model.modules()] == [True, True, False]
 
@@ -67,6 +67,6 @@ def test_a_model_whose_eval_returns_nothing_is_not_made_in_that_mode() -> None:
             super().eval()
 
     model = Net()
-    with pytest.raises(TypeError, match="does not return"), in_mode_of(Trial(Text("net"), evaluated=True), model):
+    with pytest.raises(TypeError, match="does not return"), in_mode_of(Trial(Text("net"), eval_mode=True), model):
         pass
     assert model.training

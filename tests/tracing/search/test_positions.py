@@ -8,29 +8,17 @@ from typing import Any
 import pytest
 import torch
 
-from fxlsp.tracing.search import operators
-from fxlsp.tracing.search.attempts import Call
-from fxlsp.tracing.search.guesses import Group, Tensor, Text, Trial
-from fxlsp.tracing.search.sizes import trimmed
-from tests.tracing.search.frames import net
+from fxlsp.tracing.search.runner import TorchCall
+from fxlsp.tracing.search.values import Group, Tensor, Text, Trial
+from tests.tracing.search.frames import net, suggested
 
-IMAGE = Trial(Text("Net()"), Group("fed", (("x", Tensor((2, 3, 64, 64))),)))
-
-
-def test_positions_that_are_too_many_are_pixels_for_each_stride() -> None:
-    edges = [each.fed.items[0][1] for each in trimmed(IMAGE, 3 * 3 * 10, 10) if each.fed is not None]
-    assert edges == [Tensor((2, 3, edge, edge)) for edge in (32, 48, 56, 60, 58, 62)]
-
-
-def test_no_square_number_of_positions_says_nothing_of_the_edge() -> None:
-    assert list(trimmed(IMAGE, 3 * 10, 10)) == []
-    assert list(trimmed(IMAGE, 10, 10)) == []
+IMAGE = Trial(Text("Net()"), Group("inputs", (("x", Tensor((2, 3, 64, 64))),)))
 
 
 def test_a_map_that_is_normalised_whole_has_edges_in_its_proportion() -> None:
-    call = Call("layer_norm", (torch.empty(2, 4, 16, 16), [4, 32, 32]), {})
-    found = [each.fed.text for each in operators.read(IMAGE, call) if each.fed is not None]
-    assert found[0] == "torch.randn(2, 3, 128, 128)"
+    assert suggested(IMAGE, TorchCall("layer_norm", (torch.empty(2, 4, 16, 16), [4, 32, 32]), {}))[0] == (
+        "torch.randn(2, 3, 128, 128)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -40,7 +28,7 @@ def test_a_map_that_is_normalised_whole_has_edges_in_its_proportion() -> None:
             "self.a, self.b = nn.Conv2d(3, 4, 5), nn.Linear(4, 2)",
             "x",
             "return self.b(self.a(F.avg_pool2d(x, 5, stride=3)).flatten(1))",
-            "torch.randn(2, 3, 19, 19)",
+            "torch.randn(2, 3, 17, 17)",
             id="one position",
         ),
         pytest.param(

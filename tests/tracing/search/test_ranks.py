@@ -7,25 +7,27 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.search.guesses import Group, Tensor, Text, Trial
-from fxlsp.tracing.search.operators import reranked
+from fxlsp.tracing.search.rules.ranks_dtypes import reranked
+from fxlsp.tracing.search.values import Group, Tensor, Text, Trial, edited
 from tests.tracing.search.frames import net
 
 
 def test_any_but_one_of_several_inputs_may_have_too_many_dimensions() -> None:
     ids = Tensor((2, 16), "long")
-    given = Trial(Text("Net()"), Group("fed", (("a", ids), ("b", ids), ("c", ids))))
+    given = Trial(Text("Net()"), Group("inputs", (("a", ids), ("b", ids), ("c", ids))))
     shapes = [
-        tuple(len(part.shape) for _, part in each.fed.items if isinstance(part, Tensor))
-        for each in reranked(given, 4, 3)
-        if each.fed is not None
+        tuple(len(part.shape) for _, part in each.inputs.items if isinstance(part, Tensor))
+        for each in (edited(given, edit) for edit in reranked(given, 4, 3))
+        if each.inputs is not None
     ]
     assert shapes == [(1, 2, 2), (2, 1, 2), (2, 2, 1), (1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)]
 
 
 def test_where_everything_has_one_size_it_keeps_it_with_another_rank() -> None:
-    given = Trial(Text("Net(c=4)"), Group("fed", (("x", Tensor((4, 4, 4, 4))),)), 4)
-    assert next(each.fed.text for each in reranked(given, 4, 3) if each.fed is not None) == "torch.randn(4, 4, 4)"
+    given = Trial(Text("Net(c=4)"), Group("inputs", (("x", Tensor((4, 4, 4, 4))),)), 4)
+    first = edited(given, next(reranked(given, 4, 3)))
+    assert first.inputs is not None
+    assert first.inputs.text == "torch.randn(4, 4, 4)"
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fxlsp.tracing.search.budget import LARGE, Budget, OutOfTimeError
-from fxlsp.tracing.search.feeds import written_feed
-from fxlsp.tracing.search.guesses import Group, Open, Size, Tensor, Text, Trial, changed, part_at
+from fxlsp.tracing.search.priors.inputs import written_inputs
+from fxlsp.tracing.search.values import Group, Open, Size, Tensor, Text, Trial, changed, part_at
 from tests.tracing.search.frames import asked
 
 
@@ -41,19 +41,19 @@ def compute_for_ever(budget: Budget) -> None:
 
 def test_a_guess_is_the_text_that_makes_it() -> None:
     made = Group("call", (("width", Size(8)), ("sizes", Group("list", (("[0]", Size(3)),)))), "Net")
-    fed = Group("fed", (("x", Tensor((2, 3))), ("mask=", Text("None"))))
-    trial = changed(Trial(made, fed), ("made", "sizes", "[0]"), Size(5))
-    assert trial.made.text == "Net(width=8, sizes=[5])"
-    assert trial.fed is not None
-    assert trial.fed.text == "torch.randn(2, 3), mask=None"
-    assert part_at(trial, ("fed", "x")) == Tensor((2, 3))
-    assert part_at(trial, ("fed", "y")) is None
-    assert not changed(trial, ("fed", "x"), Open("x", 2)).is_concrete
+    fed = Group("inputs", (("x", Tensor((2, 3))), ("mask=", Text("None"))))
+    trial = changed(Trial(made, fed), ("init", "sizes", "[0]"), Size(5))
+    assert trial.init.text == "Net(width=8, sizes=[5])"
+    assert trial.inputs is not None
+    assert trial.inputs.text == "torch.randn(2, 3), mask=None"
+    assert part_at(trial, ("inputs", "x")) == Tensor((2, 3))
+    assert part_at(trial, ("inputs", "y")) is None
+    assert not changed(trial, ("inputs", "x"), Open("x", 2)).is_concrete
 
 
 @pytest.mark.parametrize("text", ["", "torch.randn(2, 3)", "torch.ones(2, dtype=torch.long), [1, 2], mask=None"])
 def test_what_an_earlier_search_wrote_is_read_argument_by_argument(text: str) -> None:
-    assert written_feed(text).text == text
+    assert written_inputs(text).text == text
 
 
 MODEL = """
