@@ -34,8 +34,10 @@ LAYERS = {
     "source": layer("report", "wire", packages=("tree_sitter", "tree_sitter_python")),
     "engine": layer("report", "wire", "source", packages=("platformdirs", "tomli")),
     "answers": layer("report", "wire", "source", "engine"),
-    "graphview": layer("report", "source", "engine", "answers"),
-    "server": layer("report", "source", "engine", "answers", "graphview", packages=("pygls", "lsprotocol", "cattrs")),
+    "graphview": layer("report", "wire", "source", "engine", "answers"),
+    "server": layer(
+        "report", "wire", "source", "engine", "answers", "graphview", packages=("pygls", "lsprotocol", "cattrs")
+    ),
     "cli": layer("report", "wire", "source", "engine", "answers", "graphview", "server"),
 }
 

@@ -17,7 +17,7 @@ from fxlsp.answers.outline import outline
 from fxlsp.answers.targets import target_of
 from fxlsp.answers.traceindex import index_of
 from fxlsp.engine.store import Snapshot
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.positions import Span
 
 __all__ = ["Calls", "Item", "Reference", "incoming", "outgoing", "prepare"]

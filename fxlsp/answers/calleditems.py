@@ -13,7 +13,7 @@ from fxlsp.answers.runs import path_text
 from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.targets import Target, target_of
 from fxlsp.engine.store import Snapshot
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.serialization import JsonObject
 from fxlsp.source.positions import Span
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fxlsp.report.graph import ModuleCall
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 from fxlsp.source.positions import Span
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fxlsp.report.graph import ModuleCall, Node, Output
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 from fxlsp.source.positions import Span
 

@@ -15,7 +15,7 @@ from fxlsp.answers.standing import states_of
 from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.traceindex import TraceIndex, index_of
 from fxlsp.engine.store import ModelState, Snapshot
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.documents import Document
 from fxlsp.source.edits import EditLog, move
 from fxlsp.source.models import ModelClass

@@ -16,8 +16,8 @@ from fxlsp.answers.outline import moved_since, outline
 from fxlsp.answers.syntax_errors import syntax_problems
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, Severity
+from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.merging import message_of_all
-from fxlsp.report.places import Location, RelatedPlace
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report

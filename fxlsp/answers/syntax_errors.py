@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fxlsp.report.codes import NOT_LOADED
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.source.cells import Cells
 from fxlsp.source.documents import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fxlsp.engine.store import ModelState, Snapshot
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.documents import Document
 from fxlsp.source.edits import move
 from fxlsp.source.positions import Span

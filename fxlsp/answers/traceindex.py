@@ -12,7 +12,7 @@ from fxlsp.answers.moduletree import Registered, module_tree
 from fxlsp.answers.moduleuse import ModuleUse
 from fxlsp.answers.shapes import dtypes
 from fxlsp.report.graph import Module, ModuleCall, Node
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 from fxlsp.source.positions import Span
 

@@ -13,7 +13,7 @@ from fxlsp.cli.workspace_files import WorkspaceFiles
 from fxlsp.engine.analysis import Candidate, analyse
 from fxlsp.engine.settings import Settings
 from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.source.documents import Document, read_document
 from fxlsp.source.models import ModelClass, factories, instances, model_classes

@@ -6,7 +6,7 @@ import os
 import unicodedata
 from collections.abc import Iterator
 
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.notebook_files import read_cells
 from fxlsp.source.positions import LineIndex
 

@@ -11,8 +11,8 @@ from fxlsp.cli.notebooks import in_cells
 from fxlsp.cli.problems import problem_of
 from fxlsp.cli.silencing import Silencing
 from fxlsp.report.codes import NO_INTERPRETER, NOT_FED
+from fxlsp.report.locations import Location
 from fxlsp.report.merging import once_each
-from fxlsp.report.places import Location
 from fxlsp.report.problems import SCHEMA, Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report

@@ -13,7 +13,7 @@ from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.cli.excerpts import place
 from fxlsp.engine.policy import Policy
 from fxlsp.report.graph import Node
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 
 _INSTALLED = f"{os.sep}site-packages{os.sep}"

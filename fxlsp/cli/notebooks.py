@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from typing import TypeVar
 
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.cells import Cells
 from fxlsp.source.documents import read_document
 from fxlsp.source.notebook_files import is_notebook, read_cells

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fxlsp.answers.counts import counted
 from fxlsp.cli.excerpts import excerpt, place
 from fxlsp.report.codes import Severity, page_of
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
 
 _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note", "hint": "hint"}

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 
 from fxlsp.report.codes import DIED
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure
 from fxlsp.source.documents import Document, read_document
 from fxlsp.source.syntax import captures

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fxlsp.engine.toml_places import Entry, entries
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.positions import LineIndex
 
 if sys.version_info >= (3, 11):

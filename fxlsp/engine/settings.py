@@ -14,9 +14,9 @@ from fxlsp.engine.hint_kinds import ALL_HINTS, HintKinds
 from fxlsp.engine.pyproject import Pyproject, read_pyproject
 from fxlsp.report import codes
 from fxlsp.report.codes import Severity
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracers import TORCH_FX, Named, TracerChoice
+from fxlsp.report.tracer_choice import TORCH_FX, Named, TracerChoice
 
 Origin = Literal["default", "pyproject", "client"]
 Level = Severity | Literal["off"]

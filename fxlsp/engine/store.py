@@ -18,12 +18,12 @@ from fxlsp.engine.instances import Instance
 from fxlsp.engine.interpreters import Interpreter
 from fxlsp.engine.policy import Policy
 from fxlsp.engine.settings import SettingProblem
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracers import TORCH_FX, TracerChoice
+from fxlsp.report.tracer_choice import TORCH_FX, TracerChoice
 from fxlsp.source.documents import Document
 from fxlsp.source.edits import EditLog
 from fxlsp.source.positions import LineIndex

@@ -10,7 +10,7 @@ from fxlsp.answers.sightings import sightings_at
 from fxlsp.answers.standing import states_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.graph import Node
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 from fxlsp.source.edits import move
 from fxlsp.source.positions import Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fxlsp.report.graph import Node
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 
 _Ends = tuple[tuple[int, int], tuple[int, int]]

@@ -15,7 +15,7 @@ from fxlsp.graphview.boxes import Box, root_box
 from fxlsp.graphview.marks import marked_nodes
 from fxlsp.report.codes import page_of
 from fxlsp.report.graph import Node, Output
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.report.report import Report
 

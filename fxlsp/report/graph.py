@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .places import Location, Step
+from .locations import Location, Step
 from .serialization import JsonObject
 
 Output = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from .places import Location
+from .locations import Location
 from .problems import Problem
 
 _PATHS_SHOWN = 3

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .codes import Severity
-from .places import Location, RelatedPlace
+from .locations import Location, RelatedPlace
 from .serialization import JsonObject, fields_from_json, fields_to_json
 
 SCHEMA = 1

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.magics import python_of
 from fxlsp.source.positions import LineIndex
 from fxlsp.source.python_syntax import SYNTAX_ERRORS, parsed_module

@@ -1,7 +1,7 @@
 """Where things stand in a text, and the conversions between coordinate systems. There are four:
 
 - offset: code points from the start of the text, from 0;
-- place: (line, column) from 1, columns in code points, as in the public JSON (``fxlsp.report.places``);
+- place: (line, column) from 1, columns in code points, as in the public JSON (``fxlsp.report.locations``);
 - LSP position: (line, character) from 0, characters in the code units that client and server agreed on;
 - tree-sitter point: (row, column) from 0, columns in bytes of UTF-8. ``ast`` counts columns in the same way.
 
@@ -16,7 +16,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Literal
 
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 """What an LSP position counts: the names of the protocol's ``PositionEncodingKind``."""

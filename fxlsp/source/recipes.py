@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.source.call_sites import CallSite, Subject, call_sites
 from fxlsp.source.comments import RecipeComment, recipe_comments

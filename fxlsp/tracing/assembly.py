@@ -9,7 +9,7 @@ import torch
 import torch.fx
 
 from ..report.graph import Module, ModuleCall, Node, Output
-from ..report.places import Location, Step
+from ..report.locations import Location, Step
 from ..report.problems import Problem
 from .construction import Constructions
 from .failures import operation_problem

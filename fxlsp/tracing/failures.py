@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..report.codes import OPERATION_FAILS, UNTRACEABLE, severity_of
 from ..report.graph import Node, TraceError
-from ..report.places import Location, RelatedPlace
+from ..report.locations import Location, RelatedPlace
 from ..report.problems import Failure, Problem
 from .frames import Places, is_installed
 from .refusal_kinds import code_of_error

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import torch
 
-from ..report.places import Location, Step
+from ..report.locations import Location, Step
 from .expressions import ByteSpan, Expressions, name_span, span_of
 from .sources import Sources
 

@@ -18,7 +18,7 @@ import torch.fx
 
 from ..report.codes import BAD_TRACER
 from ..report.problems import Failure
-from ..report.tracers import Named, TracerChoice
+from ..report.tracer_choice import Named, TracerChoice
 from .building import NoModelError
 from .failures import message_of
 from .frames import is_torch

@@ -25,13 +25,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from ..report.places import Location
+from ..report.locations import Location
 from ..report.problems import Problem
 from ..report.recipes import Recipe, RecipeSource
 from ..report.report import Report
 from ..report.serialization import UNLESS_DEFAULT, JsonObject
 from ..report.sizes import ANY_SIZES, Sizes
-from ..report.tracers import TORCH_FX, TracerChoice
+from ..report.tracer_choice import TORCH_FX, TracerChoice
 from .vocabulary import Vocabulary, WireMessage
 
 PROTOCOL = 1

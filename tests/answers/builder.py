@@ -9,7 +9,7 @@ from fxlsp.engine.history import History
 from fxlsp.engine.store import ModelKey, ModelState, Snapshot, Status, files_of
 from fxlsp.report.codes import Severity
 from fxlsp.report.graph import Module, ModuleCall, Node, Opcode, Output, Verdict
-from fxlsp.report.places import Location, Step
+from fxlsp.report.locations import Location, Step
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Environment, Report

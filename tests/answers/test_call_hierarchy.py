@@ -6,7 +6,7 @@ import pytest
 
 from fxlsp.answers.call_hierarchy import Calls, Item, Reference, incoming, outgoing, prepare
 from fxlsp.engine.store import Snapshot
-from fxlsp.report.places import Step
+from fxlsp.report.locations import Step
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.navigable import TEXT, trace
 from tests.answers.test_definitions import cursor

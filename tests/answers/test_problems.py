@@ -6,7 +6,7 @@ from fxlsp.answers.problems import problems
 from fxlsp.engine.policy import Policy
 from fxlsp.engine.store import ModelState, Snapshot, Status
 from fxlsp.report.codes import DIED, NOT_FED, NOT_LOADED
-from fxlsp.report.places import Location, RelatedPlace
+from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.positions import Span

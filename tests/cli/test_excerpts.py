@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fxlsp.cli.excerpts import excerpt
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 
 
 def show(folder: Path, text: str, line: int, column: int, end_line: int, end_column: int) -> str:

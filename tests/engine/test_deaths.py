@@ -9,7 +9,7 @@ import pytest
 
 from fxlsp.engine.deaths import describe_exit, failure_of_death
 from fxlsp.report.codes import DIED
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.wire.messages import Limits, StackFrame, TraceRequest, TraceTarget, WorkerDied
 
 TEXT = "class Net:\n    def forward(self, x):\n        while True: pass  # 'for ever'\n"

@@ -9,8 +9,8 @@ import pytest
 
 from fxlsp.engine.hint_kinds import HintKinds
 from fxlsp.engine.settings import Settings, read_settings
-from fxlsp.report.places import Location
-from fxlsp.report.tracers import Named
+from fxlsp.report.locations import Location
+from fxlsp.report.tracer_choice import Named
 
 
 def write(folder: Path, text: str) -> str:

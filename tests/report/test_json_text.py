@@ -21,12 +21,12 @@ from fxlsp.cli.findings import Entry
 from fxlsp.engine.instances import Instance
 from fxlsp.engine.pins import Pin
 from fxlsp.report.graph import Module, ModuleCall, Node, TraceError, Verdict
-from fxlsp.report.places import Location, RelatedPlace, Step
+from fxlsp.report.locations import Location, RelatedPlace, Step
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracers import TORCH_FX, Named, TracerChoice
+from fxlsp.report.tracer_choice import TORCH_FX, Named, TracerChoice
 from fxlsp.source.documents import Document
 from fxlsp.source.offers import offers_of
 from fxlsp.source.positions import Span

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxlsp.engine.history import History
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.cells import Cell, Cells
 from fxlsp.source.documents import Document
 from fxlsp.source.edits import move

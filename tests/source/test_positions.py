@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.source.positions import Encoding, LineIndex, Span
 
 TEXTS = st.text(

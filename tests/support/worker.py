@@ -13,7 +13,7 @@ from typing import Any
 import fxlsp
 from fxlsp.report.report import Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracers import TORCH_FX, TracerChoice
+from fxlsp.report.tracer_choice import TORCH_FX, TracerChoice
 from fxlsp.wire.frames import Decoder, JsonMessage, encode, text_digest
 from tests.support.warm import supervisor
 

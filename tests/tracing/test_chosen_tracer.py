@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from fxlsp.report.codes import CONTROL_FLOW
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
-from fxlsp.report.tracers import Named, TracerChoice
+from fxlsp.report.tracer_choice import Named, TracerChoice
 from tests.support.worker import Worker
 
 columns = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 knows no columns")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fxlsp.report.graph import Node
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 
 columns = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 knows no columns")

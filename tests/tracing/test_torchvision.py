@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from fxlsp.report.graph import Node
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 from tests.tracing.eager import EagerRun, plain, run_eagerly, shapes_of_output
 

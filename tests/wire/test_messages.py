@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.sizes import Sizes
-from fxlsp.report.tracers import Named, TracerChoice
+from fxlsp.report.tracer_choice import Named, TracerChoice
 from fxlsp.wire import messages
 from fxlsp.wire.frames import Decoder, WireError, encode
 from fxlsp.wire.messages import (

@@ -11,7 +11,7 @@ from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.excerpts import place
 from fxlsp.engine.pyproject import Pyproject
 from fxlsp.engine.settings import EDITOR_SECONDS, SettingProblem, Settings
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.serialization import JsonObject
 
 _TRUST = "FXLSP_TRUST"

@@ -10,7 +10,7 @@ import torch
 import torch.fx
 
 from ...report.codes import BUFFER_UPDATE, CONSTANT, RANDOM, Severity, severity_of
-from ...report.places import Location
+from ...report.locations import Location
 from ...report.problems import Problem
 from ..tracer import ModulePathTracer
 from .check import Check

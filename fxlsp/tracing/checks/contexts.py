@@ -20,7 +20,7 @@ import torch.autograd.graph
 import torch.autograd.profiler
 
 from ...report.codes import CONTEXT_DROPPED, Severity
-from ...report.places import Location
+from ...report.locations import Location
 from ...report.problems import Problem
 from ..frames import Chain, Instruction, is_torch
 from ..tracer import ModulePathTracer

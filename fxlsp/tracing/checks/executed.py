@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import torch
 
-from ...report.places import Location
+from ...report.locations import Location
 from ..expressions import span_of
 from ..frames import Chain, Instruction, Places
 from ..tracer import ModulePathTracer, forward_code

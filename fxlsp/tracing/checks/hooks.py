@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import torch
 
 from ...report.codes import HOOK_DROPPED
-from ...report.places import Location
+from ...report.locations import Location
 from ...report.problems import Problem
 from .check import Check
 from .executed import Function, code_of

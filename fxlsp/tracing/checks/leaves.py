@@ -9,7 +9,7 @@ import torch
 import torch.nn.modules.loss
 
 from ...report.codes import HIDDEN_MODEL, LEAF_BYPASSED, LEAF_EXPECTED
-from ...report.places import Location
+from ...report.locations import Location
 from ...report.problems import Problem
 from ..frames import is_installed
 from ..tracer import TracedCall, forward_code

@@ -12,7 +12,7 @@ import torch
 import torch.fx
 
 from ...report.codes import MODE_BAKED, severity_of
-from ...report.places import Location
+from ...report.locations import Location
 from ...report.problems import Problem
 from ...wire.messages import ModeDifference
 from ..building import seed

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import torch
 
-from ...report.places import Location, RelatedPlace
+from ...report.locations import Location, RelatedPlace
 from ..registrations import Running
 from .traced import Traced
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import torch
 
 from ...report.codes import AMBIGUOUS_PATH, CALLED_AGAIN
-from ...report.places import Location, RelatedPlace
+from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..tracer import ModulePathTracer, TracedCall
 from .call_tree import CallSite, CallTree

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from ...report.codes import BUFFER_UPDATE, PROXY_KEPT, STATE_BAKED
-from ...report.places import Location, RelatedPlace
+from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..tracer import ModulePathTracer
 from .assignments import Assignment, assignments_noted

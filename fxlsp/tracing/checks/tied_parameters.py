@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from ...report.codes import TIED_PARAMETER
-from ...report.places import RelatedPlace
+from ...report.locations import RelatedPlace
 from ...report.problems import Problem
 from .check import Check
 from .module_names import Written, joined, listed, registration_of

@@ -9,7 +9,7 @@ from functools import cached_property
 import torch
 
 from ...report.codes import Severity, severity_of
-from ...report.places import Location, RelatedPlace
+from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..construction import Constructions
 from ..frames import Chain, Places, is_installed

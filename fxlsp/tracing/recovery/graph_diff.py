@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ...report.codes import GRAPH_DIFFERS, severity_of
 from ...report.graph import Node
-from ...report.places import Location
+from ...report.locations import Location
 from ...report.problems import Problem
 
 

@@ -30,8 +30,8 @@ from ...report.codes import (
     severity_of,
 )
 from ...report.graph import Node
+from ...report.locations import Location
 from ...report.merging import once_each
-from ...report.places import Location
 from ...report.problems import Problem
 from ...report.report import Report
 from ...wire.messages import RecoveredMessage

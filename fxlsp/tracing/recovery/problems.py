@@ -13,7 +13,7 @@ from ...report.codes import (
     UNREGISTERED_MODULE,
     severity_of,
 )
-from ...report.places import Location, RelatedPlace
+from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..checks.traced import Traced
 from ..construction import Constructions

@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from fxlsp.report.graph import ModuleCall, Node, Verdict
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.source.documents import read_document

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.report.places import Location
+from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 from tests.tracing.search.frames import asked, net
 

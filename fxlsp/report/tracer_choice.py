@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .places import Location
+from .locations import Location
 from .serialization import JsonObject
 
 
