@@ -49,8 +49,8 @@ from benchmarks.corpora.classes import BareClass, bare_classes, unresolved
 from benchmarks.corpora.files import model_files
 from benchmarks.corpora.impossible import cannot_run
 from benchmarks.corpora.workspace import Workspace
-from fxlsp.tracing.preparation import prepare_torch
-from fxlsp.tracing.search.rules import RULES, RuleCounts
+from fxlsp.worker.search.rules import RULES, RuleCounts
+from fxlsp.worker.supervisor.torch_preparation import prepare_torch
 
 SECONDS = 20
 Answer = dict[str, Any]
@@ -162,15 +162,15 @@ def _answered(each: BareClass, root: str) -> Answer:
 def _searched(each: BareClass, root: str, writer: int) -> Answer:
     import torch
 
-    from fxlsp.tracing.building import Builder, FakesFailedError, NoModelError, Target
-    from fxlsp.tracing.expressions import Expressions
-    from fxlsp.tracing.fakes import new_fake_mode
-    from fxlsp.tracing.frames import Places
-    from fxlsp.tracing.guard import refuse_side_effects
-    from fxlsp.tracing.loading import Loader
-    from fxlsp.tracing.search.runner import RunConditions
-    from fxlsp.tracing.sources import Sources
-    from fxlsp.tracing.torch_private import compile_without_processes
+    from fxlsp.worker.building.builder import Builder, FakesFailedError, NoModelError, Target
+    from fxlsp.worker.building.fake_tensors import new_fake_mode
+    from fxlsp.worker.loading.loader import Loader
+    from fxlsp.worker.locations.expressions import Expressions
+    from fxlsp.worker.locations.source_map import Places
+    from fxlsp.worker.locations.sources import Sources
+    from fxlsp.worker.sandbox.audit import refuse_side_effects
+    from fxlsp.worker.search.runner import RunConditions
+    from fxlsp.worker.torch_private import compile_without_processes
 
     torch.set_num_threads(1)
     null = os.open(os.devnull, os.O_RDWR)
@@ -211,9 +211,9 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
     """
     import torch
 
-    from fxlsp.tracing.building import NoModelError
-    from fxlsp.tracing.recipes import find_target
-    from fxlsp.tracing.search.api import RecipeSearch
+    from fxlsp.worker.building.builder import NoModelError
+    from fxlsp.worker.building.recipes import find_target
+    from fxlsp.worker.search.api import RecipeSearch
 
     start = time.perf_counter()
     loaded = builder.load()
@@ -252,7 +252,7 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
 
 def _is_made_by_default(cls: Any, name: str) -> bool:
     """Whether it needs no arguments."""
-    from fxlsp.tracing.recipes import RecipeError, default_init
+    from fxlsp.worker.building.recipes import RecipeError, default_init
 
     try:
         default_init(cls, name)

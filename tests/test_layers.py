@@ -30,7 +30,7 @@ def layer(*layers: str, packages: tuple[str, ...] = (), relative_only: bool = Fa
 LAYERS = {
     "report": layer(relative_only=True),
     "wire": layer("report", relative_only=True),
-    "tracing": layer("report", "wire", packages=("torch",), relative_only=True),
+    "worker": layer("report", "wire", packages=("torch",), relative_only=True),
     "source": layer("report", "wire", packages=("tree_sitter", "tree_sitter_python")),
     "engine": layer("report", "wire", "source", packages=("platformdirs", "tomli")),
     "answers": layer("report", "wire", "source", "engine"),
@@ -111,18 +111,18 @@ def test_the_package_itself_imports_nothing() -> None:
     [
         ("report/x.py", "import torch", "imports the package torch"),
         ("report/x.py", "from fxlsp.report import graph", "by its absolute name"),
-        ("report/x.py", "from ..tracing import template", "imports the layer tracing"),
+        ("report/x.py", "from ..worker import template", "imports the layer worker"),
         ("report/x.py", "from .. import __version__", "which is not there"),
         ("report/x.py", "from ..wire.messages import Bye", "imports the layer wire"),
-        ("wire/x.py", "from ..tracing.job import Job", "imports the layer tracing"),
-        ("tracing/deep/x.py", "def f():\n    from ...engine.store import Store", "imports the layer engine"),
-        ("tracing/deep/x.py", "from ... import engine", "imports the layer engine"),
-        ("tracing/x.py", "import torchvision", "imports the package torchvision"),
+        ("wire/x.py", "from ..worker.job import Job", "imports the layer worker"),
+        ("worker/deep/x.py", "def f():\n    from ...engine.store import Store", "imports the layer engine"),
+        ("worker/deep/x.py", "from ... import engine", "imports the layer engine"),
+        ("worker/x.py", "import torchvision", "imports the package torchvision"),
         ("source/x.py", "from .positions import Span", "by a relative name"),
         ("answers/x.py", "from lsprotocol import types", "imports the package lsprotocol"),
         ("answers/x.py", "import fxlsp.server.main", "imports the layer server"),
-        ("server/x.py", "from fxlsp.tracing.tracer import T", "imports the layer tracing"),
-        ("server/x.py", "from fxlsp import tracing", "imports the layer tracing"),
+        ("server/x.py", "from fxlsp.worker.plain_pass.tracer import T", "imports the layer worker"),
+        ("server/x.py", "from fxlsp import worker", "imports the layer worker"),
     ],
 )
 def test_a_forbidden_import_is_found(file: str, text: str, wrong: str) -> None:
@@ -133,8 +133,8 @@ def test_a_forbidden_import_is_found(file: str, text: str, wrong: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("tracing/x.py", "from ..report.graph import Node\nfrom .tracer import T\nimport torch.fx"),
-        ("tracing/deep/x.py", "from ...wire import messages\nfrom ..tracer import T"),
+        ("worker/x.py", "from ..report.graph import Node\nfrom .tracer import T\nimport torch.fx"),
+        ("worker/deep/x.py", "from ...wire import messages\nfrom ..tracer import T"),
         ("server/x.py", "from fxlsp import __version__\nfrom fxlsp.answers.hover import hover"),
     ],
 )

@@ -29,7 +29,7 @@ import torch.fx
 
 from benchmarks.corpora.eager import EagerRun, touch, watched
 from benchmarks.corpora.frames import raised_at
-from fxlsp.tracing.weights import leave_weights_unread
+from fxlsp.worker.sandbox.weights import leave_weights_unread
 
 Json = dict[str, Any]
 

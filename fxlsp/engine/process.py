@@ -12,7 +12,7 @@ from fxlsp.engine.launching import kill, launch
 from fxlsp.engine.output_log import OutputLog
 from fxlsp.wire.messages import Bye
 
-BOOTSTRAP = Path(__file__).resolve().parent.parent / "tracing" / "bootstrap.py"
+BOOTSTRAP = Path(__file__).resolve().parent.parent / "worker" / "bootstrap.py"
 """Run by path, so that nothing of the server's environment appears on the project's ``sys.path``."""
 
 _STOP_SECONDS = 1.0

@@ -153,12 +153,12 @@ def prepared_supervisor(bootstrap: str) -> Callable[[Request], None]:
     program = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(program)
     program.load_package()
-    start: Any = importlib.import_module(f"{program.PACKAGE}.tracing.start")
-    forks: Any = importlib.import_module(f"{program.PACKAGE}.tracing.forks")
+    start: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.start")
+    forks: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.fork_pool")
     forks.prepare_torch()
     forks.prepare_torch = lambda: None  # it stays so in what is forked
     # What comes ahead of a request only makes the answer come sooner; here all of it would be waited for.
-    worker: Any = importlib.import_module(f"{program.PACKAGE}.tracing.child")
+    worker: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.worker_main")
     worker.warm_up_first_pass = worker.warm_up_second_pass = lambda: None
     program.__name__ = "__main__"
     sys.modules["__main__"] = program

@@ -17,7 +17,7 @@ from fxlsp.report.tracer_choice import TORCH_FX, TracerChoice
 from fxlsp.wire.frames import Decoder, JsonMessage, encode, text_digest
 from tests.support.warm import supervisor
 
-BOOTSTRAP = Path(fxlsp.__file__).parent / "tracing" / "bootstrap.py"
+BOOTSTRAP = Path(fxlsp.__file__).parent / "worker" / "bootstrap.py"
 
 
 class Worker:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from fxlsp.tracing.entry import entry_of
+from fxlsp.worker.building.forward_entry import entry_of
 
 SCRIPTED = """
 import torch

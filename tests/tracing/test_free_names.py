@@ -13,7 +13,7 @@ import torch.fx.graph
 import torch.nn.functional
 import torch.nn.modules.transformer
 
-from fxlsp.tracing.free_names import free_names
+from fxlsp.worker.loading.scopes import free_names
 
 OF_THE_COMPILER = {"__class__"}
 """What it adds for ``super()``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fxlsp.tracing.start import NEWEST_PYTHON, NEWEST_TORCH, OLDEST_PYTHON, OLDEST_TORCH, untested
+from fxlsp.worker.supervisor.start import NEWEST_PYTHON, NEWEST_TORCH, OLDEST_PYTHON, OLDEST_TORCH, untested
 
 PYPROJECT = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
 

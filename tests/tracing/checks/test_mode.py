@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.checks.mode import mode_differences, mode_problems
-from fxlsp.tracing.expressions import Expressions
-from fxlsp.tracing.frames import Places
-from fxlsp.tracing.loading import Loader
-from fxlsp.tracing.sources import Sources
-from fxlsp.tracing.tracer import ModulePathTracer
 from fxlsp.wire.messages import ModeDifference
+from fxlsp.worker.checks.silent.train_eval import mode_differences, mode_problems
+from fxlsp.worker.loading.loader import Loader
+from fxlsp.worker.locations.expressions import Expressions
+from fxlsp.worker.locations.source_map import Places
+from fxlsp.worker.locations.sources import Sources
+from fxlsp.worker.plain_pass.tracer import ModulePathTracer
 from tests.tracing.checks.marked import PREAMBLE, span_of, unmarked
 
 Compare = Callable[[str], ModeDifference]

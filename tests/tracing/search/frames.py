@@ -7,13 +7,13 @@ from types import ModuleType
 from typing import Any
 
 from fxlsp.report.report import Report
-from fxlsp.tracing.expressions import Expressions
-from fxlsp.tracing.frames import Places
-from fxlsp.tracing.search.evidence import Evidence, TargetFacts
-from fxlsp.tracing.search.rules import suggestions
-from fxlsp.tracing.search.runner import TorchCall, TrialOutcome
-from fxlsp.tracing.search.values import Trial
-from fxlsp.tracing.sources import Sources
+from fxlsp.worker.locations.expressions import Expressions
+from fxlsp.worker.locations.source_map import Places
+from fxlsp.worker.locations.sources import Sources
+from fxlsp.worker.search.evidence import Evidence, TargetFacts
+from fxlsp.worker.search.rules import suggestions
+from fxlsp.worker.search.runner import TorchCall, TrialOutcome
+from fxlsp.worker.search.values import Trial
 
 HEAD = """
 import dataclasses

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from fxlsp.tracing.search.rules.sizes import rearranged
-from fxlsp.tracing.search.runner import TorchCall
-from fxlsp.tracing.search.values import Edit, Group, Tensor, Text, Trial, edited
+from fxlsp.worker.search.rules.sizes import rearranged
+from fxlsp.worker.search.runner import TorchCall
+from fxlsp.worker.search.values import Edit, Group, Tensor, Text, Trial, edited
 from tests.tracing.search.frames import net, suggested
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.search.priors.class_body import ClassBody, body_of
+from fxlsp.worker.search.priors.class_body import ClassBody, body_of
 from tests.tracing.search.frames import constructed
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.search.rules.sequences import pyramids
-from fxlsp.tracing.search.values import Group, Size, Tensor, Trial, edited, of_length, several
+from fxlsp.worker.search.rules.sequences import pyramids
+from fxlsp.worker.search.values import Group, Size, Tensor, Trial, edited, of_length, several
 from tests.tracing.search.frames import net, trials_after
 
 LEVELS = "self.levels = nn.ModuleList([nn.Conv2d({}, 8, 1) for {}])"

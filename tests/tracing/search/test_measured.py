@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from fxlsp.tracing.search.rules.measured import PROBE, SOLVED
-from fxlsp.tracing.search.runner import TorchCall
-from fxlsp.tracing.search.values import Group, Measurement, Origin, Tensor, Text, Trial
+from fxlsp.worker.search.rules.measured import PROBE, SOLVED
+from fxlsp.worker.search.runner import TorchCall
+from fxlsp.worker.search.values import Group, Measurement, Origin, Tensor, Text, Trial
 from tests.tracing.search.frames import evidence_of, net, trials_after
 
 

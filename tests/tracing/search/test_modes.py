@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from fxlsp.tracing.search.runner import in_mode_of
-from fxlsp.tracing.search.values import Text, Trial
+from fxlsp.worker.search.runner import in_mode_of
+from fxlsp.worker.search.values import Text, Trial
 
 MODEL = """
 import torch

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from fxlsp.tracing.search.runner import TorchCall
-from fxlsp.tracing.search.values import Group, Tensor, Text, Trial
+from fxlsp.worker.search.runner import TorchCall
+from fxlsp.worker.search.values import Group, Tensor, Text, Trial
 from tests.tracing.search.frames import net, suggested
 
 IMAGE = Trial(Text("Net()"), Group("inputs", (("x", Tensor((2, 3, 64, 64))),)))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.search.rules.ranks_dtypes import reranked
-from fxlsp.tracing.search.values import Group, Tensor, Text, Trial, edited
+from fxlsp.worker.search.rules.ranks_dtypes import reranked
+from fxlsp.worker.search.values import Group, Tensor, Text, Trial, edited
 from tests.tracing.search.frames import net
 
 

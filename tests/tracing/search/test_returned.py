@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.search.values import Returning
+from fxlsp.worker.search.values import Returning
 from tests.tracing.search.frames import constructed, net
 
 PAIR = "lambda self, first, *_, **__: (first, first,)"

@@ -10,14 +10,14 @@ import torch
 
 from benchmarks.search import rule_counts, rule_table
 from dev.search_rules import table
-from fxlsp.tracing.fakes import new_fake_mode
-from fxlsp.tracing.search.budget import Budget
-from fxlsp.tracing.search.engine import Search
-from fxlsp.tracing.search.evidence import Evidence
-from fxlsp.tracing.search.rules import RULES, RuleCounts, suggestions
-from fxlsp.tracing.search.rules.registry import MODULES, Rule, ordered, rule
-from fxlsp.tracing.search.runner import RunConditions, TorchCall
-from fxlsp.tracing.search.values import Edit, Group, Tensor, Text, Trial
+from fxlsp.worker.building.fake_tensors import new_fake_mode
+from fxlsp.worker.search.budget import Budget
+from fxlsp.worker.search.engine import Search
+from fxlsp.worker.search.evidence import Evidence
+from fxlsp.worker.search.rules import RULES, RuleCounts, suggestions
+from fxlsp.worker.search.rules.registry import MODULES, Rule, ordered, rule
+from fxlsp.worker.search.runner import RunConditions, TorchCall
+from fxlsp.worker.search.values import Edit, Group, Tensor, Text, Trial
 from tests.tracing.search.frames import evidence_of
 
 GIVEN = Trial(Text("Net()"), Group("inputs", (("x", Tensor((2, 32))), ("y", Tensor((2, 48))))))

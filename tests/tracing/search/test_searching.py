@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fxlsp.tracing.search.budget import LARGE, Budget, OutOfTimeError
-from fxlsp.tracing.search.priors.inputs import written_inputs
-from fxlsp.tracing.search.values import Group, Open, Size, Tensor, Text, Trial, changed, part_at
+from fxlsp.worker.search.budget import LARGE, Budget, OutOfTimeError
+from fxlsp.worker.search.priors.inputs import written_inputs
+from fxlsp.worker.search.values import Group, Open, Size, Tensor, Text, Trial, changed, part_at
 from tests.tracing.search.frames import asked
 
 

@@ -1,0 +1,240 @@
+"""From a file and a recipe to a constructed model."""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from ...report.codes import NOT_BUILT, NOT_FOUND, NOT_LOADED
+from ...report.problems import Failure
+from ...report.recipes import RecipeSource
+from ..loading.loader import Loader
+from ..locations.source_map import Places
+from ..torch_private import FakeTensorMode
+from .construction import Constructions, comes_from_fakes, construct
+from .failures import load_failure
+from .recipes import RecipeError, default_init, evaluate, find_target
+
+
+class NoModelError(Exception):
+    """The target has no graph, for a reason to tell."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class FakesFailedError(Exception):
+    """Something failed in which fake tensors had a part: to be tried again with real ones."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a request names: a class, factory or instance of a file or of an importable module."""
+
+    file: str | None
+    module: str | None
+    name: str
+    init: str | None
+    inputs: str | None
+    source: RecipeSource | None
+    names_in: str | None = None
+    """The file whose names ``init`` and ``inputs`` use, where that is not the target's own."""
+    fails: bool = False
+    """Whether it is known that the model fails whatever it is fed, where that was guessed."""
+    is_guessed: bool = False
+    """Whether the arguments of ``init`` were guessed."""
+
+    def __str__(self) -> str:
+        return f"{self.file or self.module}:{self.name}"
+
+    @property
+    def outermost_name(self) -> str:
+        """The name at top level of the file, of a nested class."""
+        return self.name.partition(".")[0]
+
+    @property
+    def names_in_recipe(self) -> list[str]:
+        """Names that the texts of the recipe use."""
+        return _names_in(text for text in (self.init, self.inputs) if text)
+
+    @property
+    def names_wanted(self) -> list[str]:
+        """Names that are to be asked for of the target's own file."""
+        return [self.outermost_name, *(self.names_in_recipe if self.names_in is None else ())]
+
+
+@dataclass
+class Built:
+    """A model, and how it came about."""
+
+    model: torch.nn.Module
+    target: Any
+    names: ModuleType
+    """In which the texts of the recipe are evaluated."""
+    init: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a target and its recipe need of the user's code."""
+
+    module: ModuleType
+    """The file or module that defines the target."""
+    names: ModuleType
+    """The one whose names the recipe uses."""
+
+
+class Builder:
+    """Loads and constructs one target, once."""
+
+    def __init__(self, target: Target, loader: Loader, places: Places, fake_mode: FakeTensorMode, really: bool) -> None:
+        """``really`` asks for real tensors of every size."""
+        self.constructions = Constructions(places)
+        self._target = target
+        self._wanted: list[str] = []
+        """Names that are wanted of the target's file."""
+        self._loader = loader
+        self._places = places
+        self._fake_mode = fake_mode
+        self._really = really
+
+    def become(self, target: Target) -> None:
+        """Make this target of the same file instead, be it in the middle of the load."""
+        self._target = target
+        self._wanted[:] = target.names_wanted
+
+    def load(self) -> Loaded:
+        """Execute what the target needs; models made at top level are constructed here.
+
+        Raises:
+            NoModelError: the file does not parse, import or run.
+            FakesFailedError: it failed because of fake tensors.
+        """
+        seed()
+        try:
+            return construct(self._load, self.constructions, self._fake_mode, self._really)
+        except BaseException as error:
+            raise self._no_model(error, NOT_LOADED, self._loading(error)) from error
+
+    def _load(self) -> Loaded:
+        target = self._target
+        if target.file is None:
+            module = self._loader.load_module(target.module or "")
+            # Of a file of the workspace, this is what makes it run what the target needs.
+            getattr(module, target.outermost_name, None)
+            return Loaded(module, module)
+        names = None if target.names_in is None else self._load_file(target.names_in, target.names_in_recipe)
+        self._wanted[:] = target.names_wanted
+        module = self._load_file(target.file, self._wanted)
+        return Loaded(module, names or module)
+
+    def _load_file(self, path: str, names: Sequence[str]) -> ModuleType:
+        while True:
+            try:
+                return self._loader.load_file(path, names)
+            except (NameError, AttributeError) as error:
+                # A name made by a statement that does not look as if it made it, say.
+                if not self._loader.supply(error):
+                    raise
+
+    def _loading(self, error: BaseException) -> str:
+        """What failed with ``error``: it may have come from the file of the recipe, and passed none of the model's."""
+        target = self._target
+        passed = {frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)}
+        path = target.names_in if target.names_in in passed and target.file not in passed else target.file
+        return f"load {os.path.basename(path) if path else target.module}"
+
+    def _no_model(self, error: BaseException, code: str, what: str) -> Exception:
+        cause = self._loader.cause_of(error)
+        if cause is not error:
+            # A statement of a file failed before, and what it binds is missed only now.
+            error, code, what = cause, NOT_LOADED, self._loading(cause)
+        if not self._really and comes_from_fakes(error):
+            return FakesFailedError()
+        return NoModelError(load_failure(error, str(self._target), code, self._places, what))
+
+    def build(self, loaded: Loaded) -> Built:
+        """Make the model as the recipe says.
+
+        Raises:
+            NoModelError: there is no such target, or it cannot be made.
+            FakesFailedError: it failed because of fake tensors.
+        """
+        target = self._target
+        try:
+            found = find_target(loaded.module, target.name)
+        except AttributeError as error:
+            message = f"there is no {target.name} in {target.file or target.module}"
+            raise NoModelError(Failure(str(target), NOT_FOUND, message)) from error
+        seed()
+        try:
+            init = target.init or default_init(found, target.name)
+            model = construct(lambda: self._made(init, loaded.names), self.constructions, self._fake_mode, self._really)
+        except RecipeError as error:
+            # What a recipe makes wrongly is told where the recipe stands, of which nothing is known here.
+            place = None if target.init else self._definition()
+            raise NoModelError(Failure(str(target), NOT_BUILT, str(error), place, needs=error.needs)) from error
+        except BaseException as error:
+            raise self._no_model(error, NOT_BUILT, f"build {target.init or target.name}") from error
+        return Built(model, found, loaded.names, init)
+
+    def _made(self, init: str, module: ModuleType) -> torch.nn.Module:
+        while True:
+            try:
+                return _made(init, module)
+            except (NameError, AttributeError) as error:
+                if not self._loader.supply(error):
+                    raise
+                seed()
+
+    def _definition(self) -> Any:
+        return None if self._target.file is None else self._places.of_name(self._target.file, self._target.name)
+
+
+def _made(init: str, module: ModuleType) -> torch.nn.Module:
+    model = evaluate(init, module, "init")
+    if not isinstance(model, torch.nn.Module):
+        raise RecipeError(f"{init} makes a {type(model).__name__}, not a torch.nn.Module")
+    return model
+
+
+def _names_in(texts: Iterable[str]) -> list[str]:
+    names: list[str] = []
+    for text in texts:
+        try:
+            call = ast.parse(f"_({text}\n)", mode="eval").body
+        except SyntaxError:
+            continue
+        given = [part for part in ast.iter_child_nodes(call) if part is not getattr(call, "func", None)]
+        names += [node.id for part in given for node in ast.walk(part) if isinstance(node, ast.Name)]
+    return names
+
+
+def unwrapped(built: Built) -> Built:
+    """What the model wraps that ``torch.compile`` or ``DataParallel`` made; any other as it is."""
+    model = built.model
+    if isinstance(model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):
+        return unwrapped(replace(built, model=model.module))
+    if type(model).__name__ == "OptimizedModule":
+        return unwrapped(replace(built, model=model._orig_mod))  # type: ignore[arg-type]
+    return built
+
+
+def seed() -> None:
+    """Start every pass from the same random state."""
+    # Not torch.manual_seed, which also leaves a note, with a stack, for each accelerator that is not there.
+    torch.default_generator.manual_seed(0)
+    random.seed(0)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(0)

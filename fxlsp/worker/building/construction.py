@@ -1,0 +1,123 @@
+"""Constructing the model: without data where that works, and with a note of the expression that made each module."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+import torch
+
+from ..locations.source_map import Instruction, Places, walk_out
+from ..torch_private import FakeTensorMode
+from .failures import text_of
+from .fake_tensors import building_really, building_without_data
+from .registrations import Registrations, Running, running_instructions
+
+_T = TypeVar("_T")
+
+
+class Constructions:
+    """Which expression constructed each module, and which statements registered it."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self.registrations = Registrations(places)
+        self._made: dict[int, tuple[torch.nn.Module, Running]] = {}
+
+    @property
+    def count(self) -> int:
+        """How many modules were noted that do something: an ``Identity`` holds the place of one."""
+        return sum(type(module) is not torch.nn.Identity for module, _ in self._made.values())
+
+    def of(self, module: torch.nn.Module) -> Instruction | None:
+        """The innermost expression of the user's that made ``module``; None for copies and unpickled modules."""
+        written = self.written(module)
+        return None if written is None else written.innermost
+
+    def written(self, module: torch.nn.Module) -> Running | None:
+        """As :meth:`of`, with the innermost expression of the workspace too."""
+        made = self._made.get(id(module))
+        return None if made is None or made[0] is not module else made[1]
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """While this lasts, every ``nn.Module`` that is initialised is noted, and every registration."""
+        original = torch.nn.Module.__init__
+        note = self._note
+
+        def initialise(self: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
+            note(self, sys._getframe(1))
+            original(self, *args, **kwargs)
+
+        torch.nn.Module.__init__ = initialise  # type: ignore[method-assign]
+        try:
+            with self.registrations.noted():
+                yield
+        finally:
+            torch.nn.Module.__init__ = original  # type: ignore[method-assign]
+
+    def _note(self, module: torch.nn.Module, frame: FrameType | None) -> None:
+        while frame is not None and (
+            _initialises(frame, module) or not self._places.is_shown(frame.f_code.co_filename)
+        ):
+            frame = frame.f_back
+        running = running_instructions(frame, self._places)
+        if running is not None:
+            self._made[id(module)] = (module, running)
+
+
+def _initialises(frame: FrameType, module: torch.nn.Module) -> bool:
+    """Whether ``frame`` runs an ``__init__`` of ``module`` itself."""
+    code = frame.f_code
+    return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is module
+
+
+def makes_module(frame: FrameType | None) -> bool:
+    """Whether ``frame`` is at work on a module's parameters: in a constructor, or in ``.to()`` and its like."""
+    for each in walk_out(frame):
+        if each.f_code in _CALLS:
+            return False
+        if each.f_code is _APPLY or _initialises_any(each):
+            return True
+    return False
+
+
+_APPLY = torch.nn.Module._apply.__code__
+_CALLS = frozenset({torch.nn.Module._call_impl.__code__, torch.fx.Tracer.call_module.__code__})
+
+
+def _initialises_any(frame: FrameType) -> bool:
+    code = frame.f_code
+    if code.co_name != "__init__" or not code.co_varnames:
+        return False
+    return isinstance(frame.f_locals.get(code.co_varnames[0]), torch.nn.Module)
+
+
+def construct(make: Callable[[], _T], constructions: Constructions, fake_mode: FakeTensorMode, really: bool) -> _T:
+    """The result of ``make``, run on large fake and small real tensors, or on real ones if ``really``."""
+    with constructions.noted(), building_really(fake_mode) if really else building_without_data(fake_mode):
+        return make()
+
+
+def comes_from_fakes(error: BaseException) -> bool:
+    """Whether fake tensors had a part in ``error``, so that the user's real model might not raise it."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        if "FakeTensor" in text_of(current) or _passes_through_fakes(current):
+            return True
+        current = current.__cause__ or current.__context__
+    return False
+
+
+def _passes_through_fakes(error: BaseException) -> bool:
+    traceback = error.__traceback__
+    while traceback is not None:
+        if "_subclasses" in traceback.tb_frame.f_code.co_filename:
+            return True
+        traceback = traceback.tb_next
+    return False

@@ -1,0 +1,124 @@
+"""From exceptions to what the user is told: torch's own words, at the expression that met them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...report.codes import OPERATION_FAILS, UNTRACEABLE, severity_of
+from ...report.graph import Node, TraceError
+from ...report.locations import Location, RelatedPlace
+from ...report.problems import Failure, Problem
+from ..locations.source_map import Places, is_installed
+from .refusal_kinds import code_of_error
+
+
+def text_of(error: BaseException) -> str:
+    """``str(error)``, which is the user's code; where it fails, what a traceback says instead."""
+    try:
+        return str(error)
+    except Exception:
+        return f"<exception str() of {type(error).__name__} failed>"
+
+
+def message_of(error: BaseException) -> str:
+    """The exception's message as the last line of a traceback shows it, without the type."""
+    text = text_of(error).strip()
+    if isinstance(error, KeyError):
+        return f"KeyError: {text}"
+    return text or type(error).__name__
+
+
+def load_failure(error: BaseException, target: str, code: str, places: Places, what: str) -> Failure:
+    """Why a file or its model cannot be had; ``what`` says what was tried ("load model.py")."""
+    if isinstance(error, SyntaxError) and error.lineno is not None and places.is_shown(error.filename or ""):
+        return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error))
+    path = places.of_traceback(error)
+    message = f"cannot {what}: {_with_type(error, message_of(error))}"
+    return Failure(target, code, message, _innermost_of_workspace(path), _deeper(path))
+
+
+def _with_type(error: BaseException, message: str) -> str:
+    name = type(error).__name__
+    return message if message.startswith(name) else f"{name}: {message}"
+
+
+def _of_syntax(error: SyntaxError) -> Location:
+    """CPython gives the place of a syntax error in code points, from 1."""
+    line, column = error.lineno or 1, max(error.offset or 1, 1)
+    end_line, end_column = error.end_lineno or line, error.end_offset or 0
+    if (end_line, end_column) <= (line, column):
+        end_line, end_column = line, column + 1
+    return Location(error.filename or "", line, column, end_line, end_column, None)
+
+
+def _innermost_of_workspace(path: tuple[Location, ...]) -> Location | None:
+    """Where a problem stands: a failure inside an installed library belongs on the user's call."""
+    own = [location for location in path if not is_installed(location.file)]
+    return own[-1] if own else (path[-1] if path else None)
+
+
+def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
+    place = _innermost_of_workspace(path)
+    if place is None:
+        return ()
+    deeper = path[len(path) - 1 - path[::-1].index(place) + 1 :]
+    return tuple(RelatedPlace(f"raised in {location.function or 'here'}", location) for location in deeper)
+
+
+def trace_error(error: BaseException, places: Places) -> TraceError:
+    """The verdict's error: torch's, at the innermost traceback frame outside torch."""
+    path = places.of_traceback(error)
+    return TraceError(type(error).__name__, text_of(error), path[-1] if path else None)
+
+
+def trace_problem(
+    error: BaseException,
+    places: Places,
+    module_path: str,
+    model: str,
+    without_frame: Callable[[BaseException], Location | None],
+) -> Problem:
+    """The problem that says where and why ``torch.fx`` cannot trace; ``without_frame`` finds a place for errors that
+    passed no line of the user's."""
+    where = f" in module {module_path}" if module_path else ""
+    error = _first_refusal(error)
+    path = places.of_traceback(error)
+    code = code_of_error(error, text_of(error))
+    return Problem(
+        code=code,
+        severity=severity_of(code),
+        message=refusal_message(error, where),
+        location=_innermost_of_workspace(path) or without_frame(error),
+        related=_deeper(path),
+        module_path=module_path,
+        model=model,
+    )
+
+
+def _first_refusal(error: BaseException) -> BaseException:
+    """What torch.fx raised, if ``error`` is what the model raised when it caught that; else ``error``."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if code_of_error(cause, text_of(cause)) != UNTRACEABLE:
+            return cause
+        cause = cause.__context__
+    return error
+
+
+def refusal_message(error: BaseException, where: str) -> str:
+    """That torch.fx cannot trace an expression, in the words of ``error``; ``where`` is " in module a.b" or empty."""
+    return f"torch.fx cannot trace this{where}: {_with_type(error, message_of(error))}"
+
+
+def operation_problem(error: BaseException, node: Node, operands: str, model: str) -> Problem:
+    """An operation of the graph that raises when it runs: torch's reason first, as an editor may cut the rest off."""
+    where = f" in module {node.module_path}" if node.module_path else ""
+    what = f"{node.module_type}({node.module_arguments})" if node.op == "call_module" else node.target
+    return Problem(
+        code=OPERATION_FAILS,
+        severity="error",
+        message=f"{message_of(error)} ({type(error).__name__} of {what}{where}, given {operands})",
+        location=_innermost_of_workspace(tuple(step.location for step in node.stack)),
+        module_path=node.module_path,
+        model=model,
+    )

@@ -1,0 +1,138 @@
+"""Calls of chosen functions while a pass runs: what called them, and with traced arguments or not.
+
+A function is replaced where it is defined and wherever the user's modules imported it by name, found by identity as
+``torch.fx`` finds the functions that it wraps; all of it is undone after the pass.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ...locations.source_map import Chain, is_torch
+from ...plain_pass.tracer import ModulePathTracer
+from .state_snapshot import holds_proxy, own_attributes, workspace_modules
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a recorded function."""
+
+    name: str
+    """As its user would write it: ``random.random``."""
+    chain: Chain
+    module_path: str
+    traced: bool
+    """Whether an argument was a traced value."""
+    arguments: int
+    """How many there were."""
+    result: Any = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A function to record, and where it is defined."""
+
+    holder: Any
+    attribute: str
+    name: str
+    by_torch: bool = False
+    """Whether calls of torch's own count too."""
+
+
+class Recorder:
+    """Records the calls of functions from the user's code, in the order in which they returned."""
+
+    def __init__(self, functions: list[Recorded]) -> None:
+        self.calls: list[Call] = []
+        self._functions = functions
+        self._running: set[str] = set()
+
+    @contextmanager
+    def recording(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
+        """While this lasts, calls are recorded."""
+        with ExitStack() as undo:
+            wrappers: dict[int, tuple[Any, Any]] = {}
+            for recorded in self._functions:
+                original = vars(recorded.holder).get(recorded.attribute)
+                if original is not None and id(original) not in wrappers:
+                    wrapper = self._wrapper(original, recorded, tracer)
+                    wrappers[id(original)] = (original, wrapper)
+                    _replace(undo, recorded.holder, recorded.attribute, wrapper)
+            scopes = _user_scopes(root)
+            for scope in scopes:
+                for name, value in list(scope.items()):
+                    if id(value) in wrappers and value is wrappers[id(value)][0]:
+                        scope[name] = wrappers[id(value)][1]
+                        undo.callback(scope.__setitem__, name, value)
+            self._record_backward(undo, [*scopes, *map(vars, root.modules())], tracer)
+            yield
+
+    def _wrapper(
+        self, original: Callable[..., Any], recorded: Recorded, tracer: ModulePathTracer
+    ) -> Callable[..., Any]:
+        family = recorded.name.rpartition(".")[0]
+
+        @functools.wraps(original)
+        def record(*args: Any, **kwargs: Any) -> Any:
+            theirs = not recorded.by_torch and is_torch(sys._getframe(1).f_code.co_filename)
+            if tracer.evaluating or theirs or family in self._running:
+                return original(*args, **kwargs)
+            self._running.add(family)
+            chain, path = tracer.chain(), tracer.current_path
+            result = None
+            try:
+                result = original(*args, **kwargs)
+            finally:
+                self._running.discard(family)
+                traced = holds_proxy((*args, *kwargs.values()))
+                self.calls.append(Call(recorded.name, chain, path, traced, len(args) + len(kwargs), result))
+            return result
+
+        return record
+
+    def _record_backward(self, undo: ExitStack, scopes: list[dict[str, Any]], tracer: ModulePathTracer) -> None:
+        """Record ``Function.apply``, also under the names that the user gave to it (``swish = Swish.apply``)."""
+        function = torch.autograd.Function
+        original = vars(function)["apply"]
+        calls = self.calls
+
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if not tracer.evaluating and holds_proxy((*args, *kwargs.values())):
+                path = tracer.current_path
+                name = f"{cls.__module__}.{cls.__qualname__}.apply"
+                calls.append(Call(name, tracer.chain(), path, True, len(args)))
+            return original.__get__(None, cls)(*args, **kwargs)
+
+        _replace(undo, function, "apply", classmethod(apply), original)
+        for scope in scopes:
+            for name, value in own_attributes(scope):
+                owner = getattr(value, "__self__", None) if type(value) in _BOUND else None
+                if isinstance(owner, type) and issubclass(owner, function) and value.__name__ == "apply":
+                    scope[name] = owner.apply
+                    undo.callback(scope.__setitem__, name, value)
+
+
+_BOUND = (type(torch.autograd.Function.apply), type(Recorder([]).recording))
+
+
+def _replace(undo: ExitStack, holder: Any, name: str, value: Any, original: Any = None) -> None:
+    undo.callback(setattr, holder, name, vars(holder)[name] if original is None else original)
+    setattr(holder, name, value)
+
+
+def _user_scopes(root: torch.nn.Module) -> list[dict[str, Any]]:
+    """The globals of the workspace's modules, and of those that define the classes of the model."""
+    modules = {id(module): module for module in workspace_modules()}
+    for cls in {type(module) for module in root.modules()}:
+        for base in cls.__mro__:
+            module = sys.modules.get(base.__module__)
+            if module is not None and base.__module__.partition(".")[0] not in ("torch", "builtins"):
+                modules[id(module)] = module
+    return [vars(module) for module in modules.values()]

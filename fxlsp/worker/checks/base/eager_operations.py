@@ -1,0 +1,120 @@
+"""The operations that ran for real while a pass recorded others: their results are constants of the graph."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ...locations.source_map import Chain, is_torch, walk_out
+from ...plain_pass.tracer import ModulePathTracer
+from ...torch_private import Operator, TorchDispatchMode, packet_of, storage_key, tensors_in, written_by
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a tensor was worked out from."""
+
+    state: frozenset[str] = frozenset()
+    """Paths of buffers and parameters."""
+    foreign: tuple[torch.Tensor, ...] = ()
+    """Tensors that were there before the pass and belong to no module."""
+    random: bool = False
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation that ran for real."""
+
+    name: str
+    chain: Chain
+    module_path: str
+    origin: Origin
+    """Of its result."""
+    written: frozenset[str] = frozenset()
+    """Paths of the buffers and parameters that it changed in place."""
+    draws: bool = False
+    """Whether it drew random numbers."""
+    reads_number: bool = False
+    """Whether it made a Python number of a tensor."""
+
+
+class RealOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """While this mode is on, notes every operation of the model's that ran for real."""
+
+    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.notes: list[Operation] = []
+        self._root = root
+        self._tracer = tracer
+        self._state: dict[int, str] | None = None
+        self._made: dict[int, Origin] = {}
+        self._results: dict[int, Operation] = {}
+        self._last: dict[int, Operation] = {}
+        self._kept: list[Any] = []
+
+    def made_by(self, tensor: torch.Tensor) -> Operation | None:
+        """The operation whose result ``tensor`` is; None for one that was there before the pass."""
+        # Autograd may wrap a view anew on its way to the caller.
+        return self._results.get(id(tensor)) or self._last.get(storage_key(tensor))
+
+    def __torch_dispatch__(
+        self, func: Operator, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        if not self._tracer.evaluating:
+            self._note(func, args, kwargs, result)
+        return result
+
+    def _note(self, func: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        if self._state is None:
+            named = (*self._root.named_buffers(), *self._root.named_parameters())
+            self._state = {storage_key(tensor): name for name, tensor in reversed(named)}
+        draws = torch.Tag.nondeterministic_seeded in func.tags
+        origin = self._origin(tensors_in((args, kwargs)), draws)
+        written = written_by(func, args, kwargs)
+        operation = Operation(
+            packet_of(func).__name__.rstrip("_"),
+            self._tracer.chain(),
+            self._tracer.current_path,
+            origin,
+            frozenset(self._state[storage_key(tensor)] for tensor in written if storage_key(tensor) in self._state),
+            draws and not _initialises_module(),
+            func is torch.ops.aten._local_scalar_dense.default,
+        )
+        self.notes.append(operation)
+        results = tensors_in(result)
+        # What is released could give its address to another tensor.
+        self._kept.append(results)
+        for tensor in results:
+            key = storage_key(tensor)
+            if key not in self._state:
+                self._made[key] = origin
+            self._results[id(tensor)] = self._last[key] = operation
+
+    def _origin(self, operands: list[torch.Tensor], draws: bool) -> Origin:
+        state: set[str] = set()
+        foreign: list[torch.Tensor] = []
+        for tensor in operands:
+            key = storage_key(tensor)
+            if self._state is not None and key in self._state:
+                state.add(self._state[key])
+            elif key in self._made:
+                before = self._made[key]
+                state |= before.state
+                foreign += before.foreign
+                draws = draws or before.random
+            elif id(tensor) not in self._results:
+                foreign.append(tensor)
+        return Origin(frozenset(state), tuple(foreign), draws)
+
+
+def _initialises_module() -> bool:
+    """Whether a module is being made, which fills its parameters with random numbers."""
+    return any(
+        frame.f_code.co_name in ("__init__", "reset_parameters") and is_torch(frame.f_code.co_filename)
+        for frame in walk_out(sys._getframe(1))
+    )

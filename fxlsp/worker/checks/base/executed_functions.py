@@ -1,0 +1,287 @@
+"""Which functions of the user's ran in a pass, and what the names in their text stand for.
+
+What ran is told by the chains of the nodes and of the module calls. A function that made no node and called no module
+leaves no trace in them: :meth:`Executed.reachable` adds those that the others call by a name that can be resolved.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import TypeVar
+
+import torch
+
+from ....report.locations import Location
+from ...locations.expressions import span_of
+from ...locations.source_map import Chain, Instruction, Places
+from ...plain_pass.tracer import ModulePathTracer, forward_code
+
+_Node = TypeVar("_Node", bound=ast.AST)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+Key = tuple[str, str, int]
+"""File, name and first line: what a ``def`` shares with the copies that FX makes of its code."""
+
+
+class _Unresolved:
+    def __repr__(self) -> str:
+        return "UNRESOLVED"
+
+
+UNRESOLVED = _Unresolved()
+"""What an expression stands for that only running it could tell."""
+
+
+class Function:
+    """A ``def`` of the user's that ran in a pass, or may have."""
+
+    def __init__(self, code: CodeType, definition: Definition, scope: Mapping[str, object]) -> None:
+        self.code = code
+        self.definition = definition
+        self.modules: dict[str, torch.nn.Module] = {}
+        """By path: the modules in whose ``forward`` it ran."""
+        self.offsets: set[int] = set()
+        """The instructions that made nodes or called modules."""
+        self._scope = scope
+        self._locals = {*code.co_varnames, *code.co_cellvars}
+
+    @property
+    def key(self) -> Key:
+        return key_of(self.code)
+
+    @cached_property
+    def _parts(self) -> dict[type[ast.AST], list[ast.AST]]:
+        parts: dict[type[ast.AST], list[ast.AST]] = {}
+        # Decorators and defaults run when the function is defined.
+        stack: list[ast.AST] = list(reversed(self.definition.body))
+        while stack:
+            node = stack.pop()
+            parts.setdefault(type(node), []).append(node)
+            stack.extend(reversed(list(ast.iter_child_nodes(node))))
+        return parts
+
+    def parts(self, kind: type[_Node]) -> list[_Node]:
+        """The syntax nodes of one type in its body, in the order of the text."""
+        return self._parts.get(kind, [])  # type: ignore[return-value]
+
+    def names(self, name: str) -> bool:
+        """Whether its text reads or writes an attribute or global of this name."""
+        return name in self.code.co_names
+
+    def global_named(self, name: str) -> object:
+        """The global of that name in its file."""
+        return self._scope.get(name, UNRESOLVED)
+
+    def is_global_of(self, module: ModuleType, name: str) -> bool:
+        """Whether ``name`` means the global of that Python module here."""
+        return vars(module) is self._scope and name not in self._locals
+
+    @cached_property
+    def module(self) -> torch.nn.Module | None:
+        """The module whose method it is, the first of several; None for other functions."""
+        return next((module for module in self.modules.values() if self.is_method_of(module)), None)
+
+    @cached_property
+    def own_name(self) -> str | None:
+        """What the module is called inside its method (``self``)."""
+        arguments = self.definition.args
+        first = [*arguments.posonlyargs, *arguments.args][:1]
+        return first[0].arg if first and self.module is not None else None
+
+    def is_method_of(self, module: torch.nn.Module) -> bool:
+        """Whether a class of ``module`` defines it."""
+        return any(
+            self.key == key_of(code)
+            for cls in type(module).__mro__
+            if (code := code_of(cls.__dict__.get(self.code.co_name))) is not None
+        )
+
+    def resolve(self, expression: ast.AST, module: torch.nn.Module | None = None) -> object:
+        """What a dotted name or constant subscript stands for; ``UNRESOLVED`` where it is no such thing.
+
+        ``module`` is what ``self`` stands for, by default the first module whose method this is.
+        """
+        match expression:
+            case ast.Name(id=name):
+                if name == self.own_name:
+                    return self.module if module is None else module
+                if name in self._locals:
+                    return UNRESOLVED
+                return self._scope.get(name, getattr(builtins, name, UNRESOLVED))
+            case ast.Attribute(value=value, attr=name):
+                return attribute_of(self.resolve(value, module), name)
+            case ast.Subscript(value=value, slice=ast.Constant(value=index)):
+                return _item_of(self.resolve(value, module), index)
+        return UNRESOLVED
+
+
+class Executed:
+    """The functions that ran in one pass."""
+
+    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, places: Places) -> None:
+        """``tracer`` has traced ``root``."""
+        self._places = places
+        self._modules = dict(root.named_modules(remove_duplicate=False))
+        self._scopes: dict[str, Mapping[str, object]] = {}
+        self._functions: dict[Key, Function | None] = {}
+        self._note(forward_code(root), "")
+        for origin in tracer.origins.values():
+            self._note_chain(origin.chain)
+        for call in tracer.calls:
+            self._note_chain(call.chain)
+            if not call.leaf:
+                self._note(forward_code(call.module), call.module_path)
+
+    @property
+    def functions(self) -> list[Function]:
+        """Every one, in the order in which they first showed."""
+        return [function for function in self._functions.values() if function is not None]
+
+    def globals(self) -> Iterator[tuple[str, object]]:
+        """The globals that the functions name."""
+        for function in self.functions:
+            for name in function.code.co_names:
+                value = function.global_named(name)
+                if value is not UNRESOLVED:
+                    yield name, value
+
+    def of_code(self, code: CodeType) -> Function | None:
+        """The function that has this code, if it ran."""
+        return self._functions.get(key_of(code))
+
+    @cached_property
+    def reachable(self) -> list[Function]:
+        """The functions that ran, and those that they call by name: helpers that made no nodes."""
+        known = dict(self._functions)
+        found = self.functions
+        for function in found:
+            for called, path, module in self._called(function):
+                code = code_of(called)
+                if code is None or key_of(code) in known:
+                    continue
+                helper = known[key_of(code)] = self.function_of(code)
+                if helper is not None:
+                    if module is not None:
+                        helper.modules[path] = module
+                    found.append(helper)
+        return found
+
+    def _called(self, function: Function) -> Iterator[tuple[object, str, torch.nn.Module | None]]:
+        """What the text of a function calls, methods and properties of its module and functions of its file."""
+        own = function.own_name
+        for path, module in tuple(function.modules.items()) or (("", None),):
+            for call in function.parts(ast.Call):
+                if isinstance(call.func, ast.Name):
+                    yield function.resolve(call.func), path, None
+            if own is None or module is None:
+                continue
+            for attribute in function.parts(ast.Attribute):
+                if isinstance(attribute.value, ast.Name) and attribute.value.id == own:
+                    yield _static(type(module), attribute.attr), path, module
+
+    def _note_chain(self, chain: Chain) -> None:
+        for instruction in chain:
+            self._note(instruction.code, instruction.module_path, instruction)
+
+    def _note(self, code: CodeType | None, path: str | None, instruction: Instruction | None = None) -> None:
+        if code is None:
+            return
+        key = key_of(code)
+        if key not in self._functions:
+            self._functions[key] = self.function_of(code)
+        function = self._functions[key]
+        if function is None:
+            return
+        if instruction is not None:
+            function.offsets.add(instruction.offset)
+        if path is not None and path not in function.modules and path in self._modules:
+            function.modules[path] = self._modules[path]
+
+    def function_of(self, code: CodeType) -> Function | None:
+        """The ``def`` that made ``code``, whether it ran or not.
+
+        None for code without a ``def`` that can be looked at: lambdas, comprehensions, generated code.
+        """
+        if code.co_name.startswith("<") or not self._places.is_shown(code.co_filename):
+            return None
+        definition = self._places.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        return None if definition is None else Function(code, definition, self._scope(code.co_filename))
+
+    def _scope(self, filename: str) -> Mapping[str, object]:
+        if not self._scopes:
+            for module in list(sys.modules.values()):
+                file = getattr(module, "__dict__", {}).get("__file__")
+                if isinstance(file, str):
+                    self._scopes.setdefault(file, vars(module))
+        if filename not in self._scopes:
+            real = os.path.realpath(filename)
+            same = (scope for file, scope in self._scopes.items() if os.path.realpath(file) == real)
+            self._scopes[filename] = next(same, {})
+        return self._scopes[filename]
+
+    def location(self, function: Function, node: ast.AST) -> Location:
+        """Where a part of a function stands."""
+        code = function.code
+        if not hasattr(code, "co_positions"):
+            return self._places.line(code.co_filename, span_of(node).line, code.co_name)
+        return self._places.location(code.co_filename, span_of(node), code.co_name)
+
+
+def key_of(code: CodeType) -> Key:
+    """What identifies a ``def`` across copies of its code."""
+    return (code.co_filename, code.co_name, code.co_firstlineno)
+
+
+def code_of(called: object) -> CodeType | None:
+    """The code of a Python function below its decorators, of a method or of a property's getter."""
+    if isinstance(called, property):
+        called = called.fget
+    if isinstance(called, (staticmethod, classmethod, MethodType)):
+        called = called.__func__
+    if isinstance(called, partial):
+        called = called.func
+    if not isinstance(called, FunctionType):
+        return None
+    return getattr(inspect.unwrap(called), "__code__", None)
+
+
+def attribute_of(owner: object, name: str) -> object:
+    """The attribute of a module, class or Python module, found without running any of the user's code."""
+    if isinstance(owner, torch.nn.Module):
+        state = vars(owner)
+        for attributes in (state, *(state.get(kind) or {} for kind in ("_parameters", "_buffers", "_modules"))):
+            if name in attributes:
+                return attributes[name]
+        found = _static(type(owner), name)
+        return found.__get__(owner) if isinstance(found, FunctionType) else found
+    if isinstance(owner, ModuleType):
+        return vars(owner).get(name, UNRESOLVED)
+    if isinstance(owner, type):
+        return _static(owner, name)
+    own = getattr(owner, "__dict__", None)
+    return own.get(name, UNRESOLVED) if type(own) is dict else UNRESOLVED
+
+
+def _static(cls: type, name: str) -> object:
+    found = inspect.getattr_static(cls, name, UNRESOLVED)
+    return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+
+
+def _item_of(owner: object, index: object) -> object:
+    if isinstance(owner, (torch.nn.ModuleList, torch.nn.Sequential)):
+        children = list(owner.children())
+        return children[index] if isinstance(index, int) and -len(children) <= index < len(children) else UNRESOLVED
+    if isinstance(owner, torch.nn.ModuleDict):
+        return owner._modules.get(str(index), UNRESOLVED)
+    if type(owner) in (list, tuple, dict):
+        try:
+            return owner[index]  # type: ignore[index]
+        except (LookupError, TypeError):
+            return UNRESOLVED
+    return UNRESOLVED

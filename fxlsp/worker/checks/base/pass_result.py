@@ -1,0 +1,63 @@
+"""What a check looks at: a model, the pass that traced it, and how to tell a problem of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+
+from ....report.codes import Severity, severity_of
+from ....report.locations import Location, RelatedPlace
+from ....report.problems import Problem
+from ...building.construction import Constructions
+from ...locations.source_map import Chain, Places, is_installed
+from ...plain_pass.tracer import ModulePathTracer
+from .executed_functions import Executed
+
+
+@dataclass(frozen=True)
+class Traced:
+    """One pass over one model."""
+
+    root: torch.nn.Module
+    tracer: ModulePathTracer
+    places: Places
+    constructions: Constructions
+    target: str
+    """The model's name in problems."""
+    error: BaseException | None = None
+    """What ended the pass, if anything did."""
+    entered_in_other_mode: Collection[str] | None = None
+    """Paths of the modules that are called in the other of train and eval; None where that is not known."""
+
+    @cached_property
+    def executed(self) -> Executed:
+        """The user's functions that ran."""
+        return Executed(self.root, self.tracer, self.places)
+
+    def problem(
+        self,
+        code: str,
+        message: str,
+        location: Location | None,
+        module_path: str | None = None,
+        related: tuple[RelatedPlace, ...] = (),
+        severity: Severity | None = None,
+    ) -> Problem:
+        """A problem of this model, of the severity that its code has by default unless another is given."""
+        return Problem(code, severity or severity_of(code), message, location, related, module_path, self.target)
+
+    def standing(self, chain: Chain) -> Location | None:
+        """Where a problem of what ``chain`` ran stands: its innermost expression outside installed packages, if any."""
+        steps = self.places.steps(tuple(step for step in chain if self.places.is_shown(step.code.co_filename)))
+        own = [step.location for step in steps if not is_installed(step.location.file)]
+        return own[-1] if own else (steps[-1].location if steps else None)
+
+    def standing_attribute(self, chain: Chain, name: str) -> Location | None:
+        """The ``... .name`` where :meth:`standing` says, if just one stands there; else that place."""
+        place = self.standing(chain)
+        if chain and place == self.places.locate(chain[-1].code, chain[-1].offset):
+            return self.places.attribute_in(chain[-1], name) or place
+        return place

@@ -1,0 +1,64 @@
+"""Who holds a tensor that is no parameter or buffer: an attribute, a list of the model's, a global."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .pass_result import Traced
+from .state_snapshot import is_plain_object
+
+_LARGEST = 1000
+
+
+@dataclass(frozen=True)
+class Holder:
+    """What holds a tensor."""
+
+    description: str
+    in_container: bool
+
+
+def holder_of(traced: Traced, tensor: torch.Tensor) -> Holder | None:
+    """What holds ``tensor``: modules of the model first, then globals of the functions that ran."""
+    for path, module in traced.root.named_modules():
+        for name, value in vars(module).items():
+            if not name.startswith("_"):
+                depth = _depth(value, tensor)
+                if depth is not None:
+                    kind = "the attribute" if depth == 0 else f"the {type(value).__name__}"
+                    return Holder(f"{kind} {path}.{name}" if path else f"{kind} {name}", depth > 0)
+    for name, value in traced.executed.globals():
+        depth = _depth(value, tensor)
+        if depth is not None:
+            return Holder(f"the global {name}", False)
+    return None
+
+
+def _depth(value: Any, tensor: torch.Tensor, deepest: int = 3) -> int | None:
+    """How many containers deep ``tensor`` lies in ``value``; None if it does not."""
+    if value is tensor:
+        return 0
+    if deepest == 0:
+        return None
+    for item in _items(value):
+        depth = _depth(item, tensor, deepest - 1)
+        if depth is not None:
+            return depth + 1
+    return None
+
+
+def _items(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        items: list[Any] = list(value.values())
+    elif isinstance(value, (list, tuple, set)):
+        items = list(value)
+    elif is_plain_object(value):
+        items = list(vars(value).values())
+    else:
+        return
+    if len(items) <= _LARGEST:
+        yield from items

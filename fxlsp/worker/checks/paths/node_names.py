@@ -1,0 +1,55 @@
+"""Nodes whose name reads as the path of another module (FX207).
+
+``l_1`` is ``l`` called again, while there is an ``l_1`` too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import torch
+
+from ....report.codes import MISLEADING_NAME
+from ....report.problems import Problem
+from ..base.check import Check
+from ..base.pass_result import Traced
+
+_NOT_IN_NAMES = re.compile("[^0-9a-zA-Z_]+")
+_WORD_START = re.compile("(?<=[a-z])([A-Z])")
+
+
+class NodeNames(Check):
+    """Compares the names of the module calls in the graph with what FX makes of the paths of the other modules."""
+
+    def problems(self, traced: Traced) -> Iterator[Problem]:
+        renamed = []
+        for node in traced.tracer.graph.nodes:
+            if node.op != "call_module":
+                continue
+            if node.name != node_name(str(node.target)):
+                renamed.append(node)
+            elif node.name != node.target and node.name in traced.root._modules:
+                # ``a.b`` and ``a_b``: only the second may be taken for its name.
+                yield self._misleading(node, node.name, traced)
+        paths = {node_name(path): path for path, _ in reversed(list(traced.root.named_modules()))} if renamed else {}
+        for node in renamed:
+            other = paths.get(node.name)
+            if other is not None:
+                yield self._misleading(node, other, traced)
+
+    def _misleading(self, node: torch.fx.Node, other: str, traced: Traced) -> Problem:
+        return traced.problem(
+            MISLEADING_NAME,
+            f"The node of this call of {node.target} is named {node.name}, which reads as the module {other}.",
+            traced.standing(traced.tracer.origins[node].chain),
+            str(node.target),
+        )
+
+
+def node_name(path: str) -> str:
+    """The name that FX gives the node of the first call of a module, were there no other nodes."""
+    name = path.replace(".", "_")
+    if not name.isidentifier() or name != name.lower():
+        name = _NOT_IN_NAMES.sub("_", _WORD_START.sub(r"_\1", path).lower())
+    return f"_{name}" if name[:1].isdigit() else name

@@ -1,0 +1,55 @@
+"""Assignments to attributes of traced tensors, such as ``x.data = y`` (FX319)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+import torch.fx
+
+from ....report.codes import TENSOR_ATTRIBUTE
+from ....report.problems import Problem
+from ...locations.source_map import Chain
+from ...plain_pass.tracer import ModulePathTracer
+from ..base.check import Check
+from ..base.pass_result import Traced
+
+ASSIGNABLE = frozenset({"data", "grad", "imag", "names", "real", "requires_grad"})
+"""What can be set of a tensor. Of another name the proxy is asked, while tracing, for what was set, and has it."""
+
+
+class _Assignment(NamedTuple):
+    name: str
+    chain: Chain
+    module_path: str
+
+
+class TensorAttributes(Check):
+    """Looks for what is set of a proxy in the place of its tensor."""
+
+    def __init__(self) -> None:
+        self._notes: list[_Assignment] = []
+
+    @contextmanager
+    def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
+        def assign(self_: torch.fx.Proxy, name: str, value: Any) -> None:
+            if name in ASSIGNABLE and not tracer.evaluating:
+                self._notes.append(_Assignment(name, tracer.chain(), tracer.current_path))
+            object.__setattr__(self_, name, value)
+
+        # torch.fx's class has none of its own: a proxy keeps whatever it is given.
+        torch.fx.Proxy.__setattr__ = assign  # type: ignore[assignment, method-assign]
+        try:
+            yield
+        finally:
+            del torch.fx.Proxy.__setattr__
+
+    def problems(self, traced: Traced) -> Iterator[Problem]:
+        for name, chain, path in self._notes:
+            message = (
+                f"This sets {name} of torch.fx's proxy alone: the graph does not do it, and goes on with the tensor as "
+                f"it was."
+            )
+            yield traced.problem(TENSOR_ATTRIBUTE, message, traced.standing(chain), path)

@@ -1,0 +1,257 @@
+"""Loading the file of a model as it stands in the editor, without running more of it than the model needs."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
+
+from ...wire.frames import text_digest
+from ..locations.expressions import Expressions
+from ..locations.source_map import is_installed
+from ..locations.sources import Sources
+from ..sandbox.argv import arguments_are_missing
+from .import_names import Place, placed
+from .lazy_module import AfterHead, Execution, WorkspaceModule, ask, started
+from .missing_submodules import imports_submodule
+
+
+class Loader:
+    """Imports workspace files from their unsaved texts and notes what it read."""
+
+    def __init__(self, sources: Sources, expressions: Expressions, roots: Sequence[str]) -> None:
+        """``roots`` are the workspace folders, put on ``sys.path`` after the folder of the file itself."""
+        self.read: dict[str, str] = {}
+        """Digest of the text of every workspace file that was executed, by real path."""
+        self._sources = sources
+        self._expressions = expressions
+        self._roots = tuple(roots)
+        self._modules: list[WorkspaceModule] = []
+        self._executions: list[Execution] = []
+        self._wanted: dict[str, Sequence[str]] = {}
+        """Names that are wanted of a file that is about to be loaded, by its real path."""
+        self._after_head: dict[str, AfterHead] = {}
+        self.on_lookup: Callable[[str, Iterable[str], importlib.machinery.ModuleSpec | None], None] | None = None
+        """Told of each module that is looked for: its name, the folders, and what was found."""
+
+    def load_file(self, path: str, names: Sequence[str]) -> ModuleType:
+        """Execute what ``names`` need of the file.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            SyntaxError: it does not parse.
+            BaseException: what the statement raised that should have bound one of the names.
+        """
+        if self._sources.text(path) is None:
+            raise FileNotFoundError(f"there is no file {path}, or it is not Python text")
+        loaded = self._loaded(path)
+        if loaded is not None:
+            ask(loaded, names)
+            return loaded
+        place = placed(path, relative_level(self._expressions.parsed(path)))
+        self._prepare(self._home(place.folder))
+        self._wanted[path] = names
+        module = self._imported(place, path) or self._executed(place, path)
+        if isinstance(module, WorkspaceModule):
+            ask(module, names)
+        return module
+
+    def pause_after_head(self, path: str, then: AfterHead) -> None:
+        """Call ``then`` once, when the head of the file has run, whoever imports it."""
+        self._after_head[path] = then
+
+    def go_on(self, execution: Execution, path: str) -> None:
+        """The text of the file whose head has run is another one now: the rest is taken from that.
+
+        Raises:
+            SyntaxError: it does not parse.
+        """
+        execution.go_on_with(self._expressions.parsed(path))
+        self.read[path] = text_digest(self._sources.text(path) or "")
+        importlib.invalidate_caches()
+
+    @property
+    def failures(self) -> Iterator[BaseException]:
+        """What statements of the files that have been executed raised."""
+        yield from (failure for each in self._executions for failure in each.failures)
+
+    def load_module(self, name: str) -> ModuleType:
+        """Import ``package.module``; raises what the import raises."""
+        self._prepare(None)
+        return importlib.import_module(name)
+
+    def forget(self) -> None:
+        """Drop every workspace module, so that the next load executes them anew."""
+        for module in self._modules:
+            sys.modules.pop(module.__name__, None)
+        self._modules.clear()
+        self._executions.clear()
+
+    def cause_of(self, error: BaseException) -> BaseException:
+        """``error``, or the failure of a statement that should have bound the name that is not defined."""
+        for _ in self._executions:
+            # What one file lacks another one may have failed to make.
+            cause = next((cause for each in self._executions if (cause := each.cause_of(error)) is not None), error)
+            if cause is error:
+                break
+            error = cause
+        return error
+
+    def supply(self, error: BaseException) -> bool:
+        """After a NameError without a cause, run all of the file that raised it; where arguments are missing, find the
+        name in a branch that it did not take for want of them; where a package lacks a module of its own, import that.
+        False if none of it is of use."""
+        if imports_submodule(error):
+            return True
+        if not isinstance(error, NameError) or self.cause_of(error) is not error:
+            return False
+        raised = [each for each in self._executions if each.raised(error)]
+        if arguments_are_missing() and any(each.assume(error.name or "") for each in raised):
+            return True
+        return any(each.run_whole() for each in raised)
+
+    @property
+    def has_assumed(self) -> bool:
+        """Whether a name has its value from a branch that was not taken."""
+        return any(each.has_assumed for each in self._executions)
+
+    def is_workspace(self, path: str) -> bool:
+        """Whether a file is the workspace's: not installed, or open in the editor (editable installs are workspace)."""
+        return self._sources.is_overlay(path) or not is_installed(path)
+
+    def execute(self, module: WorkspaceModule, path: str) -> None:
+        """Start the execution of a workspace file.
+
+        Raises:
+            SyntaxError: it does not parse.
+        """
+        tree = self._expressions.parsed(path)
+        self.read[path] = text_digest(self._sources.text(path) or "")
+        self._modules.append(module)
+        execution = started(module, path, tree, self._wanted.pop(path, ()), self._after_head.pop(path, None))
+        self._executions.append(execution)
+        execution.run()
+
+    def _loaded(self, path: str) -> WorkspaceModule | None:
+        """The module of a workspace file that has been executed already, as what another one imports."""
+        return next((module for module in self._modules if os.path.realpath(module.__file__ or "") == path), None)
+
+    def _imported(self, place: Place, path: str) -> ModuleType | None:
+        """The file as a module of its package; None if an import of its name would not lead to it."""
+        if "." not in place.name and not place.is_package:
+            return None
+        try:
+            module = importlib.import_module(place.name)
+        except ImportError:
+            return None
+        return module if os.path.realpath(getattr(module, "__file__", None) or "") == path else None
+
+    def _executed(self, place: Place, path: str) -> WorkspaceModule:
+        """The file as a script, whatever else has its name."""
+        module = WorkspaceModule(place.name if not _is_taken(place.name) else f"_fxlsp_target_{place.name}")
+        module.__file__ = path
+        module.__spec__ = importlib.util.spec_from_file_location(place.name, path)
+        module.__package__ = place.package
+        if place.is_package:
+            module.__path__ = [os.path.dirname(path)]
+        sys.modules[module.__name__] = module
+        self.execute(module, path)
+        return module
+
+    def _home(self, folder: str) -> str | None:
+        """The folder, or for a buffer that has none the first one of the workspace, where it may be saved one day."""
+        return next(filter(os.path.isdir, (folder, *self._roots)), None)
+
+    def _prepare(self, folder: str | None) -> None:
+        sources = [os.path.join(root, "src") for root in self._roots]
+        places = [*([folder] if folder else []), *self._roots, *filter(os.path.isdir, sources)]
+        if folder:
+            # Where whoever runs a script most likely stands: relative paths of its own count from there.
+            os.chdir(folder)
+        for place in reversed(places):
+            if place in sys.path:
+                sys.path.remove(place)
+            sys.path.insert(0, place)
+        self._find_what_is_imported()
+        importlib.invalidate_caches()
+
+    def _find_what_is_imported(self) -> None:
+        """Also in place of the loader of an earlier pass in this process."""
+        others = [finder for finder in sys.meta_path if not isinstance(finder, _WorkspaceFinder)]
+        sys.meta_path[:] = [_WorkspaceFinder(self), *others]
+
+
+class _WorkspaceFinder(importlib.abc.MetaPathFinder):
+    """Lets modules of the workspace be loaded from their unsaved texts, as far as they are needed."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if self._loader.on_lookup is not None:
+            self._loader.on_lookup(fullname, sys.path if path is None else path, spec)
+        if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            return None
+        real = os.path.realpath(spec.loader.path)
+        if not self._loader.is_workspace(real):
+            return None
+        spec.loader = _WorkspaceLoader(fullname, spec.loader.path, real, self._loader)
+        return spec
+
+
+class _WorkspaceLoader(importlib.machinery.SourceFileLoader):
+    """Executes a workspace module from the text that the editor shows; never writes bytecode."""
+
+    def __init__(self, fullname: str, path: str, real: str, loader: Loader) -> None:
+        super().__init__(fullname, path)
+        self._real = real
+        self._loader = loader
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return WorkspaceModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert isinstance(module, WorkspaceModule)
+        self._loader.execute(module, self._real)
+
+
+def relative_level(tree: ast.Module) -> int:
+    """The most dots of an import in the file: of how many packages it must be a part."""
+    return max((node.level for node in _statements(tree) if isinstance(node, ast.ImportFrom)), default=0)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement below a node; expressions, which are most of a tree, are not looked into."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        if not isinstance(child, ast.expr):
+            yield from _statements(child)
+
+
+def _is_taken(name: str) -> bool:
+    """Whether a file of this name would replace a module that others rely on (``random.py`` beside a script)."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return name in sys.stdlib_module_names or (file is not None and is_installed(file))
+
+
+def third_party(before: Mapping[str, object]) -> list[str]:
+    """Names of modules of installed packages in ``sys.modules`` that were not in ``before``."""
+    return sorted(
+        name
+        for name, module in list(sys.modules.items())
+        if name not in before and _in_packages(getattr(module, "__file__", None))
+    )
+
+
+def _in_packages(file: str | None) -> bool:
+    return file is not None and is_installed(file) and "-packages" in file

@@ -1,0 +1,350 @@
+"""Which top-level statements of a file a model needs, so that nothing else of the file runs.
+
+Kept are imports, ``def`` and ``class``, assignments that needed names depend on, and every statement that changes a
+needed name, ``sys.path``, ``os.environ`` or torch's defaults; compound statements where they bind or change a needed
+name, with their bodies filtered alike. A training loop at top level is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from .scopes import free_names, imported_names
+
+_WRAP = "torch.fx.wrap"
+_ALWAYS_CHANGED = ("sys.path", "os.environ", "torch.set_default", "torch.backends.", "torch.manual_seed", _WRAP)
+"""Dotted beginnings of what a statement may change with effect on every model."""
+
+_TRAINING = ("train", "eval", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "fit")
+"""Methods of a model that training loops call: no reason to run the loop. Outside loops they count."""
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+_COMPOUND = (ast.If, ast.Try, ast.With, ast.For)
+"""Statements that run in part."""
+
+_LOOKED_UP = frozenset({"globals", "vars", "locals", "exec", "eval"})
+"""Functions that find names of the module which no analysis can know."""
+
+
+class Part(NamedTuple):
+    """A top-level statement that is to run."""
+
+    place: int
+    """Its place among the top-level statements."""
+    statement: ast.stmt
+    """Reduced to what is needed, if it is a compound one."""
+    names: frozenset[str]
+    """What it binds or changes: names of the module."""
+
+    @property
+    def is_import(self) -> bool:
+        return isinstance(self.statement, _IMPORTS)
+
+    @property
+    def is_definition(self) -> bool:
+        return isinstance(self.statement, _DEFINITIONS)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it may be one of several that stand for the same statement."""
+        return isinstance(self.statement, _COMPOUND)
+
+
+class Needs:
+    """What the top-level statements of one file need of each other.
+
+    Kept in any case are imports and definitions: those may register something. Whoever runs them must let those fail
+    that nothing needs: a missing package costs only the models that use it.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._body = [part for statement in tree.body for part in _split(statement)]
+        self._imported = {
+            name: full for node in self._body if isinstance(node, _IMPORTS) for name, full in _imports(node)
+        }
+        self._modules = {name for name, full in self._imported.items() if not _may_have_state(full)}
+        self._changed: dict[ast.stmt, frozenset[str]] = {}
+        self._read: dict[ast.stmt, set[str]] = {}
+        self._used: dict[ast.stmt, set[str]] = {}
+        outside = [self._changes(statement) for statement in self._body if not _is_main_guard(statement)]
+        self._bound_outside: frozenset[str] = frozenset().union(*outside)
+        self.bound: frozenset[str] = frozenset().union(*map(self._changes, self._body))
+        """Every name that some statement binds or changes."""
+
+    def closure(self, names: Iterable[str]) -> set[str]:
+        """``names`` with every top-level name that they, or definitions as they are made, depend on."""
+        needed = set(names)
+        while True:
+            before = len(needed)
+            for statement in self._body:
+                needed |= self._read_by(statement, needed)
+            if not needed.isdisjoint(_LOOKED_UP):
+                needed |= self.exported()
+            if len(needed) == before:
+                return needed
+
+    def parts(self, needed: set[str]) -> Iterator[Part]:
+        """The statements that make the names of a closure, and those that always run, in order."""
+        for index, statement in enumerate(self._body):
+            for kept in self._kept([statement], needed):
+                yield Part(index, kept, self._names(statement))
+
+    def all_parts(self) -> Iterator[Part]:
+        """Every statement but for the ``__main__`` block."""
+        for index, statement in enumerate(self._body):
+            if not _is_main_guard(statement):
+                yield Part(index, statement, self._names(statement))
+
+    @cached_property
+    def head(self) -> int:
+        """How many statements the head of the file has: those before the first definition, up to the last import."""
+        end = 0
+        for index, statement in enumerate(self._body):
+            if isinstance(statement, _DEFINITIONS) or _is_main_guard(statement):
+                break
+            if any(isinstance(node, _IMPORTS) for node in _relevant(statement)):
+                end = index + 1
+        return end
+
+    def exported(self) -> set[str]:
+        """The names that the module may be asked for by whoever does not say which: loops bind what they train with."""
+        return {
+            name
+            for statement in self._body
+            if not isinstance(statement, _LOOPS) and not _is_main_guard(statement)
+            for name in self._names(statement)
+        }
+
+    def _names(self, statement: ast.stmt) -> frozenset[str]:
+        """What a statement binds or changes, without modules: a call on one changes nothing here."""
+        changed = {name for name in self._changes(statement) if "." not in name}
+        return frozenset(changed if isinstance(statement, _IMPORTS) else changed - self._modules)
+
+    def _read_by(self, statement: ast.stmt, needed: set[str]) -> set[str]:
+        """Names that what is kept of ``statement`` reads."""
+        if isinstance(statement, _IMPORTS):
+            return set()
+        if isinstance(statement, _DEFINITIONS) and statement.name not in needed:
+            if statement not in self._used:
+                self._used[statement] = _used_to_define(statement)
+            return self._used[statement]
+        if not isinstance(statement, _DEFINITIONS) and not self._matters(statement, needed):
+            return free_names(statement) if isinstance(statement, ast.Raise) else set()
+        if isinstance(statement, _COMPOUND):
+            return set().union(*(self._read_by_child(child, needed) for child in ast.iter_child_nodes(statement)))
+        if statement not in self._read:
+            self._read[statement] = free_names(statement) | _wrapped_names(statement, self._imported)
+        return self._read[statement]
+
+    def _read_by_child(self, child: ast.AST, needed: set[str]) -> set[str]:
+        if isinstance(child, ast.stmt):
+            return self._read_by(child, needed)
+        if isinstance(child, ast.ExceptHandler):
+            return set().union(*(self._read_by_child(inner, needed) for inner in ast.iter_child_nodes(child)))
+        return free_names(child)
+
+    def _matters(self, statement: ast.stmt, needed: set[str]) -> bool:
+        """Whether running ``statement`` binds or changes a needed name, or a default that every model depends on."""
+        changed = self._changes(statement)
+        if _is_main_guard(statement):
+            # Only for what there is nowhere else: an import would skip it.
+            return not needed.isdisjoint(changed - self._bound_outside)
+        return not needed.isdisjoint(changed) or any(name.startswith(_ALWAYS_CHANGED) for name in changed)
+
+    def _changes(self, statement: ast.stmt) -> frozenset[str]:
+        if statement not in self._changed:
+            self._changed[statement] = frozenset(
+                name for node in _relevant(statement) for name in _changed_by(node, self._imported)
+            )
+        return self._changed[statement]
+
+    def _kept(self, body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
+        kept: list[ast.stmt] = []
+        for statement in body:
+            if isinstance(statement, (*_DEFINITIONS, *_IMPORTS)):
+                kept.append(statement)
+            elif self._matters(statement, needed):
+                kept.append(self._filtered(statement, needed))
+        return kept
+
+    def _filtered(self, statement: ast.stmt, needed: set[str]) -> ast.stmt:
+        """A compound statement with its bodies filtered; any other as it is."""
+        if not isinstance(statement, _COMPOUND):
+            return statement
+        filtered = copy.copy(statement)
+        filtered.body = self._filtered_body(statement.body, needed, statement)
+        if isinstance(statement, (ast.If, ast.For, ast.Try)):
+            filtered.orelse = self._nested(statement.orelse, needed)  # type: ignore[union-attr]
+        if isinstance(statement, ast.Try):
+            filtered.finalbody = self._nested(statement.finalbody, needed)  # type: ignore[union-attr]
+            filtered.handlers = [self._handler(handler, needed) for handler in statement.handlers]  # type: ignore[union-attr]
+        if _is_main_guard(statement):
+            filtered.test = ast.copy_location(ast.Constant(True), statement)  # type: ignore[union-attr]
+        return filtered
+
+    def _handler(self, handler: ast.ExceptHandler, needed: set[str]) -> ast.ExceptHandler:
+        filtered = copy.copy(handler)
+        filtered.body = self._filtered_body(handler.body, needed, handler)
+        return filtered
+
+    def _filtered_body(
+        self, body: list[ast.stmt], needed: set[str], place: ast.stmt | ast.ExceptHandler
+    ) -> list[ast.stmt]:
+        """A filtered body that is never empty. ``raise`` and ``pass`` stay: they say which way a branch goes."""
+        kept = [
+            statement
+            for original in body
+            for statement in (
+                [original] if isinstance(original, (ast.Raise, ast.Pass)) else self._nested([original], needed)
+            )
+        ]
+        return kept or [ast.copy_location(ast.Pass(), place)]
+
+    def _nested(self, body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
+        """Imports inside a compound statement that nothing needs must not fail all of it."""
+        return [
+            _allowed_to_fail(statement)
+            if isinstance(statement, _IMPORTS) and needed.isdisjoint(imported_names(statement))
+            else statement
+            for statement in self._kept(body, needed)
+        ]
+
+
+def _split(statement: ast.stmt) -> list[ast.stmt]:
+    """An import of several names as several imports, each of which may fail for itself."""
+    if not isinstance(statement, _IMPORTS) or len(statement.names) == 1:
+        return [statement]
+    parts: list[ast.stmt] = []
+    for alias in statement.names:
+        part = copy.copy(statement)
+        part.names = [alias]
+        parts.append(part)
+    return parts
+
+
+def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
+    """Names that ``torch.fx.wrap("name")`` looks up in this file when a model is traced."""
+    return {
+        argument.value
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and _full_name(node.func, imported) == _WRAP
+        for argument in node.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    }
+
+
+def _used_to_define(statement: ast.stmt) -> set[str]:
+    """Names read when a ``def`` or ``class`` statement runs, before anything calls what it made."""
+    used: set[str] = set()
+    for child in ast.iter_child_nodes(statement):
+        if isinstance(statement, ast.ClassDef) and isinstance(child, _DEFINITIONS):
+            used |= _used_to_define(child)
+        elif isinstance(statement, ast.ClassDef) or not isinstance(child, ast.stmt):
+            used |= free_names(child)
+    return used
+
+
+def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
+    """The parts of a statement that may bind or change something; of a loop, not what belongs to training.
+
+    What stands inside a definition does nothing to the module when the definition is made.
+    """
+    if in_loop and isinstance(node, ast.Expr) and _method(node.value) in _TRAINING:
+        return
+    yield node
+    if isinstance(node, _DEFINITIONS):
+        return
+    # The variables of a comprehension are its own.
+    children = [node.iter, *node.ifs] if isinstance(node, ast.comprehension) else ast.iter_child_nodes(node)
+    for child in children:
+        yield from _relevant(child, in_loop or isinstance(node, _LOOPS))
+
+
+def _method(node: ast.expr) -> str:
+    """``eval`` for ``net.eval()``; "" for anything but a method call."""
+    return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+
+
+def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
+    """Names that ``node`` binds, and roots and dotted names of what it may change."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        return [node.id]
+    if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        return [_root(node), _full_name(node, imported)]
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        return _changed_by_call(node.value.func, imported)
+    if isinstance(node, _IMPORTS):
+        return imported_names(node)
+    return [node.name] if isinstance(node, _DEFINITIONS) else []
+
+
+def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
+    """What a call whose result nobody takes may change: ``cfg.update(...)`` changes ``cfg``.
+
+    ``train(net)`` is no reason to train, nor is ``net(x).sum().backward()``: a call on the result of another call
+    does not count as a change of what the first one was called on.
+    """
+    dotted, root = _dotted(function), _root(function)
+    if dotted and root in imported:
+        full = [_full_name(function, imported)]
+        return [root, *full] if isinstance(function, ast.Attribute) and _may_have_state(imported[root]) else full
+    return [root, dotted] if dotted and isinstance(function, ast.Attribute) else []
+
+
+def _may_have_state(full_name: str) -> bool:
+    """Whether an imported name may be an object that its methods change: ``from config import cfg``."""
+    package, dot, _ = full_name.partition(".")
+    return bool(dot) and package != "torch" and package not in sys.stdlib_module_names
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Each name that an import binds, and what it stands for: ``wrap`` for ``torch.fx.wrap``."""
+    for name, alias in zip(imported_names(node), node.names, strict=True):
+        if isinstance(node, ast.ImportFrom):
+            yield name, f"{node.module or ''}.{alias.name}"
+        else:
+            yield name, alias.name if alias.asname else name
+
+
+def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
+    """The dotted name at the beginning of an expression, with what its root was imported as."""
+    root, dot, rest = _dotted(node).partition(".")
+    return imported.get(root, root) + dot + rest
+
+
+def _root(node: ast.expr) -> str:
+    """The name at the root of ``a.b[c].d()``: ``a``; "" if there is none."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _dotted(node: ast.expr) -> str:
+    """``a.b`` for ``a.b[c]``: the dotted name at the beginning of an expression; "" if there is none."""
+    if isinstance(node, ast.Attribute):
+        base = _dotted(node.value)
+        return f"{base}.{node.attr}" if base else ""
+    if isinstance(node, ast.Subscript):
+        return _dotted(node.value)
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_main_guard(statement: ast.stmt) -> bool:
+    """``if __name__ == "__main__":``, which an import would skip as well."""
+    return isinstance(statement, ast.If) and "__name__" in free_names(statement.test) and not statement.orelse
+
+
+def _allowed_to_fail(statement: ast.stmt) -> ast.Try:
+    """``try: statement`` with ``except ImportError: pass``, all at the place of ``statement``."""
+    error = ast.copy_location(ast.Name("ImportError", ast.Load()), statement)
+    passing = ast.copy_location(ast.Pass(), statement)
+    handler = ast.copy_location(ast.ExceptHandler(error, None, [passing]), statement)
+    return ast.copy_location(ast.Try([statement], [handler], [], []), statement)

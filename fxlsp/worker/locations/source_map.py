@@ -1,0 +1,364 @@
+"""Which source expressions are running: frames, turned into places.
+
+While a trace runs, only ``(code, instruction, module path)`` is noted for each frame of the user's; what that means
+in the source is worked out afterwards and once for each instruction.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice, pairwise
+from types import CodeType, FrameType, ModuleType, TracebackType
+from typing import NamedTuple
+
+import torch
+
+from ...report.locations import Location, Step
+from .expressions import ByteSpan, Expressions, name_span, span_of
+from .sources import Sources
+
+
+class Instruction(NamedTuple):
+    """An instruction that is running, and the module whose ``forward`` it belongs to."""
+
+    code: CodeType
+    offset: int
+    """``frame.f_lasti``: bytes from the start of the code."""
+    module_path: str | None = None
+
+
+Chain = tuple[Instruction, ...]
+"""Running instructions, outermost first."""
+
+_WORKER_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
+_TORCH_FOLDER = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "")
+_STANDARD_LIBRARY = tuple(
+    os.path.join(folder, "") for folder in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+)
+_PACKAGES = ("site-packages", "dist-packages")
+
+
+@cache
+def is_torch(filename: str) -> bool:
+    """Whether the file is torch's own: by folder with its separator, as ``torchvision`` starts alike."""
+    return filename.startswith(_TORCH_FOLDER)
+
+
+@cache
+def is_installed(filename: str) -> bool:
+    """Whether the file belongs to the standard library or an installed package, and so to no workspace."""
+    return any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES) or filename.startswith(_STANDARD_LIBRARY)
+
+
+def is_ours(filename: str) -> bool:
+    """Whether the file is fxlsp's."""
+    return filename.startswith(_WORKER_FOLDER)
+
+
+@cache
+def _is_ours_or_torch(filename: str) -> bool:
+    if filename.startswith("<") or is_ours(filename) or is_torch(filename):
+        return True
+    in_packages = any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES)
+    return filename.startswith(_STANDARD_LIBRARY) and not in_packages
+
+
+@cache
+def is_workspace_code(filename: str) -> bool:
+    """Whether code of this file is the user's own, and neither fxlsp's nor generated."""
+    return not _is_ours_or_torch(filename) and not is_installed(filename)
+
+
+class Places:
+    """Turns running instructions into locations."""
+
+    def __init__(self, sources: Sources, expressions: Expressions) -> None:
+        self._sources = sources
+        self.expressions = expressions
+        self._shown: dict[str, bool] = {}
+        # By the file as well: code objects that say the same are equal, wherever they are from.
+        self._located: dict[tuple[str, CodeType, int], Location] = {}
+        self.tracer_code: frozenset[tuple[str, CodeType]] = frozenset()
+        """What of the user's code traces and is not traced, with its files."""
+
+    def forget(self, path: str) -> None:
+        """The text of ``path`` is another one now."""
+        self.expressions.forget(path)
+        self._shown.clear()
+        self._located.clear()
+
+    def is_shown(self, filename: str) -> bool:
+        """Whether frames of this file are the user's (or a library's): not torch, the standard library or fxlsp.
+
+        Files that exist neither on disk nor in a buffer hold generated code, which nobody can look at.
+        """
+        if filename not in self._shown:
+            shown = not _is_ours_or_torch(filename)
+            self._shown[filename] = shown and (self._sources.is_overlay(filename) or os.path.isfile(filename))
+        return self._shown[filename]
+
+    def text_of(self, module: ModuleType) -> str:
+        """The source of a loaded module; "" where there is none."""
+        return self._sources.text(os.path.realpath(getattr(module, "__file__", None) or "")) or ""
+
+    def locate(self, code: CodeType, offset: int) -> Location:
+        """The expression that the instruction at ``offset`` bytes into ``code`` belongs to."""
+        key = (code.co_filename, code, offset)
+        if key not in self._located:
+            self._located[key] = self._locate(code, offset)
+        return self._located[key]
+
+    def _locate(self, code: CodeType, offset: int) -> Location:
+        place = _byte_span(code, offset)
+        if place is None:
+            return self.line(code.co_filename, _line_of(code, offset), code.co_name)
+        tested = self._tested(code, offset, place)
+        if tested is not None:
+            return self.location(code.co_filename, span_of(tested), code.co_name)
+        # Before others: a generator expression ends where the call ends of which it is the only argument.
+        iterated = self._iterated(code, offset, place)
+        if iterated is not None:
+            return self.location(code.co_filename, iterated, code.co_name)
+        node = self.expressions.enclosing(code.co_filename, place)
+        if node is None:
+            around = self.expressions.entered(code.co_filename, place)
+            place = around or self.expressions.formatted(code.co_filename, place) or place
+        return self.location(code.co_filename, place if node is None else span_of(node), code.co_name)
+
+    def _iterated(self, code: CodeType, offset: int, place: ByteSpan) -> ByteSpan | None:
+        """What the loop or comprehension iterates over that the instruction begins."""
+        name = dis.opname[code.co_code[offset]]
+        if name not in ("GET_ITER", "FOR_ITER", "GET_YIELD_FROM_ITER"):
+            return None
+        # All loops of a comprehension have the place of the whole. One that is a function is given the first iterator.
+        loop = sum(
+            code.co_code[earlier] == code.co_code[offset] and _byte_span(code, earlier) == place
+            for earlier in range(0, offset, 2)
+        )
+        given = code.co_name if name == "GET_ITER" else ""
+        return self.expressions.iterated(code.co_filename, place, loop, given)
+
+    def _tested(self, code: CodeType, offset: int, place: ByteSpan) -> ast.expr | None:
+        """The condition that a jump depends on, where CPython gives the jump the place of the whole statement.
+
+        It does so for conditions that are no comparisons. Of ``a and not b`` each is jumped on, in this order.
+        """
+        jump = _jump_of(code, offset)
+        if jump is None:
+            return None
+        statement = self.expressions.statement_at(code.co_filename, place.line, place.column)
+        tests = [] if statement is None else self.expressions.conditions(statement, place)
+        if not tests:
+            return None
+        positions, jumps = _positions(code), []
+        for index in range(0, len(code.co_code), 2):
+            at = positions[index // 2]
+            if "_IF_" in dis.opname[code.co_code[index]] and at == (place.line, place.end_line, *place[1::2]):
+                jumps.append(index)
+        # A loop's condition is compiled twice: before it, and at its end.
+        if jump not in jumps or len(jumps) % len(tests):
+            return None
+        return tests[jumps.index(jump) % len(tests)]
+
+    def location(self, filename: str, span: ByteSpan, function: str | None) -> Location:
+        """``span`` in the coordinates of a report."""
+        column = self._sources.code_points(filename, span.line, span.column)
+        end_column = self._sources.code_points(filename, span.end_line, span.end_column)
+        return Location(filename, span.line, column, span.end_line, end_column, function)
+
+    def of_return(self, instruction: Instruction, at_end: bool) -> Location | None:
+        """The ``return`` with which a function ended whose last instruction this is; None where it has none.
+
+        What ``with`` and ``finally`` do after it stands behind it in the code, so it is the last one before.
+        ``at_end`` asks for a ``return`` that the function ended in itself.
+        """
+        code, offset, _ = instruction
+        for line, column in islice(_starts_back(code, offset), 1 if at_end else None):
+            statement = self.expressions.statement_at(code.co_filename, line, column)
+            if isinstance(statement, ast.Return):
+                if not hasattr(code, "co_positions"):
+                    return self.line(code.co_filename, line, code.co_name)
+                return self.location(code.co_filename, span_of(statement), code.co_name)
+        return None
+
+    def only_return(self, code: CodeType) -> Location | None:
+        """The ``return`` of a function that has just one; None otherwise."""
+        if not self.is_shown(code.co_filename):
+            return None
+        function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        returns = [] if function is None else [node for node in ast.walk(function) if isinstance(node, ast.Return)]
+        return self.location(code.co_filename, span_of(returns[0]), code.co_name) if len(returns) == 1 else None
+
+    def attribute_in(self, instruction: Instruction, name: str) -> Location | None:
+        """The only ``... .name`` inside the expression of an instruction that reads it as an operand."""
+        node = self.syntax_of(instruction)
+        if node is None:
+            return None
+        attributes = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr == name]
+        return self._part(instruction, attributes[0]) if len(attributes) == 1 else None
+
+    def element_of_target(self, instruction: Instruction, index: int) -> Location | None:
+        """The target at ``index`` of ``a, b = ...``, where the instruction unpacks into such targets."""
+        node = self.syntax_of(instruction)
+        if not isinstance(node, (ast.Tuple, ast.List)) or not isinstance(node.ctx, ast.Store):
+            return None
+        return self._part(instruction, node.elts[index]) if 0 <= index < len(node.elts) else None
+
+    def syntax_of(self, instruction: Instruction) -> ast.AST | None:
+        """The syntax node that an instruction belongs to; None before Python 3.11 and where there is no source."""
+        place = _byte_span(instruction.code, instruction.offset)
+        return None if place is None else self.expressions.enclosing(instruction.code.co_filename, place)
+
+    def statements_around(self, instruction: Instruction) -> list[tuple[ast.stmt, ast.stmt]]:
+        """Each statement around an instruction with the one directly inside it that holds the instruction."""
+        code, offset, _ = instruction
+        place = _byte_span(code, offset)
+        line, column = (_line_of(code, offset), None) if place is None else (place.line, place.column)
+        around = self.expressions.statements_at(code.co_filename, line, column)
+        return list(pairwise(around))
+
+    def statement_of(self, instruction: Instruction) -> ast.stmt | None:
+        """The innermost statement that holds an instruction; of several on a line the last before Python 3.11."""
+        code, offset, _ = instruction
+        place = _byte_span(code, offset)
+        line, column = (_line_of(code, offset), None) if place is None else (place.line, place.column)
+        return self.expressions.statement_at(code.co_filename, line, column)
+
+    def _part(self, instruction: Instruction, node: ast.AST) -> Location:
+        code = instruction.code
+        return self.location(code.co_filename, span_of(node), code.co_name)
+
+    def line(self, filename: str, line: int, function: str | None) -> Location:
+        """The code on one line, for want of columns."""
+        lines = self._sources.lines(filename)
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
+        start = len(text) - len(text.lstrip()) + 1
+        return Location(filename, line, start, line, max(len(text.rstrip()) + 1, start), function)
+
+    def steps(self, chain: Chain) -> tuple[Step, ...]:
+        """The calling expressions of ``chain``, outermost first."""
+        return tuple(Step(self.locate(code, offset), path) for code, offset, path in chain)
+
+    def of_traceback(self, error: BaseException) -> tuple[Location, ...]:
+        """The places an exception passed, outermost first, torch's and the standard library's left out."""
+        return tuple(self.locate(code, offset) for code, offset in self.raised_by(error))
+
+    def raised_by(self, error: BaseException) -> list[tuple[CodeType, int]]:
+        """The user's instructions that an exception passed, outermost first."""
+        passed = _traceback_instructions(error.__traceback__)
+        shown = [(code, offset) for code, offset in passed if self.is_shown(code.co_filename)]
+        traced = [(code, offset) for code, offset in shown if (code.co_filename, code) not in self.tracer_code]
+        return traced or shown
+
+    def of_definition(self, code: CodeType) -> Location | None:
+        """The name in the ``def`` that made ``code``; None where its source cannot be seen."""
+        if not self.is_shown(code.co_filename):
+            return None
+        function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        if function is None:
+            return self.line(code.co_filename, code.co_firstlineno, code.co_name)
+        return self.location(code.co_filename, name_span(function), code.co_name)
+
+    def of_decorator(self, code: CodeType) -> Location | None:
+        """The last decorator of the ``def`` that made ``code``: the one that sees the function itself."""
+        if not self.is_shown(code.co_filename):
+            return None
+        function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        if function is None or not function.decorator_list:
+            return None
+        return self.location(code.co_filename, span_of(function.decorator_list[-1]), code.co_name)
+
+    def of_class(self, cls: type) -> Location | None:
+        """The name in the ``class`` statement of ``cls``; None where its source cannot be seen."""
+        path = getattr(sys.modules.get(cls.__module__), "__file__", None)
+        if path is None or not self.is_shown(os.path.realpath(path)):
+            return None
+        return self.of_name(os.path.realpath(path), cls.__qualname__)
+
+    def of_name(self, path: str, qualname: str) -> Location | None:
+        """The name of a class or function (dotted when nested) where ``path`` defines it."""
+        definition = self.expressions.definition(path, qualname)
+        if definition is None:
+            return None
+        return self.location(path, name_span(definition), None)
+
+    def of_parameter(self, code: CodeType, name: str) -> Location | None:
+        """The parameter ``name`` in the ``def`` that made ``code``."""
+        if not self.is_shown(code.co_filename):
+            return None
+        function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
+        if function is None:
+            return None
+        arguments = function.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        every += [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+        for argument in every:
+            if argument.arg == name:
+                return self.location(code.co_filename, span_of(argument), code.co_name)
+        return None
+
+
+def _jump_of(code: CodeType, offset: int) -> int | None:
+    """The jump that an instruction is, or that it works out the condition for, as CPython does since 3.13."""
+    if dis.opname[code.co_code[offset]] == "TO_BOOL":
+        offset += 2
+        while dis.opname[code.co_code[offset]] in ("CACHE", "EXTENDED_ARG"):
+            offset += 2
+    return offset if "JUMP" in dis.opname[code.co_code[offset]] else None
+
+
+def _traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
+    found = []
+    while traceback is not None:
+        found.append((traceback.tb_frame.f_code, traceback.tb_lasti))
+        traceback = traceback.tb_next
+    return found
+
+
+@cache
+def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
+    return tuple(code.co_positions())
+
+
+def _byte_span(code: CodeType, offset: int) -> ByteSpan | None:
+    """What CPython says of the instruction; None before Python 3.11 and for code compiled without columns."""
+    if not hasattr(code, "co_positions") or offset < 0:
+        return None
+    line, end_line, column, end_column = next(islice(_positions(code), offset // 2, None), (None,) * 4)
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    return ByteSpan(line, column, end_line, end_column)
+
+
+def _line_of(code: CodeType, offset: int) -> int:
+    for start, end, line in code.co_lines():
+        if start <= offset < end and line is not None:
+            return line
+    return code.co_firstlineno
+
+
+def _starts_back(code: CodeType, offset: int) -> Iterator[tuple[int, int | None]]:
+    """Lines and columns at which the instructions up to ``offset`` start, last first; no columns on Python 3.10."""
+    if hasattr(code, "co_positions"):
+        for line, _, column, _ in reversed(_positions(code)[: offset // 2 + 1]):
+            if line is not None:
+                yield line, column
+        return
+    for start, _, line in reversed(list(code.co_lines())):
+        if start <= offset and line is not None:
+            yield line, None
+
+
+def walk_out(frame: FrameType | None) -> list[FrameType]:
+    """``frame`` and its callers, innermost first."""
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames

@@ -1,0 +1,161 @@
+"""The values pass: the graph run node by node on fake inputs, to see what goes into and comes out of each.
+
+:class:`ValueInterpreter` is a ``torch.fx.Interpreter`` that does not stop at a node that fails: what depends on it is
+unknown, and the rest runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.fx
+
+from ...report.graph import Output
+from ..building.fake_tensors import as_fake
+from ..sandbox.accelerators import DevicesAreCpu
+from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tree_map
+from .costs import MixedTypesError, OperatorCosts
+from .materialize import can_be_real, real_twins
+from .outputs import UNKNOWN, holds_unknown, output_of
+from .tracer import ModulePathTracer
+
+
+@dataclass
+class NodeValue:
+    """What one node did when it ran."""
+
+    output: Any
+    inputs: tuple[Any, ...]
+    flops: int | None
+    error: BaseException | None = None
+    shown: Output | None = field(init=False)
+    """The output as it was when the node had run: tensors may change their shape in place later."""
+    shown_inputs: tuple[Output | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.shown = output_of(self.output)
+
+
+class ValueInterpreter(torch.fx.Interpreter):
+    """Runs a traced graph on fake inputs and records for each node what came in, what went out and what it cost."""
+
+    has_data = False
+    """Whether tensors have data."""
+
+    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode) -> None:
+        super().__init__(root, garbage_collect_values=True, graph=tracer.graph)
+        self.values: dict[torch.fx.Node, NodeValue] = {}
+        self._origins = tracer.origins
+        self._mode = mode
+        self._inputs: dict[str, Any] = {}
+
+    def run_on(self, inputs: dict[str, Any]) -> None:
+        """Run the graph; ``inputs`` are the arguments of ``forward`` by the names of its placeholders.
+
+        Placeholders that are missing take the parameter's default, else they are unknown.
+        """
+        self._inputs = inputs
+        with self.running():
+            self.run(enable_io_processing=False)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """What operations run under: on fake tensors, on the CPU."""
+        with DevicesAreCpu(), self._mode, batches_of_one():
+            yield
+
+    def taken(self, value: Any) -> Any:
+        """An input as the graph takes it."""
+        return tree_map(lambda item: as_fake(self._mode, item), value)
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        try:
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+        except RuntimeError:
+            # A node of another graph, which the model kept from an earlier trace: this graph cannot run.
+            self.values[n] = NodeValue(UNKNOWN, (), None)
+            return UNKNOWN
+        inputs = () if n.op == "placeholder" else (*args, *kwargs.values())
+        shown = tuple(output_of(value) for value in inputs)
+        if n.op not in ("placeholder", "output") and holds_unknown(inputs):
+            self.values[n] = NodeValue(UNKNOWN, inputs, None, shown_inputs=shown)
+            return UNKNOWN
+        # FX does not record ``with torch.no_grad()``, but parameters may be changed in place only there.
+        with torch.set_grad_enabled(self._origins[n].grad_enabled):
+            output, flops, error = self.run_and_count(n, args, kwargs)
+        self.values[n] = NodeValue(output, inputs, flops, error, shown)
+        return output
+
+    def fetch_args_kwargs_from_env(self, n: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        # The code that a graph is compiled to writes lists anew, so functions may change those they are given.
+        args, kwargs = super().fetch_args_kwargs_from_env(n)
+        return tuple(_mutable(value) for value in args), {name: _mutable(value) for name, value in kwargs.items()}
+
+    def run_and_count(
+        self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, int | None, BaseException | None]:
+        """What the node produced, what it cost, and why it failed."""
+        costs = OperatorCosts(self.has_data)
+        try:
+            with costs:
+                return super().run_node(node), costs.flops, None
+        except WITHOUT_DATA:
+            return UNKNOWN, None, None
+        except BaseException as raised:
+            if isinstance(raised, MixedTypesError) and self._origins[node].autocast:
+                # FX does not record ``with torch.autocast(...)``, under which they do fit.
+                return UNKNOWN, None, None
+            output, error = self.repeated(node.op, node.target, args, kwargs, raised)
+            return output, None, error
+
+    def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if target in self._inputs:
+            return self.taken(self._inputs[target])
+        return args[0] if args else UNKNOWN
+
+    def repeated(
+        self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
+    ) -> tuple[Any, BaseException | None]:
+        """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
+        module = self.fetch_attr(str(target)) if op == "call_module" else None
+        state = {} if module is None else {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        if not can_be_real((args, kwargs, state)):
+            return UNKNOWN, raised
+        with no_dispatch():
+            try:
+                real_args, real_kwargs, real_state = real_twins((args, kwargs, state))
+                if module is None:
+                    operation = getattr(super(), op)
+                    output = operation(target, real_args, real_kwargs)
+                else:
+                    output = torch.func.functional_call(module, real_state, real_args, real_kwargs)
+            except BaseException as error:
+                return UNKNOWN, error
+        return tree_map(lambda value: as_fake(self._mode, value), output), None
+
+
+def _mutable(value: Any) -> Any:
+    """Lists and dicts as Python makes them, in the place of torch.fx's immutable ones."""
+    if isinstance(value, list) and type(value).__name__ == "immutable_list":
+        return [_mutable(item) for item in value]
+    if isinstance(value, dict) and type(value).__name__ == "immutable_dict":
+        return {key: _mutable(item) for key, item in value.items()}
+    return value
+
+
+@contextmanager
+def batches_of_one() -> Iterator[None]:
+    """Let a batch of one pass normalisation layers in train mode: example inputs are small, training ones are not."""
+    functional = torch.nn.functional
+    checks = {name: getattr(functional, name) for name in ("_verify_batch_size", "_verify_spatial_size")}
+    for name in checks:
+        setattr(functional, name, lambda size: None)
+    try:
+        yield
+    finally:
+        for name, check in checks.items():
+            setattr(functional, name, check)

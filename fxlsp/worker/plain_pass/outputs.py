@@ -1,0 +1,89 @@
+"""What a node produced, as the JSON of the contract (``OUTPUT``)."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from ...report.graph import Output
+
+
+class Unknown:
+    """The value of a node that was not run, or failed."""
+
+    def __repr__(self) -> str:
+        return "unknown"
+
+
+UNKNOWN = Unknown()
+
+
+def output_of(value: object) -> Output | None:
+    """``value`` as JSON; None if it is unknown."""
+    if isinstance(value, Unknown):
+        return None
+    if isinstance(value, torch.Tensor):
+        return {"shape": [int(size) for size in value.shape], "dtype": str(value.dtype).removeprefix("torch.")}
+    if value is None or isinstance(value, (bool, int, str)):
+        return {"value": value}
+    if isinstance(value, float):
+        return {"value": value if math.isfinite(value) else str(value)}
+    fields = _fields(value)
+    if fields is not None:
+        return {"dict": {str(key): output_of(item) for key, item in fields.items()}}
+    if isinstance(value, (list, tuple)):
+        return {"list": [output_of(item) for item in value]}
+    return {"type": type(value).__name__}
+
+
+def _fields(value: object) -> Mapping[Any, Any] | None:
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        named: Mapping[Any, Any] = value._asdict()
+        return named
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return None
+
+
+def holds_unknown(value: object) -> bool:
+    """Whether ``value`` is unknown in any part."""
+    if isinstance(value, Unknown):
+        return True
+    if isinstance(value, Mapping):
+        return any(holds_unknown(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(holds_unknown(item) for item in value)
+    if isinstance(value, slice):
+        return any(holds_unknown(item) for item in (value.start, value.stop, value.step))
+    return False
+
+
+def is_known(output: Output | None) -> bool:
+    """Whether a JSON output is known in every part."""
+    if output is None:
+        return False
+    if "list" in output:
+        return all(is_known(item) for item in output["list"])
+    if "dict" in output:
+        return all(is_known(item) for item in output["dict"].values())
+    return True
+
+
+def shown(values: tuple[object, ...]) -> str:
+    """Operands as a message names them: ``(1, 64, 56, 56), 2``."""
+    return ", ".join(_shown(value) for value in values)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, torch.Tensor):
+        shape = ", ".join(str(int(size)) for size in value.shape)
+        return f"({shape},)" if value.dim() == 1 else f"({shape})"
+    if isinstance(value, (list, tuple)):
+        return f"[{shown(tuple(value))}]"
+    return repr(value)

@@ -1,0 +1,103 @@
+"""What a dying child says: the stack that was running, written to a private pipe.
+
+Covers fatal signals (``faulthandler``), the time limit (its watchdog thread, which works while C code holds the
+interpreter) and ``os._exit`` and ``os.abort``, which leave no trace of their own.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...wire.messages import StackFrame
+
+TIME_LIMIT_MARK = "Timeout ("
+"""How faulthandler begins what it writes when the time is over."""
+
+
+def speak_before_dying(pipe: int, seconds: float) -> None:
+    """Write the running stack to ``pipe`` when this process crashes, exits by itself or is still there in ``seconds``.
+
+    At the limit the process ends.
+    """
+    _Arranged.pipe = pipe
+    faulthandler.enable(file=pipe, all_threads=False)
+    end_in(seconds)
+    for name in ("_exit", "abort"):
+        setattr(os, name, _after_dump(getattr(os, name), pipe))
+    os.kill = _kill_after_dump(os.kill, pipe)
+
+
+class _Arranged:
+    pipe = -1
+    deadline = 0.0
+
+
+def end_in(seconds: float) -> None:
+    """Set the time limit anew."""
+    _Arranged.deadline = time.monotonic() + seconds
+    faulthandler.dump_traceback_later(seconds, exit=True, file=_Arranged.pipe)
+
+
+@contextmanager
+def time_limit_off() -> Iterator[None]:
+    """While this lasts, there is no thread that watches the time: one that is there when a process is forked is not
+    there in the new one, which would wait for its end for ever when it sets a limit of its own."""
+    faulthandler.cancel_dump_traceback_later()
+    try:
+        yield
+    finally:
+        end_in(max(0.001, _Arranged.deadline - time.monotonic()))
+
+
+def die_silently() -> None:
+    """For a process forked from one that speaks: its words would mix with the other's in the same pipe."""
+    if _Arranged.pipe >= 0:
+        with open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), _Arranged.pipe)
+
+
+def _after_dump(end: Callable[..., Any], pipe: int) -> Callable[..., Any]:
+    def ending(*args: Any) -> Any:
+        faulthandler.dump_traceback(file=pipe, all_threads=False)
+        return end(*args)
+
+    return ending
+
+
+def _kill_after_dump(kill: Callable[[int, int], None], pipe: int) -> Callable[[int, int], None]:
+    def killing(pid: int, signal: int, /) -> None:
+        if pid == os.getpid():
+            faulthandler.dump_traceback(file=pipe, all_threads=False)
+        kill(pid, signal)
+
+    return killing
+
+
+_ENTRY = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
+
+
+def parse_stack(text: str) -> tuple[StackFrame, ...]:
+    """The entries of what faulthandler wrote, innermost first; of several dumps, the first thread of the last."""
+    entries: list[StackFrame] = []
+    for line in text.splitlines():
+        match = _ENTRY.match(line)
+        if match is not None:
+            entries.append(StackFrame(_unescaped(match["file"]), int(match["line"]), match["function"]))
+        elif "most recent call first" in line:
+            entries = []
+    return tuple(entries)
+
+
+def _unescaped(file: str) -> str:
+    """faulthandler writes ASCII: other characters as ``\\xe9``, ``\\u1234`` or ``\\U00012345``."""
+    return re.sub(
+        r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})",
+        lambda match: chr(int(next(group for group in match.groups() if group), 16)),
+        file,
+    )

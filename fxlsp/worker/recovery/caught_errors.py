@@ -1,0 +1,44 @@
+"""Whether the model itself catches what torch.fx raises, and so goes on another way."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from ..locations.source_map import Instruction, Places, walk_out
+from .proxies.caller_expression import UNRESOLVED, CallerExpression
+
+
+def is_caught(error: BaseException, places: Places) -> bool:
+    """Whether a clause of the user's would catch ``error``, raised by what is running now, and not raise in turn."""
+    for frame in walk_out(sys._getframe(1)):
+        if places.is_shown(frame.f_code.co_filename) and any(
+            isinstance(error, kinds) for kinds in _caught_in(places, frame)
+        ):
+            return True
+    return False
+
+
+def _caught_in(places: Places, frame: FrameType) -> Iterator[Any]:
+    """What is caught by the statements that the frame is in the body of: types of exceptions."""
+    expression = CallerExpression(places, frame)
+    for statement, inner in places.statements_around(Instruction(frame.f_code, frame.f_lasti)):
+        if isinstance(statement, ast.Try) and inner in statement.body:
+            for handler in statement.handlers:
+                kinds = BaseException if handler.type is None else expression.resolved(handler.type)
+                if kinds is not UNRESOLVED and not isinstance(handler.body[-1], ast.Raise):
+                    yield kinds
+        elif isinstance(statement, ast.With):
+            for item in statement.items:
+                yield from _suppressed(expression, item.context_expr)
+
+
+def _suppressed(expression: CallerExpression, entered: ast.expr) -> Iterator[Any]:
+    """What ``contextlib.suppress(...)`` is given; nothing for another context."""
+    if isinstance(entered, ast.Call) and expression.resolved(entered.func) is contextlib.suppress:
+        kinds = [expression.resolved(argument) for argument in entered.args]
+        yield from (kind for kind in kinds if kind is not UNRESOLVED)

@@ -1,0 +1,288 @@
+"""The state that all parts of a recovering pass share: values, findings, marks to roll back to, and modes.
+
+The parts are the tracer, the operations of its proxies, the recorder of eager operations, the calls of modules and the
+functions of torch that refuse proxies. None of them imports another one's state: each is given the context, and those
+that make nodes a :class:`GraphRecorder`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+import torch
+import torch.fx
+
+from ..locations.source_map import Chain, Instruction, Places
+from ..plain_pass.outputs import Unknown
+from ..plain_pass.tracer import NodeOrigin, TracedCall
+from ..torch_private import names_taken, release_names
+from .caught_errors import is_caught
+from .evaluator import Evaluator
+from .findings import Finding, Findings
+from .pytree import is_proxy, leaves, mapped
+
+
+class NeedsDataError(Exception):
+    """A Python number is wanted of a tensor that has no data."""
+
+
+Call = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
+"""Opcode, target and arguments of a node."""
+
+
+class GraphRecorder(Protocol):
+    """The tracer, as the other parts of a pass use it: it makes nodes and proxies of one graph."""
+
+    root: torch.nn.Module
+    graph: torch.fx.Graph
+    origins: dict[torch.fx.Node, NodeOrigin]
+    calls: list[TracedCall]
+    opaque_nodes: set[torch.fx.Node]
+    evaluating: bool
+    submodule_paths: dict[torch.nn.Module, str] | None
+
+    @property
+    def current_path(self) -> str:
+        """Path of the module that is being called; "" in the root."""
+
+    def chain(self) -> Chain:
+        """The user's expressions that are running, outermost first."""
+
+    def path_of_module(self, mod: torch.nn.Module) -> str:
+        """The path of a module of the root; of any other one, a path to show it under."""
+
+    def create_node(self, kind: str, *args: Any, **kwargs: Any) -> torch.fx.Node:
+        """Append a node of unknown value."""
+
+    def create_arg(self, a: Any) -> Any:
+        """An argument as a node holds it."""
+
+    def create_proxy(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Append a node and run it: its proxy, or None where that is the value."""
+
+    def valued_proxy(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.fx.Proxy:
+        """Append a node and run it: its proxy, whatever the value."""
+
+    def unvalued_proxy(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.fx.Proxy:
+        """Append a node that has run already."""
+
+    def proxy(self, node: torch.fx.Node) -> torch.fx.Proxy:
+        """A proxy of a node."""
+
+    def attribute_proxy(self, owner: torch.fx.Proxy, name: str) -> Any:
+        """A proxy of an attribute, which becomes a node when it is used."""
+
+    def refuse_bool(self, proxy: torch.fx.Proxy) -> bool:
+        """Raise torch.fx's own error."""
+
+    def refuse_iter(self, proxy: torch.fx.Proxy) -> Iterator[Any]:
+        """Raise torch.fx's own error."""
+
+
+class Mark(NamedTuple):
+    """A state of the graph to roll back to."""
+
+    nodes: int
+    calls: int
+    names: tuple[set[str], dict[str, int]]
+
+
+class RecoveryContext:
+    """What is known, found and switched in one pass."""
+
+    evaluator: Evaluator
+    """Runs each node as it is made; there from :meth:`begin` on."""
+
+    def __init__(self, recorder: GraphRecorder, places: Places) -> None:
+        self.places = places
+        self.findings = Findings()
+        self.needs_data = False
+        """Whether something was met that only data could decide."""
+        self.is_plain = False
+        """Whether proxies refuse now what plain ones refuse."""
+        self.following: set[torch.fx.Node] = set()
+        """Nodes that stem from an input or a parameter, and so are proxies to plain torch.fx."""
+        self.tensors = NodeTensors(self.item_node)
+        self.parameter_proxies: dict[str, torch.fx.Proxy] = {}
+        """torch.fx's cache of them, by the names of the parameters."""
+        self._recorder = recorder
+        self._is_silent = False
+        self._gone: set[torch.fx.Node] = set()
+        self._registered: set[int] = set()
+
+    def begin(self, root: torch.nn.Module, evaluator: Evaluator) -> None:
+        """Start the pass over ``root``."""
+        self._registered = {id(parameter) for parameter in root.parameters()}
+        self.evaluator = evaluator
+
+    # Modes.
+
+    @property
+    def evaluating(self) -> bool:
+        """Whether operations that run now work out a value, and are not the model's own."""
+        return self._recorder.evaluating
+
+    @contextmanager
+    def evaluation(self) -> Iterator[None]:
+        """While this lasts, operations work out values, and are not the model's own."""
+        before, self._recorder.evaluating = self._recorder.evaluating, True
+        try:
+            yield
+        finally:
+            self._recorder.evaluating = before
+
+    @contextmanager
+    def plain(self) -> Iterator[None]:
+        """While this lasts, proxies refuse what plain ones refuse."""
+        self.is_plain = True
+        try:
+            yield
+        finally:
+            self.is_plain = False
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """While this lasts, nothing is noted."""
+        before, self._is_silent = self._is_silent, True
+        try:
+            yield
+        finally:
+            self._is_silent = before
+
+    # Findings.
+
+    def note(
+        self, code: str, error: BaseException | None, remark: str = "", module: torch.nn.Module | None = None
+    ) -> None:
+        """Note a finding at the expression that is running."""
+        if not (self.evaluating or self._is_silent):
+            path = self._recorder.current_path
+            caught = error is not None and is_caught(error, self.places)
+            self.findings.note(Finding(code, error, self._recorder.chain(), path, remark, module, caught))
+
+    def note_refusal(self, act: Callable[[], Any], code: str) -> None:
+        """Note the error that plain torch.fx raises in ``act``, and roll back what it recorded."""
+        mark = self.mark()
+        try:
+            with self.plain():
+                act()
+        except Exception as error:
+            self.note(code, error)
+        self.roll_back(mark)
+
+    def was_just_noted(self, code: str) -> bool:
+        """Whether the last finding is of this code and at the expression that is running."""
+        last = self.findings.last
+        return last is not None and last.code == code and last.chain[-1:] == self._recorder.chain()[-1:]
+
+    def running_instruction(self) -> Instruction | None:
+        """The innermost instruction of the user's that is running."""
+        chain = self._recorder.chain()
+        return chain[-1] if chain else None
+
+    # Values.
+
+    def value_of(self, proxy: Any) -> Any:
+        """The value of a proxy."""
+        return self.evaluator.value_of(proxy.node)
+
+    def values_in(self, tree: Any) -> Any:
+        """``tree`` with values in the place of proxies."""
+        return mapped(tree, lambda leaf: self.value_of(leaf) if is_proxy(leaf) else leaf)
+
+    def know(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
+        """Take ``value`` for what ``node`` produces."""
+        with self.evaluation():
+            # Looking at a tensor's shape is an operation too, to modes that are on.
+            self.evaluator.know(node, value, inputs, flops)
+
+    def item_node(self, container: torch.fx.Node, key: Any, item: Any) -> torch.fx.Node:
+        """A node for an item of what ``container`` produces."""
+        node = self._recorder.create_node("call_function", operator.getitem, (container, key), {})
+        self._recorder.origins[node].module_path = self._recorder.current_path
+        self.know(node, item)
+        return node
+
+    def follows(self, *trees: Any) -> bool:
+        """Whether a tensor in ``trees`` stems from an input or a parameter."""
+        return any(self._is_followed(leaf) for leaf in leaves(trees))
+
+    def _is_followed(self, leaf: Any) -> bool:
+        if not isinstance(leaf, torch.Tensor):
+            return False
+        node = self.tensors.node_of(leaf)
+        return id(leaf) in self._registered if node is None else node in self.following
+
+    # Rolling back.
+
+    def mark(self) -> Mark:
+        """The state of the graph now."""
+        graph = self._recorder.graph
+        return Mark(len(graph.nodes), len(self._recorder.calls), names_taken(graph))
+
+    def mark_of_empty_graph(self) -> Mark:
+        """The state of a graph without nodes."""
+        return Mark(0, 0, names_taken(torch.fx.Graph()))
+
+    def met_unknown_since(self, mark: Mark) -> bool:
+        """Whether an operation recorded since has no known value."""
+        values = (self.evaluator.value_of(node) for node in list(self._recorder.graph.nodes)[mark.nodes :])
+        return any(isinstance(leaf, Unknown) for leaf in leaves(list(values)))
+
+    def roll_back(self, mark: Mark) -> None:
+        """Undo what was recorded since ``mark``."""
+        recorder = self._recorder
+        gone = set(list(recorder.graph.nodes)[mark.nodes :])
+        for node in reversed(list(recorder.graph.nodes)[mark.nodes :]):
+            recorder.graph.erase_node(node)
+        for node in gone:
+            recorder.origins.pop(node, None)
+        self._gone |= gone
+        del recorder.calls[mark.calls :]
+        self.tensors.forget(gone)
+        for name in [name for name, proxy in self.parameter_proxies.items() if proxy.node in gone]:
+            del self.parameter_proxies[name]
+        release_names(recorder.graph, mark.names)
+
+    def is_gone(self, node: torch.fx.Node) -> bool:
+        """Whether a node was undone."""
+        return node in self._gone
+
+
+Getitem = Callable[[torch.fx.Node, Any, Any], torch.fx.Node]
+"""Makes the node of an item: of the container's node, the key and the item's value."""
+
+
+class NodeTensors:
+    """Tensors by identity, with the node that produced each last."""
+
+    def __init__(self, getitem: Getitem) -> None:
+        self._getitem = getitem
+        self._nodes: dict[int, tuple[torch.Tensor, torch.fx.Node]] = {}
+
+    def node_of(self, tensor: torch.Tensor) -> torch.fx.Node | None:
+        """The node that produced ``tensor``; None for one that came from elsewhere."""
+        known = self._nodes.get(id(tensor))
+        return None if known is None else known[1]
+
+    def produced(self, node: torch.fx.Node, value: Any) -> None:
+        """Remember that ``node`` produced the tensors in ``value``; those in containers get nodes of their own."""
+        if isinstance(value, torch.Tensor):
+            self._nodes[id(value)] = (value, node)
+        elif isinstance(value, Mapping):
+            for key, item in value.items():
+                self._item(node, key, item)
+        elif isinstance(value, (list, tuple)):
+            for index, item in enumerate(value):
+                self._item(node, index, item)
+
+    def _item(self, node: torch.fx.Node, key: Any, item: Any) -> None:
+        if isinstance(item, (torch.Tensor, Mapping, list, tuple)) and isinstance(key, (int, str)):
+            self.produced(self._getitem(node, key, item), item)
+
+    def forget(self, nodes: set[torch.fx.Node]) -> None:
+        """Forget what erased nodes produced."""
+        self._nodes = {key: known for key, known in self._nodes.items() if known[1] not in nodes}

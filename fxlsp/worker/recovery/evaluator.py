@@ -1,0 +1,69 @@
+"""Working out the value of each node as it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import torch
+import torch.fx
+
+from ..plain_pass.interpreter import NodeValue, ValueInterpreter
+from ..plain_pass.outputs import UNKNOWN, output_of
+from ..plain_pass.tracer import ModulePathTracer
+from ..torch_private import FakeTensorMode
+
+
+class Evaluator(ValueInterpreter):
+    """Runs one node at a time, on the values that it was made from."""
+
+    def __init__(
+        self,
+        root: torch.nn.Module,
+        tracer: ModulePathTracer,
+        mode: FakeTensorMode,
+        inputs: Mapping[str, Any],
+        real: bool,
+    ) -> None:
+        """``real`` asks for tensors with data; ``inputs`` are those of the root by the names of placeholders."""
+        super().__init__(root, tracer, mode)
+        self._unregistered = tracer.unregistered
+        self.has_data = real
+        self._inputs = dict(inputs)
+        self._arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+
+    def evaluate(self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Run ``node`` on these values; its value, or why it has none, is in ``values``."""
+        self._arguments = (args, kwargs)
+        with self.running():
+            self.run_node(node)
+
+    def know(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
+        """Take ``value`` for what ``node`` produces."""
+        self.values[node] = NodeValue(value, inputs, flops, shown_inputs=tuple(output_of(item) for item in inputs))
+
+    def value_of(self, node: torch.fx.Node) -> Any:
+        """What ``node`` produced; unknown where it did not run."""
+        known = self.values.get(node)
+        return UNKNOWN if known is None else known.output
+
+    def fetch_args_kwargs_from_env(self, n: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return self._arguments
+
+    def fetch_attr(self, target: str) -> Any:
+        return self._unregistered[target] if target in self._unregistered else super().fetch_attr(target)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        # Devices and batches of one are seen to around the whole pass.
+        with nullcontext() if self.has_data else self._mode:
+            yield
+
+    def taken(self, value: Any) -> Any:
+        return value if self.has_data else super().taken(value)
+
+    def repeated(
+        self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
+    ) -> tuple[Any, BaseException | None]:
+        return (UNKNOWN, raised) if self.has_data else super().repeated(op, target, args, kwargs, raised)

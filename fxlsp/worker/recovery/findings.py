@@ -1,0 +1,57 @@
+"""Findings of the recovering pass: reasons for which ``torch.fx`` fails, or records something else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from ..locations.source_map import Chain
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing at one expression."""
+
+    code: str
+    error: BaseException | None
+    """What torch.fx or Python says; None where nothing is raised."""
+    chain: Chain
+    """The user's expressions that were running, outermost first; empty where none was."""
+    module_path: str
+    remark: str = ""
+    """How the pass went on, where that was a choice."""
+    module: torch.nn.Module | None = None
+    """The module that is not registered, of findings about one."""
+    caught: bool = False
+    """Whether the model itself catches ``error``."""
+
+
+class Findings:
+    """In the order in which they were met, each code once at each expression of each module."""
+
+    def __init__(self) -> None:
+        self.all: list[Finding] = []
+        self.last: Finding | None = None
+        """The one noted last, whether or not for the first time."""
+        self._seen: set[tuple[object, ...]] = set()
+
+    def note(self, finding: Finding, at: int | None = None) -> None:
+        """Remember a finding unless the same was met here before; ``at`` puts it before those met since."""
+        self.last = finding
+        place = finding.chain[-1] if finding.chain else None
+        key = (finding.code, place, finding.module_path, str(finding.error) if place is None else None)
+        if at is not None:
+            self.all = [known for index, known in enumerate(self.all) if index < at or _place(known) != _place(finding)]
+            self.all.insert(at, finding)
+        elif key not in self._seen:
+            self.all.append(finding)
+        self._seen.add(key)
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+
+def _place(finding: Finding) -> object:
+    """What a finding has in common with others of the same expression."""
+    return finding.code, finding.chain[-1:], finding.module_path

@@ -1,0 +1,126 @@
+"""Functions that are not torch's, numpy's above all, called with proxies.
+
+They are tried as plain torch.fx would: they refuse a proxy, or record what cannot run. Then they run on the values.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+import torch.fx
+
+from ...report.codes import FOREIGN_FUNCTION, GRAPH_FAILS
+from ..plain_pass.outputs import Unknown
+from ..torch_private import FakeTensor
+from .context import GraphRecorder, NeedsDataError, RecoveryContext
+from .pytree import is_proxy, mapped
+
+
+class ForeignFunctions:
+    """What numpy does with the proxies of one pass."""
+
+    def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
+        self._context = context
+        self._recorder = recorder
+
+    def array(self, proxy: Any, dtype: Any) -> Any:
+        """The value as a numpy array, where numpy makes one of its argument."""
+        self._note(proxy)
+        # numpy is the caller, so it is imported; nothing of ours needs it.
+        numpy = sys.modules["numpy"]
+        return numpy.asarray(self._data(self._context.value_of(proxy)), dtype=dtype)
+
+    def _note(self, proxy: Any) -> None:
+        words = f"numpy cannot make an array of {torch.fx.Proxy.__repr__(proxy)}"
+        self._context.note(FOREIGN_FUNCTION, ValueError(words))
+
+    def _data(self, value: Any) -> Any:
+        if isinstance(value, (FakeTensor, Unknown)):
+            self._context.needs_data = True
+            raise NeedsDataError("numpy needs data, which is there only when the model runs")
+        with self._context.evaluation():
+            return value.detach().numpy() if isinstance(value, torch.Tensor) else value
+
+    def ufunc(self, proxy: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """``np.sqrt(proxy)`` is noted; ``np.float32(2) * proxy`` is the operator that eager makes of it."""
+        named = getattr(operator, _OPERATORS.get(ufunc.__name__, ufunc.__name__), None)
+        if method == "__call__" and len(inputs) == 2 and not is_proxy(inputs[0]) and named is not None and not kwargs:
+            return self._recorder.create_proxy("call_function", named, inputs, {})
+        self._note(proxy)
+        arrays = [self._data(self._context.value_of(item)) if is_proxy(item) else item for item in inputs]
+        with self._context.evaluation():
+            return getattr(ufunc, method)(*arrays, **kwargs)
+
+    def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """``np.prod(x.shape)``: noted as what comes of it in the graph."""
+        self._note_outcome(function, args, kwargs)
+        values, named = self._context.values_in((args, kwargs))
+        data = mapped((values, named), self._data_of_tensor)
+        with self._context.evaluation():
+            return function(*data[0], **data[1])
+
+    def _data_of_tensor(self, value: Any) -> Any:
+        return self._data(value) if isinstance(value, (torch.Tensor, Unknown)) else value
+
+    def _note_outcome(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note what comes of a function: that it refuses, or that its node cannot run."""
+        with self._context.evaluation():
+            refusal, failure = plain_outcome(function, args, kwargs, self._context.value_of)
+        if refusal is not None:
+            self._context.note(FOREIGN_FUNCTION, refusal)
+        elif failure is not None:
+            self._context.note(GRAPH_FAILS, failure)
+
+
+def plain_outcome(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], values: Callable[[Any], Any]
+) -> tuple[BaseException | None, BaseException | None]:
+    """What ``function`` raises for plain proxies, and what the graph that it leaves raises when it runs.
+
+    ``values`` gives the values of proxies. Both are None where plain torch.fx manages.
+    """
+    graph = torch.fx.Graph()
+    tracer = torch.fx.proxy.GraphAppendingTracer(graph)
+    inputs: list[Any] = []
+
+    def plain(leaf: Any) -> Any:
+        if not is_proxy(leaf):
+            return leaf
+        inputs.append(values(leaf))
+        return torch.fx.Proxy(graph.placeholder(f"input_{len(inputs)}"), tracer)
+
+    try:
+        result = function(*mapped(args, plain), **mapped(kwargs, plain))
+        graph.output(result.node if isinstance(result, torch.fx.Proxy) else None)
+    except Exception as error:
+        return error, None
+    try:
+        interpreter = torch.fx.Interpreter(torch.nn.Module(), graph=graph)
+        # It would add to the error's message what node of this graph ran.
+        interpreter.extra_traceback = False
+        interpreter.run(*inputs)
+    except Exception as error:
+        return None, error
+    return None, None
+
+
+_OPERATORS = {
+    "multiply": "mul",
+    "divide": "truediv",
+    "true_divide": "truediv",
+    "subtract": "sub",
+    "floor_divide": "floordiv",
+    "power": "pow",
+    "remainder": "mod",
+    "greater": "gt",
+    "less": "lt",
+    "greater_equal": "ge",
+    "less_equal": "le",
+    "equal": "eq",
+    "not_equal": "ne",
+}
+"""Operators by the names that numpy's functions have."""

@@ -1,0 +1,162 @@
+"""One report of two passes: the plain pass says what torch.fx does, the recovering pass shows what it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ...report.codes import (
+    CONTROL_FLOW,
+    CONVERSION,
+    CUSTOM_BACKWARD,
+    FOREIGN_FUNCTION,
+    GRAPH_FAILS,
+    HOOK_DROPPED,
+    INDEX,
+    ITERATION,
+    LENGTH,
+    NOT_ENTERED,
+    OPERATION_FAILS,
+    OPTIONAL_INPUT,
+    PROXY_KEPT,
+    RANDOM,
+    STATE_BAKED,
+    SWALLOWED,
+    TENSOR_ATTRIBUTE,
+    TEXT_OF_PROXY,
+    TYPE_TEST,
+    UNTRACEABLE,
+    severity_of,
+)
+from ...report.graph import Node
+from ...report.locations import Location
+from ...report.merging import once_each
+from ...report.problems import Problem
+from ...report.report import Report
+from ...wire.messages import RecoveredMessage
+from ..locations.source_map import is_installed
+from .graph_diff import first_difference
+from .recovering_pass import Recovered
+
+_OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, OPERATION_FAILS})
+"""Findings that concern a graph that was made as well."""
+_EXPLAINS = _OF_A_GRAPH.union(
+    (OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, TENSOR_ATTRIBUTE, HOOK_DROPPED, CUSTOM_BACKWARD)
+)
+"""Codes that say why a graph does something else than the model."""
+_PARTINGS = frozenset({OPTIONAL_INPUT, TYPE_TEST, TEXT_OF_PROXY, SWALLOWED})
+"""Codes of places where torch.fx goes another way than the model, or on with another value."""
+_PROXY_IN_TEXT = re.compile(r"'[^']*Proxy\(\w+\)[^']*'")
+_ASKED = frozenset({CONTROL_FLOW, ITERATION, LENGTH, CONVERSION, INDEX})
+_REFUSALS = ("FX1", "FX201", "FX202", "FX203")
+_FAILURES = (*_REFUSALS, "FX301", "FX303", "FX314", "FX4")
+
+
+def recovered_message(recovered: Recovered) -> RecoveredMessage:
+    """What the recovering pass found, to be sent from one process to another."""
+    return RecoveredMessage(recovered.report, recovered.findings, recovered.followed)
+
+
+def better(without_data: Recovered, with_data: Recovered) -> Recovered:
+    """The pass with data, unless the data, which are an example, made the model fail."""
+    fails = [any(problem.code == OPERATION_FAILS for problem in each.findings) for each in (without_data, with_data)]
+    return without_data if fails == [False, True] else with_data
+
+
+def both(plain: Report, second: RecoveredMessage) -> Report:
+    """The report to give, from the plain pass's and what the recovering pass sent.
+
+    Where the graph that torch.fx made cannot run but the model can, the view is what the model does.
+    """
+    recovered = second.report
+    timing = {**plain.timing_ms, **recovered.timing_ms}
+    if plain.verdict.traceable:
+        run = [recovered.nodes[index] for index in second.followed]
+        view = recovered if recovered.complete and not plain.complete else plain
+        problems = tuple(_of_graph(plain, recovered, second.findings, run))
+        return replace(view, verdict=plain.verdict, problems=once_each(problems), timing_ms=timing)
+    problems = tuple(_as_torch_says(plain, recovered))
+    return replace(recovered, verdict=plain.verdict, problems=once_each(problems), timing_ms=timing)
+
+
+def _of_graph(plain: Report, recovered: Report, findings: Iterable[Problem], run: Iterable[Node]) -> Iterator[Problem]:
+    """The problems of a graph that was made; ``run`` are the model's operations on what stems from its inputs."""
+    comparable = plain.complete and recovered.complete
+    difference = first_difference(plain.nodes, run, plain.target) if comparable else None
+    confirmed = _confirmed(plain, recovered, fits=comparable and difference is None)
+    problems = [*confirmed, *(problem for problem in findings if problem.code in _OF_A_GRAPH)]
+    yield from problems
+    if difference is not None and not any(problem.code in _EXPLAINS for problem in problems):
+        yield difference
+
+
+def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem]:
+    """The problems of a graph; where an operation fails in the graph alone, the model is not to blame.
+
+    ``fits`` says that the graph does what the model does on its example inputs.
+    """
+    failing = {problem.location for problem in recovered.problems if problem.code == OPERATION_FAILS}
+    noted = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
+    # A graph that went another way than the model fails wherever that leads: it is reported once, where the ways part.
+    is_reported = any(problem.code in _PARTINGS for problem in (*plain.problems, *recovered.problems))
+    for problem in plain.problems:
+        if problem.code == OPTIONAL_INPUT and fits:
+            # What the graph holds is right for these inputs.
+            yield replace(problem, severity="hint")
+        elif problem.code != OPERATION_FAILS or problem.location in failing or not recovered.complete:
+            # Of a model that fails elsewhere itself, nothing is known of what its graph alone would do here.
+            if problem.code != OPERATION_FAILS or problem.location in failing or not failing:
+                yield problem
+        elif problem.location not in noted and not is_reported:
+            is_reported = True
+            words = f"What torch.fx records here fails when the graph runs, unlike the model itself: {problem.message}"
+            yield replace(problem, code=GRAPH_FAILS, severity=severity_of(GRAPH_FAILS), message=words)
+
+
+def _as_torch_says(plain: Report, recovered: Report) -> Iterator[Problem]:
+    """The recovering pass's problems; the one that ended the plain pass has torch's words, and comes once."""
+    refusals = [problem for problem in plain.problems if problem.code.startswith(_REFUSALS)]
+    for refusal in refusals:
+        if not any(_explains(problem, refusal) for problem in recovered.problems):
+            yield refusal
+    for problem in recovered.problems:
+        same = [refusal for refusal in refusals if refusal.location == problem.location]
+        if same and problem.code == SWALLOWED:
+            yield same[0]
+        elif same and problem.code.startswith("FX1"):
+            # What a function that is not torch's asked of the value is its own affair.
+            asked = same[0].code == FOREIGN_FUNCTION and problem.code in _ASKED
+            code = same[0].code if asked or _is_met_inside(problem) or problem.code == UNTRACEABLE else problem.code
+            yield replace(problem, code=code, severity=severity_of(code), message=_in_words_of(same[0], problem))
+        else:
+            yield problem
+
+
+def _is_met_inside(problem: Problem) -> bool:
+    """Whether it was met inside an installed package."""
+    return any(is_installed(place.location.file) for place in problem.related)
+
+
+def _in_words_of(refusal: Problem, problem: Problem) -> str:
+    """torch.fx's message, with what the recovering pass adds to its own."""
+    return "\n".join((refusal.message, *problem.message.split("\n")[1:]))
+
+
+def _explains(problem: Problem, refusal: Problem) -> bool:
+    """Whether ``problem`` reports what ended the plain pass, or what led to it inside the same expression."""
+    if not problem.code.startswith(_FAILURES):
+        return False
+    if problem.code == NOT_ENTERED:
+        # Whatever came of it.
+        return True
+    if problem.code == TEXT_OF_PROXY and _PROXY_IN_TEXT.search(refusal.message):
+        return True
+    return problem.location == refusal.location or _is_inside(problem.location, refusal.location)
+
+
+def _is_inside(inner: Location | None, outer: Location | None) -> bool:
+    if inner is None or outer is None or inner.file != outer.file:
+        return False
+    starts = (outer.line, outer.column) <= (inner.line, inner.column)
+    return starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)

@@ -1,0 +1,212 @@
+"""Calls of modules: each failure stays in the module that met it.
+
+A ``forward`` that raises with proxies is run again on their values, each operation recorded as it runs; one that raises
+then too fails in eager mode as well. Either way the caller goes on.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.fx
+
+from ...report.codes import COMPILED, OPERATION_FAILS, TRANSFORM, UNTRACEABLE
+from ..building.failures import text_of
+from ..building.fake_tensors import OnCpu
+from ..building.forward_entry import entry_of
+from ..building.refusal_kinds import code_of_error
+from ..locations.source_map import Instruction
+from ..plain_pass.interpreter import batches_of_one
+from ..plain_pass.outputs import UNKNOWN, Unknown
+from ..sandbox.accelerators import DevicesAreCpu
+from ..torch_private import WITHOUT_DATA
+from .context import GraphRecorder, Mark, NeedsDataError, RecoveryContext
+from .eager_recording import EagerRecording
+from .findings import Finding
+from .pytree import is_proxy, leaves, mapped
+from .refused_functions import DYNAMO, RefusedFunctions
+
+Run = Callable[..., Any]
+
+
+class ModuleCalls:
+    """The module calls of one pass."""
+
+    def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
+        self._context = context
+        self._recorder = recorder
+        self.runs_on_values = False
+        """Whether the ``forward`` that is running does so on values, not on proxies."""
+        self.result: Any = UNKNOWN
+        """What the root returned, in values."""
+
+    def root(self, function: Run, args: tuple[Any, ...]) -> Any:
+        """Run the root's ``forward``."""
+        context, recorder = self._context, self._recorder
+        refused, eager = RefusedFunctions(context, recorder), EagerRecording(context, recorder)
+        with refused.replaced(), DevicesAreCpu(), OnCpu(), batches_of_one(), eager:
+            result = self._followed(function, args, {}, recorder.root)
+        self.result = context.values_in(result)
+        return result
+
+    def root_without_self(self, root: torch.nn.Module, *args: Any) -> Any:
+        """Run a root's ``forward`` as its caller does, by its signature: torch.fx cannot call what is behind it."""
+        entry = entry_of(root)
+
+        def run(*given: Any) -> Any:
+            # Items of ``*args`` are the caller's to hand over, not the model's to iterate.
+            with self._context.silent():
+                positional, named = self._handed_over(inspect.signature(entry), given)
+            return entry(*positional, **named)
+
+        return self.root(run, args)
+
+    def _handed_over(self, signature: inspect.Signature, given: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments as a caller writes them: those that have their default are left out where that is possible."""
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        is_variadic = any(item.kind is item.VAR_POSITIONAL for item in signature.parameters.values())
+        left_out = False
+        for value, parameter in zip(given, signature.parameters.values(), strict=False):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional.extend(value)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                named.update(value)
+            elif self._is_default(value, parameter) and not is_variadic and parameter.kind is not _BY_PLACE:
+                left_out = True
+            elif left_out or parameter.kind is parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
+        return positional, named
+
+    def _is_default(self, value: Any, parameter: inspect.Parameter) -> bool:
+        return parameter.default is (self._context.value_of(value) if is_proxy(value) else value)
+
+    def module(
+        self, module: torch.nn.Module, forward: Run, enter: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call a module: ``enter`` does so as a tracer does, ``forward`` as Python does."""
+        on_values = self.runs_on_values
+        if on_values:
+            args, kwargs = self._proxies_in((args, kwargs))
+        try:
+            if _is_compiled(module):
+                result = self._compiled(module, forward, args, kwargs)
+            else:
+                self.runs_on_values = False
+                result = self._followed(enter, args, kwargs, module)
+        finally:
+            self.runs_on_values = on_values
+        return self._tensors_in(result) if on_values else result
+
+    def _followed(self, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any], module: torch.nn.Module) -> Any:
+        context = self._context
+        mark, found = context.mark(), len(context.findings)
+        try:
+            return run(*args, **kwargs)
+        except BaseException as error:
+            first = self._finding(error, module)
+        context.roll_back(mark)
+        self.runs_on_values = True
+        try:
+            result = run(*self._tensors_in(args), **self._tensors_in(kwargs))
+        except BaseException as error:
+            self._give_up(error, first, module, (args, kwargs), mark)
+            return self._opaque(module, args, kwargs)
+        finally:
+            self.runs_on_values = False
+        if not isinstance(first.error, NeedsDataError):
+            context.findings.note(first, at=found)
+        return self._proxies_in(result)
+
+    def _finding(self, error: BaseException, module: torch.nn.Module) -> Finding:
+        recorder = self._recorder
+        outer = recorder.chain()
+        path = recorder.submodule_paths.get(module, "") if recorder.submodule_paths else ""
+        inner = tuple(Instruction(code, offset, path) for code, offset in self._context.places.raised_by(error))
+        return Finding(code_of_error(error, text_of(error)), error, (*outer, *inner), path)
+
+    def _give_up(self, error: BaseException, first: Finding, module: torch.nn.Module, given: Any, mark: Mark) -> None:
+        """The ``forward`` fails on values as well: what is noted of it."""
+        context = self._context
+        if isinstance(error, (NeedsDataError, *WITHOUT_DATA)) or _comes_from_fakes(error):
+            context.needs_data = True
+            if first.code != UNTRACEABLE:
+                context.findings.note(first)
+            return
+        if any(isinstance(leaf, Unknown) for leaf in leaves(context.values_in(given))) or context.met_unknown_since(
+            mark
+        ):
+            # What is unknown has been noted where it became so.
+            return
+        second = self._finding(error, module)
+        if second.code in _ONLY_WHILE_TRACED:
+            context.findings.note(second)
+            return
+        context.findings.note(Finding(OPERATION_FAILS, error, second.chain, second.module_path))
+        if first.code != UNTRACEABLE and first.chain != second.chain:
+            context.findings.note(first)
+
+    def _opaque(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A node in the place of a call that did not return."""
+        context, recorder = self._context, self._recorder
+        if module is recorder.root:
+            return UNKNOWN
+        node = recorder.create_node(
+            "call_module", recorder.path_of_module(module), recorder.create_arg(args), recorder.create_arg(kwargs)
+        )
+        recorder.origins[node].module_path = recorder.current_path
+        recorder.opaque_nodes.add(node)
+        context.know(node, UNKNOWN, flops=None)
+        return recorder.proxy(node)
+
+    def _compiled(self, module: torch.nn.Module, forward: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A scripted module is one node; one that ``torch.compile`` wrapped is followed."""
+        recorder = self._recorder
+        original = getattr(module, "_orig_mod", None)
+        if isinstance(original, torch.nn.Module):
+            self._context.note(COMPILED, RuntimeError(DYNAMO))
+            return original(*args, **kwargs)
+        self._context.note_refusal(lambda: forward(*args, **kwargs), COMPILED)
+        return recorder.create_proxy("call_module", recorder.path_of_module(module), args, kwargs)
+
+    def _tensors_in(self, tree: Any) -> Any:
+        """``tree`` with values in the place of proxies, each tensor known by its node."""
+
+        def value(leaf: Any) -> Any:
+            if not is_proxy(leaf):
+                return leaf
+            found = self._context.value_of(leaf)
+            self._context.tensors.produced(leaf.node, found)
+            return found
+
+        return mapped(tree, value)
+
+    def _proxies_in(self, tree: Any) -> Any:
+        """``tree`` with a proxy in the place of each tensor that plain torch.fx would have one for."""
+
+        def proxy(leaf: Any) -> Any:
+            if not isinstance(leaf, torch.Tensor) or is_proxy(leaf) or not self._context.follows(leaf):
+                return leaf
+            node = self._context.tensors.node_of(leaf)
+            return leaf if node is None else self._recorder.proxy(node)
+
+        return mapped(tree, proxy)
+
+
+_BY_PLACE = inspect.Parameter.POSITIONAL_ONLY
+
+_ONLY_WHILE_TRACED = frozenset({COMPILED, TRANSFORM})
+"""What torch refuses wherever torch.fx traces, be there proxies or not: no failure of the model's own."""
+
+
+def _is_compiled(module: torch.nn.Module) -> bool:
+    return isinstance(module, torch.jit.ScriptModule) or type(module).__name__ == "OptimizedModule"
+
+
+def _comes_from_fakes(error: BaseException) -> bool:
+    return "FakeTensor" in text_of(error) or "fake tensor" in text_of(error).lower()

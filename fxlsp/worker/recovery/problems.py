@@ -1,0 +1,110 @@
+"""From findings to problems: code, message and location of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...report.codes import (
+    GRAPH_FAILS,
+    MADE_IN_FORWARD,
+    OPERATION_FAILS,
+    SWALLOWED,
+    TYPE_TEST,
+    UNREGISTERED_MODULE,
+    severity_of,
+)
+from ...report.locations import Location, RelatedPlace
+from ...report.problems import Problem
+from ..building.construction import Constructions
+from ..building.failures import message_of, refusal_message
+from ..checks.base.pass_result import Traced
+from ..locations.source_map import is_installed
+from .findings import Finding, Findings
+
+
+class FindingProblems:
+    """The problems of the findings of one pass."""
+
+    def __init__(
+        self,
+        traced: Traced,
+        made_in_forward: Constructions,
+        without_frame: Callable[[BaseException], Location | None],
+    ) -> None:
+        """``made_in_forward`` knows the modules that were made while the model ran; ``without_frame`` finds a place
+        for errors that passed no line of the user's."""
+        self._traced = traced
+        self._made_in_forward = made_in_forward
+        self._without_frame = without_frame
+
+    def of(self, findings: Findings) -> Iterator[Problem]:
+        """A problem for each finding; one for each call of a function of an installed package that refuses proxies."""
+        first: dict[tuple[Location | None, str], Finding] = {}
+        for finding in findings.all:
+            if self._is_refused_inside(finding):
+                first.setdefault((self._traced.standing(finding.chain), finding.module_path), finding)
+        for finding in findings.all:
+            inside = first.get((self._traced.standing(finding.chain), finding.module_path))
+            if inside is None or inside is finding or not self._is_met_inside(finding):
+                yield self._problem(finding)
+
+    def _is_refused_inside(self, finding: Finding) -> bool:
+        return finding.code.startswith("FX1") and self._is_met_inside(finding)
+
+    def _is_met_inside(self, finding: Finding) -> bool:
+        """Whether an installed package does what plain proxies cannot: how is not the user's to mend."""
+        return finding.code.startswith(("FX1", TYPE_TEST)) and bool(self._deeper(finding))
+
+    def _problem(self, finding: Finding) -> Problem:
+        code, related = finding.code, self._deeper(finding)
+        if finding.caught:
+            code = SWALLOWED
+        if finding.code == UNREGISTERED_MODULE:
+            code, related = self._unregistered(finding, related)
+        location = self._traced.standing(finding.chain)
+        if location is None and finding.error is not None:
+            location = self._without_frame(finding.error)
+        message = self._message(finding)
+        if code == MADE_IN_FORWARD:
+            message += "\nIt is made anew in each forward, so it has no path, and its parameters are never trained."
+        return Problem(code, severity_of(code), message, location, related, finding.module_path, self._traced.target)
+
+    def _unregistered(
+        self, finding: Finding, related: tuple[RelatedPlace, ...]
+    ) -> tuple[str, tuple[RelatedPlace, ...]]:
+        module = finding.module
+        if module is None:
+            return finding.code, related
+        kind = type(module).__name__
+        places = self._traced.places
+        during = self._made_in_forward.of(module)
+        made = during or self._traced.constructions.of(module)
+        if made is not None:
+            place = RelatedPlace(f"this {kind} is made here", places.locate(made.code, made.offset))
+            related = (place, *related)
+        return (finding.code if during is None else MADE_IN_FORWARD), related
+
+    def _deeper(self, finding: Finding) -> tuple[RelatedPlace, ...]:
+        """Where inside installed packages it happened."""
+        steps = [step.location for step in self._traced.places.steps(finding.chain)]
+        own = [index for index, location in enumerate(steps) if not is_installed(location.file)]
+        if not own:
+            return ()
+        return tuple(RelatedPlace(f"raised in {place.function or 'here'}", place) for place in steps[own[-1] + 1 :])
+
+    def _message(self, finding: Finding) -> str:
+        where = f" in module {finding.module_path}" if finding.module_path else ""
+        if finding.caught and finding.error is not None:
+            words = f"{type(finding.error).__name__}: {message_of(finding.error)}"
+            return f"torch.fx fails here{where}, the model catches that, and the graph holds what it does then. {words}"
+        if finding.error is None:
+            return f"torch.fx does something else here{where} than the model when it runs: {finding.remark}"
+        if finding.code == OPERATION_FAILS:
+            return f"{message_of(finding.error)} ({type(finding.error).__name__}{where})"
+        if finding.code == GRAPH_FAILS:
+            words = message_of(finding.error)
+            return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {words}"
+        message = refusal_message(finding.error, where)
+        if finding.module is not None:
+            message += f"\nThis {type(finding.module).__name__} is not registered under the root module."
+        return f"{message}\n{finding.remark}" if finding.remark else message

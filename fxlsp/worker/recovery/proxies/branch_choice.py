@@ -1,0 +1,78 @@
+"""The truth of a traced value: where only data could decide, the side on which the program most likely goes on."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ....report.codes import CONTROL_FLOW
+from ...plain_pass.outputs import Unknown
+from ...torch_private import FakeTensor
+from ..context import RecoveryContext
+
+
+class BranchChoice:
+    """Decides the branches of one pass."""
+
+    def __init__(self, context: RecoveryContext) -> None:
+        self._context = context
+
+    def truth_of(self, value: Any, error: BaseException | None) -> bool:
+        """The truth of a value, noted as what plain torch.fx refuses with ``error``."""
+        known = self._known_truth(value)
+        if known is not None:
+            self._context.note(CONTROL_FLOW, error)
+            return known
+        self._context.needs_data = True
+        instruction = self._context.running_instruction()
+        places = self._context.places
+        statement = None if instruction is None else places.statement_of(instruction)
+        side = likely_side(None if instruction is None else places.syntax_of(instruction), statement)
+        remark = f"Only data could tell; what follows is shown as if it were {side}."
+        self._context.note(CONTROL_FLOW, error, remark)
+        return side
+
+    def _known_truth(self, value: Any) -> bool | None:
+        if isinstance(value, Unknown):
+            return None
+        with self._context.evaluation():
+            return None if isinstance(value, FakeTensor) and value.numel() == 1 else bool(value)
+
+
+def likely_side(asked: ast.AST | None, statement: ast.AST | None) -> bool:
+    """The truth of the expression ``asked`` inside ``statement`` that leads on.
+
+    An ``assert`` holds, a ``while`` ends, and a branch that raises is not taken; else the condition is true.
+    """
+    wanted = _wanted_test(statement)
+    if asked is None or statement is None:
+        return wanted
+    return wanted != _is_negated(getattr(statement, "test", statement), asked)
+
+
+def _wanted_test(statement: ast.AST | None) -> bool:
+    if isinstance(statement, ast.While):
+        return False
+    return not (isinstance(statement, ast.If) and _raises(statement.body))
+
+
+def _raises(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[-1], ast.Raise)
+
+
+def _is_negated(test: ast.AST, asked: ast.AST) -> bool:
+    """Whether there is an odd number of ``not`` between a test and the part of it that is asked for."""
+    if test is asked or _same_place(test, asked):
+        return False
+    for child in ast.iter_child_nodes(test):
+        if any(part is asked or _same_place(part, asked) for part in ast.walk(child)):
+            return _is_negated(child, asked) != (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
+    return False
+
+
+def _same_place(one: ast.AST, other: ast.AST) -> bool:
+    places = [
+        (getattr(node, "lineno", None), getattr(node, "col_offset", None), getattr(node, "end_col_offset", None))
+        for node in (one, other)
+    ]
+    return places[0] == places[1] and type(one) is type(other)

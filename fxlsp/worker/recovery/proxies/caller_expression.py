@@ -1,0 +1,153 @@
+"""The source expression whose evaluation calls into a proxy: read from the frame that runs it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+from collections.abc import Mapping
+from types import FrameType, ModuleType
+from typing import Any
+
+import torch
+
+from ...locations.source_map import Instruction, Places
+
+
+class _Unresolved:
+    """The value of an expression that is known only by running it."""
+
+
+UNRESOLVED = _Unresolved()
+
+_INFORMING = frozenset(
+    {"print", "warn", "warning", "debug", "info", "error", "critical", "exception", "log", "write", "_assert"}
+)
+
+
+class CallerExpression:
+    """The expression that is running in a frame."""
+
+    def __init__(self, places: Places, frame: FrameType) -> None:
+        self._places = places
+        self._frame = frame
+        self.is_shown = places.is_shown(frame.f_code.co_filename)
+        """Whether it is code of the user's or a library's, not of torch or the standard library."""
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(self._frame.f_code, self._frame.f_lasti)
+
+    @property
+    def opcode(self) -> str:
+        """Name of the bytecode instruction."""
+        return dis.opname[self._frame.f_code.co_code[self._frame.f_lasti]]
+
+    @property
+    def syntax(self) -> ast.AST | None:
+        """The syntax node; None before Python 3.11 and where there is no source."""
+        return self._places.syntax_of(self.instruction) if self.is_shown else None
+
+    def called(self) -> str:
+        """The name of the function that the expression calls; "" if it calls none.
+
+        Python 3.10 knows no columns: there it is the only call on the line, if it is one.
+        """
+        call = self.call()
+        if call is None:
+            return ""
+        return _name_of(call)
+
+    def call(self) -> ast.Call | None:
+        """The call that is running."""
+        syntax = self.syntax
+        if isinstance(syntax, ast.Call):
+            return syntax
+        if syntax is None and self.is_shown and not hasattr(self._frame.f_code, "co_positions"):
+            statement = self._places.statement_of(self.instruction)
+            line = self._places.locate(*self.instruction[:2]).line
+            nodes = () if statement is None else ast.walk(statement)
+            calls = [node for node in nodes if isinstance(node, ast.Call) and _holds_line(node, line)]
+            return calls[0] if len(calls) == 1 else None
+        return None
+
+    def class_pattern(self) -> ast.MatchClass | None:
+        """The ``case Class():`` that is being tried."""
+        statement = self._places.statement_of(self.instruction)
+        place = self._places.locate(*self.instruction[:2])
+        for node in ast.walk(statement) if statement is not None else ():
+            if isinstance(node, ast.MatchClass) and (node.lineno, node.end_lineno) == (place.line, place.end_line):
+                return node
+        return None
+
+    def identity_test(self) -> tuple[ast.Compare, ast.expr] | None:
+        """``a.b is c`` around the ``a.b`` that is running, with its other operand."""
+        syntax = self.syntax
+        statement = None if syntax is None else self._places.statement_of(self.instruction)
+        for node in ast.walk(statement) if statement is not None else ():
+            if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+                operands = (node.left, node.comparators[0])
+                if any(operand is syntax for operand in operands):
+                    return node, operands[operands[0] is syntax]
+        return None
+
+    def is_subscript(self) -> bool:
+        """Whether an item of something is read, written or deleted."""
+        return "SUBSCR" in self.opcode or "SLICE" in self.opcode
+
+    def is_slice(self) -> bool:
+        """Whether the expression takes a slice."""
+        syntax = self.syntax
+        return isinstance(syntax, ast.Subscript) and any(isinstance(part, ast.Slice) for part in ast.walk(syntax.slice))
+
+    def only_informs(self) -> bool:
+        """Whether the statement only informs a person: it prints, logs, warns, asserts or raises."""
+        statement = self._places.statement_of(self.instruction) if self.is_shown else None
+        if isinstance(statement, (ast.Raise, ast.Assert)):
+            return True
+        place = self._places.locate(*self.instruction[:2])
+        calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement is not None else ()
+        return any(_name_of(call) in _INFORMING and _holds_line(call, place.line) for call in calls)
+
+    def resolved(self, node: ast.expr) -> Any:
+        """The value of a name, or of an attribute of a module or class, in the frame; else ``UNRESOLVED``."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name):
+            scopes: tuple[Mapping[str, Any], ...] = (self._frame.f_locals, self._frame.f_globals, vars(builtins))
+            return next((scope[node.id] for scope in scopes if node.id in scope), UNRESOLVED)
+        if isinstance(node, ast.Attribute):
+            owner = self.resolved(node.value)
+            if isinstance(owner, (ModuleType, type)):
+                return getattr(owner, node.attr, UNRESOLVED)
+        if isinstance(node, ast.Tuple):
+            items = tuple(self.resolved(item) for item in node.elts)
+            return UNRESOLVED if any(item is UNRESOLVED for item in items) else items
+        return UNRESOLVED
+
+    def calls_torch(self) -> bool:
+        """Whether it calls a function of torch, whose argument parsers look at numbers and need not convert them."""
+        call = self.call()
+        if call is None:
+            return False
+        function = self.resolved(call.func)
+        if function is UNRESOLVED:
+            return self.called() != "range"
+        owner = str(getattr(function, "__module__", None) or type(function).__module__)
+        return owner.partition(".")[0] == "torch" or isinstance(function, torch._C._FunctionBase | type(torch.add))
+
+
+def _name_of(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+
+
+def _holds_line(node: ast.expr, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def unpacked_count(frame: FrameType) -> int | None:
+    """The number of targets that a frame unpacks into; None if it does something else."""
+    code = frame.f_code.co_code
+    if dis.opname[code[frame.f_lasti]] != "UNPACK_SEQUENCE":
+        return None
+    return code[frame.f_lasti + 1]

@@ -1,0 +1,132 @@
+"""The class and the attributes of a proxy: those of its value, noted where a plain proxy has others."""
+
+from __future__ import annotations
+
+import ast
+from types import FrameType
+from typing import Any
+
+import torch
+import torch.fx
+
+from ....report.codes import TYPE_TEST
+from ...locations.source_map import Places
+from ...plain_pass.outputs import Unknown
+from ...torch_private import FakeTensor
+from ..context import GraphRecorder, NeedsDataError, RecoveryContext
+from .caller_expression import UNRESOLVED, CallerExpression
+
+
+class TypeTests:
+    """Tests of the proxies of one pass by ``isinstance``, ``match``, ``hasattr`` and ``is``."""
+
+    def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
+        self._context = context
+        self._recorder = recorder
+
+    def class_of(self, proxy: Any, frame: FrameType) -> type:
+        """The class of the value: eager's answer to ``isinstance``; noted where a plain proxy gives another."""
+        if self._context.is_plain:
+            return type(proxy)
+        value = self._context.value_of(proxy)
+        if isinstance(value, Unknown):
+            return type(proxy)
+        wanted = _type_wanted(self._context.places, frame)
+        self._note_type_test(value, wanted)
+        if not isinstance(value, torch.Tensor):
+            return type(value)
+        # torch's C++ code asks the same question, and takes whatever answers to Tensor for one in memory.
+        if not _asks_in_python(self._context.places, frame):
+            return type(proxy)
+        if _is_tensor_type(wanted):
+            raise NeedsDataError("only a tensor itself can tell whether it is a torch.FloatTensor, or its like")
+        return torch.nn.Parameter if isinstance(value, torch.nn.Parameter) else torch.Tensor
+
+    def _note_type_test(self, value: Any, wanted: Any) -> None:
+        if wanted is UNRESOLVED:
+            return
+        answer = isinstance(value, wanted)
+        if answer != issubclass(torch.fx.Proxy, wanted):
+            words = (
+                f"this test is {answer} for the {_kind(value)} that is passed, and {not answer} for torch.fx's proxy"
+            )
+            self._context.note(TYPE_TEST, None, words)
+
+    def attribute(self, proxy: Any, name: str, frame: FrameType) -> Any:
+        """``proxy.name``: a node once it is used, as in plain torch.fx, unless the value is known to have none."""
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        value = self._context.value_of(proxy)
+        if self._context.is_plain or isinstance(value, Unknown):
+            return self._recorder.attribute_proxy(proxy, name)
+        if self._has(value, name):
+            is_itself, found = self._compared(value, name, frame)
+            return found if is_itself else self._recorder.attribute_proxy(proxy, name)
+        expression = CallerExpression(self._context.places, frame)
+        missing = AttributeError(f"'{_kind(value)}' object has no attribute '{name}'")
+        if not expression.is_shown:
+            raise missing
+        if expression.called() in ("hasattr", "getattr"):
+            words = f"torch.fx's proxy has every attribute, the {_kind(value)} that is passed has no '{name}'"
+            self._context.note(TYPE_TEST, None, words)
+            raise missing
+        return self._recorder.attribute_proxy(proxy, name)
+
+    def _compared(self, value: Any, name: str, frame: FrameType) -> tuple[bool, Any]:
+        """Whether ``is`` asks for an attribute of which there is only one, and then the attribute itself."""
+        with self._context.evaluation():
+            found = getattr(value, name)
+        if not isinstance(found, (torch.dtype, torch.layout, bool, type(None))):
+            return False, None
+        expression = CallerExpression(self._context.places, frame)
+        test = expression.identity_test() if expression.is_shown else None
+        if test is None:
+            return False, None
+        compare, other = test
+        if expression.resolved(other) is found:
+            answer = isinstance(compare.ops[0], ast.Is)
+            words = f"this test is {answer} for the {found} that is passed, and {not answer} for torch.fx's proxy of it"
+            self._context.note(TYPE_TEST, None, words)
+        return True, found
+
+    def _has(self, value: Any, name: str) -> bool:
+        with self._context.evaluation():
+            return hasattr(value, name)
+
+
+def _kind(value: Any) -> str:
+    """The name of the value's class as eager has it."""
+    if isinstance(value, FakeTensor):
+        return "Parameter" if isinstance(value, torch.nn.Parameter) else "Tensor"
+    return type(value).__name__
+
+
+def _asks_in_python(places: Places, frame: FrameType) -> bool:
+    """Whether it is ``isinstance`` or a pattern that asks for the class."""
+    if frame.f_code is torch.is_tensor.__code__:
+        return True
+    expression = CallerExpression(places, frame)
+    return expression.is_shown and (expression.opcode == "MATCH_CLASS" or expression.called() == "isinstance")
+
+
+def _is_tensor_type(wanted: Any) -> bool:
+    """Whether one of the types is ``torch.FloatTensor`` or its like, whose tests are C++."""
+    if isinstance(wanted, tuple):
+        return any(_is_tensor_type(each) for each in wanted)
+    return type(wanted) is type(torch.FloatTensor)
+
+
+def _type_wanted(places: Places, frame: FrameType) -> Any:
+    """The type, or types, that a value is tested for; UNRESOLVED where that is not known."""
+    if frame.f_code is torch.is_tensor.__code__:
+        return torch.Tensor
+    expression = CallerExpression(places, frame)
+    if not expression.is_shown:
+        return UNRESOLVED
+    if expression.opcode == "MATCH_CLASS":
+        pattern = expression.class_pattern()
+        return UNRESOLVED if pattern is None else expression.resolved(pattern.cls)
+    call = expression.call()
+    if call is None or expression.called() != "isinstance" or len(call.args) != 2:
+        return UNRESOLVED
+    return expression.resolved(call.args[1])

@@ -1,0 +1,84 @@
+"""The recovering pass from a constructed model to a report of its own."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import dataclass
+
+import torch
+
+from ...report.graph import Verdict
+from ...report.merging import once_each
+from ...report.problems import Problem
+from ...report.report import Environment, Report
+from ..building.builder import seed
+from ..building.construction import Constructions
+from ..checks.base.pass_result import Traced
+from ..checks.registry import Checking
+from ..locations.source_map import Places
+from ..plain_pass.assembly import Assembly, is_complete
+from ..plain_pass.feeding import Subject
+from ..plain_pass.outputs import Unknown
+from .autograd_functions import functions_followed
+from .problems import FindingProblems
+from .tracer import RecoveringTracer
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What the pass found."""
+
+    report: Report
+    """Its verdict is a placeholder: the plain pass has it."""
+    findings: tuple[Problem, ...]
+    """The problems among the report's that come of following the model with its values."""
+    needs_data: bool
+    """Whether something was met that only data could decide."""
+    elements: int
+    """Of all parameters of the model."""
+    followed: tuple[int, ...]
+    """Indices of the report's nodes that stem from an input or a parameter."""
+
+
+def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTracer] = RecoveringTracer) -> Recovered:
+    """Follow the model on its inputs past every failure."""
+    start = time.perf_counter()
+    root = subject.built.model
+    elements = sum(parameter.numel() for parameter in root.parameters())
+    tracer = tracer_class(places, subject.mode, subject.feed.inputs or {}, subject.real)
+    checking, during = Checking(), Constructions(places)
+    seed()
+    # Before the checks watch, so that they see the user's calls.
+    with during.noted(), functions_followed(lambda: tracer.evaluating), checking.watching(root, tracer):
+        tracer.trace(root)
+    milliseconds = (time.perf_counter() - start) * 1000
+    traced = Traced(root, tracer, places, subject.constructions, subject.target, _incomplete(tracer))
+    assembly = Assembly(root, tracer, tracer.recovery.evaluator.values, places, subject.constructions)
+    findings = tuple(FindingProblems(traced, during, assembly.place_without_frame).of(tracer.recovery.findings))
+    nodes = assembly.nodes()
+    problems = (*findings, *assembly.failing_operations(nodes, subject.target), *checking.problems(traced))
+    known = subject.feed.problem
+    report = Report(
+        target=subject.target,
+        environment=Environment(platform.python_version(), torch.__version__),
+        recipe=subject.feed.recipe,
+        mode="train" if root.training else "eval",
+        verdict=Verdict(False),
+        complete=not tracer.opaque_nodes and all(is_complete(node) for node in nodes),
+        opaque=len(tracer.opaque_nodes),
+        nodes=nodes,
+        modules=assembly.modules(),
+        calls=assembly.calls(),
+        problems=once_each(problems if known is None else (known, *problems)),
+        timing_ms={"recover": milliseconds},
+    )
+    followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.recovery.following)
+    return Recovered(report, findings, tracer.recovery.needs_data, elements, followed)
+
+
+def _incomplete(tracer: RecoveringTracer) -> BaseException | None:
+    """What checks of the whole model are to know: something was not followed, so nothing can be said to be unused."""
+    if tracer.opaque_nodes or isinstance(tracer.result, Unknown):
+        return RuntimeError("the model could not be followed to its end")
+    return None

@@ -1,0 +1,205 @@
+"""Functions of torch whose argument parsers, or whose nature, refuse proxies: tried as they are, noted, and passed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType, ModuleType
+from typing import Any
+
+import torch
+
+from ...report.codes import COMPILED, FACTORY, ITERATION, TRANSFORM
+from ..locations.source_map import is_installed
+from .builtin_shadows import shadows_for
+from .context import GraphRecorder, RecoveryContext
+from .proxies.proxies import REPLACED
+from .pytree import is_proxy, leaves
+
+_FACTORIES = (
+    *("tensor", "as_tensor", "scalar_tensor", "zeros", "ones", "empty", "full", "rand", "randn", "randint"),
+    *("randperm", "arange", "linspace", "logspace", "eye", "from_numpy", "complex"),
+)
+_METHODS = (
+    *("expand", "repeat", "view", "reshape", "permute", "tile", "unflatten"),
+    *("new_zeros", "new_ones", "new_empty", "new_full"),
+)
+"""Methods of tensors that take sizes one by one: of a tensor that is no proxy they refuse a size that is one."""
+_TRANSFORMS = ("vmap", "grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian")
+
+
+class RefusedFunctions:
+    """Replacements of these functions that note their refusals and record a node all the same."""
+
+    def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
+        self._context = context
+        self._recorder = recorder
+
+    @contextmanager
+    def replaced(self) -> Iterator[None]:
+        """While this lasts, the replacements are called, wherever a name of the model's code refers to one of them."""
+        restore: list[tuple[Any, str, Any]] = []
+
+        def replace(owner: Any, name: str, value: Any) -> None:
+            restore.append((owner, name, owner.__dict__.get(name, _MISSING)))
+            setattr(owner, name, value)
+
+        replaced = self._replacements()
+        for owner, name, _, passing in replaced:
+            replace(owner, name, passing)
+        by_identity = {id(original): passing for _, _, original, passing in replaced if not isinstance(original, type)}
+        for module in self._user_modules():
+            for name, value in list(vars(module).items()):
+                passing = by_identity.get(id(value)) or self._compiled(value)
+                if passing is not None:
+                    replace(module, name, passing)
+            for name, shadow in shadows_for(self._context, module, self._context.places.text_of(module)).items():
+                replace(module, name, shadow)
+        for owner in self._owners_of_methods():
+            for name, value in list(vars(owner).items()):
+                passing = self._compiled(value)
+                if passing is not None:
+                    replace(owner, name, passing)
+        try:
+            yield
+        finally:
+            for owner, name, value in reversed(restore):
+                if value is _MISSING:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, value)
+
+    def _replacements(self) -> list[tuple[Any, str, Any, Any]]:
+        """Owner, name, original and replacement of each function."""
+        found: list[tuple[Any, str, Any, Any]] = []
+        for name in _FACTORIES:
+            original = getattr(torch, name, None)
+            if original is not None and not isinstance(original, type):
+                found.append((torch, name, original, self._passing(original, "call_function", original, FACTORY)))
+        for name in _METHODS:
+            original = getattr(torch.Tensor, name)
+            found.append((torch.Tensor, name, original, self._passing(original, "call_method", name, FACTORY)))
+        for owner in (torch, torch.func):
+            for name in _TRANSFORMS:
+                original = getattr(owner, name, None)
+                if original is not None:
+                    found.append((owner, name, original, self._transform(original)))
+        found.append((torch, "cond", torch.cond, self._cond()))
+        found.append((torch.nn.Module, "__setattr__", torch.nn.Module.__setattr__, _assigning()))
+        return found
+
+    def _passing(self, original: Any, kind: str, target: Any, code: str) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if self._context.evaluating or not any(is_proxy(leaf) for leaf in leaves((args, kwargs))):
+                return original(*args, **kwargs)
+            return self._refused(original, kind, target, code, args, kwargs)
+
+        call.__name__ = getattr(original, "__name__", "call")
+        setattr(call, REPLACED, original)
+        return call
+
+    def _refused(
+        self, original: Any, kind: str, target: Any, code: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Call ``original`` as plain torch.fx would; what it refuses is noted and becomes a node all the same."""
+        mark = self._context.mark()
+        try:
+            with self._context.plain():
+                return original(*args, **kwargs)
+        except Exception as raised:
+            error = raised
+        self._context.roll_back(mark)
+        if not self._has_starred(code):
+            self._context.note(code, error)
+        return self._recorder.create_proxy(kind, target, args, kwargs)
+
+    def _has_starred(self, code: str) -> bool:
+        """Whether the call that is refused as ``code`` iterates for its arguments: ``torch.zeros(*x.shape)``."""
+        last, running = self._context.findings.last, self._context.running_instruction()
+        if code != FACTORY or last is None or last.code != ITERATION or running is None or not last.chain:
+            return False
+        places = self._context.places
+        return places.locate(*last.chain[-1][:2]) == places.locate(*running[:2])
+
+    def _transform(self, original: Any) -> Callable[..., Any]:
+        def make(*args: Any, **kwargs: Any) -> Any:
+            function = original(*args, **kwargs)
+            return self._passing(function, "call_function", function, TRANSFORM) if callable(function) else function
+
+        return make
+
+    def _cond(self) -> Callable[..., Any]:
+        original = torch.cond
+
+        def cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any = ()) -> Any:
+            if not any(is_proxy(leaf) for leaf in leaves((pred, operands))):
+                return original(pred, true_fn, false_fn, operands)
+            self._context.note_refusal(lambda: original(pred, true_fn, false_fn, operands), TRANSFORM)
+            with self._context.silent():
+                side = true_fn if bool(pred) else false_fn
+            return side(*operands)
+
+        return cond
+
+    def _compiled(self, value: Any) -> Callable[..., Any] | None:
+        """A replacement for a function that was scripted or compiled; None for anything else."""
+        if not isinstance(value, FunctionType | torch.jit.ScriptFunction):
+            return None
+        if isinstance(value, torch.jit.ScriptFunction):
+            if not hasattr(value, "__name__"):
+                # torch.fx names the node after it; older versions of torch give it none.
+                value.__name__ = value.name  # type: ignore[attr-defined]
+            return self._passing(value, "call_function", value, COMPILED)
+        original = getattr(value, "_torchdynamo_orig_callable", None)
+        if original is None:
+            return None
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not self._context.evaluating:
+                self._context.note(COMPILED, RuntimeError(DYNAMO))
+            return original(*args, **kwargs)
+
+        return call
+
+    def _owners_of_methods(self) -> Iterator[Any]:
+        """The modules of the model, and their classes but for torch's own."""
+        modules = list(self._recorder.root.modules())
+        yield from modules
+        classes = dict.fromkeys(cls for module in modules for cls in type(module).__mro__)
+        yield from (cls for cls in classes if not cls.__module__.startswith(("torch.", "builtins")))
+
+    def _user_modules(self) -> Iterator[ModuleType]:
+        """Python modules of the workspace, and those that define a class of the model."""
+        classes = {cls for module in self._recorder.root.modules() for cls in type(module).__mro__}
+        of_model = {cls.__module__ for cls in classes}
+        for name, module in list(sys.modules.items()):
+            path = getattr(module, "__file__", None)
+            if not isinstance(path, str) or (name not in of_model and is_installed(path)):
+                continue
+            if self._context.places.is_shown(path):
+                yield module
+
+
+_MISSING = object()
+
+DYNAMO = (
+    "Detected that you are using FX to symbolically trace a dynamo-optimized function. "
+    "This is not supported at the moment."
+)
+"""torch's words."""
+
+
+def _assigning() -> Callable[..., None]:
+    """``Module.__setattr__`` that lets buffers take a proxy, as in newer versions of torch; a check reports that."""
+    original = torch.nn.Module.__setattr__
+
+    def assign(module: torch.nn.Module, name: str, value: Any) -> None:
+        try:
+            original(module, name, value)
+        except TypeError:
+            if not is_proxy(value) or name not in module._buffers:
+                raise
+            module._buffers[name] = value
+
+    return assign

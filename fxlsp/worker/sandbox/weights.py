@@ -1,0 +1,125 @@
+"""Weights are never read: what would load them returns a marker that ``load_state_dict`` accepts and ignores."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch.nn.modules.module import _IncompatibleKeys
+
+from .import_patches import change_when_imported
+from .pretrained import CHANGES as FROM_CONFIGURATIONS
+
+
+class WeightsNotRead(dict[str, Any]):
+    """Stands for a checkpoint: empty, and whatever is looked up in it is such a marker again."""
+
+    def __missing__(self, key: str) -> WeightsNotRead:
+        return self
+
+    def __getattr__(self, name: str) -> WeightsNotRead:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> WeightsNotRead:
+        return self
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self
+
+    def pop(self, key: str, *default: Any) -> Any:
+        return self
+
+
+class _Asked:
+    for_weights = False
+    """Whether any marker has been given out: an empty state dict may be made of one."""
+
+
+def leave_weights_unread() -> None:
+    """Replace the loaders of torch and of packages; called once, before a package could keep the originals."""
+    # Functions of their own: Dynamo wants no two names for one.
+    torch.load = lambda *args, **kwargs: _not_read()
+    torch.hub.load_state_dict_from_url = _not_read
+    torch.hub.download_url_to_file = _nothing
+    model_zoo: Any = sys.modules.get("torch.utils.model_zoo")
+    if model_zoo is not None:
+        model_zoo.load_url = _not_read
+    original = torch.nn.Module.load_state_dict
+
+    def load_state_dict(self: torch.nn.Module, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+        if _is_unread(state_dict):
+            return _IncompatibleKeys([], [])
+        return original(self, state_dict, *args, **kwargs)
+
+    torch.nn.Module.load_state_dict = load_state_dict  # type: ignore[method-assign]
+    change_when_imported({**_CHANGES, **FROM_CONFIGURATIONS})
+
+
+def _is_unread(state_dict: Any) -> bool:
+    """Whether it is a marker, or was made of one, as in ``{name: ckpt[name] for name in ckpt}``."""
+    if isinstance(state_dict, WeightsNotRead):
+        return True
+    if not isinstance(state_dict, Mapping):
+        return False
+    if not state_dict:
+        return _Asked.for_weights
+    return any(isinstance(value, WeightsNotRead) for value in state_dict.values())
+
+
+def _not_read(*args: Any, **kwargs: Any) -> WeightsNotRead:
+    _Asked.for_weights = True
+    return WeightsNotRead()
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    return None
+
+
+class _NothingOpened:
+    """In the place of ``safetensors.safe_open``: a file without tensors."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _Asked.for_weights = True
+
+    def __enter__(self) -> _NothingOpened:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+    def keys(self) -> list[str]:
+        return []
+
+    def metadata(self) -> dict[str, str]:
+        return {}
+
+    def get_tensor(self, name: str) -> WeightsNotRead:
+        return WeightsNotRead()
+
+
+def _change_safetensors(module: Any) -> None:
+    module.safe_open = _NothingOpened
+
+
+def _change_safetensors_torch(module: Any) -> None:
+    module.load_file = module.load = _not_read
+    module.load_model = lambda model, *args, **kwargs: ([], [])
+
+
+def _change_timm(module: Any) -> None:
+    """The function that timm's factories call for ``pretrained=True`` once the model is made."""
+    for name in ("load_pretrained", "load_custom_pretrained"):
+        if hasattr(module, name):
+            setattr(module, name, _nothing)
+
+
+_CHANGES = {
+    "safetensors": _change_safetensors,
+    "safetensors.torch": _change_safetensors_torch,
+    "timm.models._builder": _change_timm,
+    "timm.models.helpers": _change_timm,
+}

@@ -1,0 +1,338 @@
+"""The search: trials, the most promising one next, each failure suggesting others."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import re
+import traceback
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from ...report.recipes import Recipe
+from ..building.failures import text_of
+from ..torch_private import WITHOUT_DATA
+from .budget import Budget, OutOfTimeError
+from .evidence import Evidence, TargetFacts, own_frames
+from .priors.class_body import body_of
+from .priors.constructor import first_init, further_arguments, is_configuration, optional_arguments, other_defaults
+from .priors.inputs import first_inputs, lists_of_inputs, other_inputs, part_of_input, written_inputs
+from .proof import contradicts_itself
+from .rules import RuleCounts, suggestions
+from .rules.measured import SOLVED, measurement_of
+from .rules.sizes import one_step
+from .runner import RunConditions, TrialOutcome, TrialRunner
+from .synthesis import Synthesis, with_parts
+from .values import Group, Guess, Open, Origin, Progress, Size, Tensor, Text, Trial, edited
+from .wanted_sizes import with_wanted_sizes
+
+_OTHER_EVERY = 5
+"""Every so many tries one starts elsewhere, lest all follow a path that ends nowhere."""
+_MOST_SUGGESTED = 40
+"""Trials that one failure may suggest."""
+_CONSTRUCTED: Progress = (1, 0)
+"""How far a trial came whose model was constructed, and that failed before any operation had run."""
+_GUESSED: Progress = (3, 0)
+_SYNTHESISED: Progress = (2, 0)
+_NEARLY: Progress = (1, 1_000_000)
+"""How far a trial counts to have come that ran until its duck values were replaced."""
+_NEAR = 12
+"""For how many of its suggestions it does."""
+_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 100, 600.0
+_NUMBERS = re.compile(r"\d+")
+_UNIFORM = 4
+"""Where distinct sizes lead nowhere everything has this one: what was to be equal then is."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The arguments that a search found, and what it cost."""
+
+    init: str | None
+    inputs: str | None
+    tries: int
+    milliseconds: float
+    error: BaseException | None = None
+    """What the furthest trial ended with, where no inputs were found that the model runs with."""
+    fails: bool = False
+    """Whether the model fails whatever its inputs are: ``inputs`` are then those with which it gets furthest."""
+    rules: Mapping[str, RuleCounts] = field(default_factory=dict)
+
+
+class Search:
+    """A best-first search for arguments with which a model can be constructed and run."""
+
+    def __init__(self, module: ModuleType, conditions: RunConditions, budget: Budget) -> None:
+        self._facts = TargetFacts(module, conditions.places)
+        self._sizes = conditions.sizes
+        self._budget = budget
+        self._runner = TrialRunner(module, conditions, self._part)
+        self._waiting: list[tuple[int, int, int, int, int, Trial]] = []
+        self._elsewhere: deque[Trial] = deque()
+        self._order = itertools.count()
+        self._best_place: dict[Trial, tuple[int, int, int, int]] = {}
+        """Of each trial that waits, or has waited."""
+        self._begun: set[Trial] = set()
+        self._nearly: set[Trial] = set()
+        """Those that ran with duck values, and are now without: if these fail, there is little left to change."""
+        self._failures: Counter[tuple[Progress, int, str]] = Counter()
+        self._counts: defaultdict[str, RuleCounts] = defaultdict(RuleCounts)
+        self._guessed: Trial | None = None
+        self._guess_progress: Progress = (0, 0)
+        self._unconfirmed: Trial | None = None
+        self._furthest: tuple[Trial, TrialOutcome] | None = None
+        self._init: str | None = None
+
+    def begin_with(self, guess: Recipe) -> None:
+        """Try ``guess`` first, which was found before an edit."""
+        self._guessed = Trial(Text(guess.init), None if guess.inputs is None else written_inputs(guess.inputs))
+        self._push(_from(self._guessed, "what was found before"), _GUESSED, 0)
+
+    def of_target(self, target: Any, name: str) -> SearchResult:
+        """Search arguments for a class or factory, and inputs for the model that it returns."""
+        names, module = self._facts.names, self._facts.module
+        names.read(body_of(target))
+        first = first_init(target, name, names, module)
+        self._facts.optional = optional_arguments(target, names, module)
+        self._facts.further = further_arguments(target, names)
+        self._facts.defaults = other_defaults(target)
+        self._push(Trial(first), (0, 0), 0)
+        self._elsewhere.append(_from(Trial(_alike(first), None, _UNIFORM), "one size for everything"))
+        return self._result()
+
+    def of_model(self, init: str) -> SearchResult:
+        """Search inputs for the model that ``init`` constructs."""
+        self._init = init
+        self._push(Trial(Text(init)), (0, 0), 0)
+        return self._result()
+
+    def _part(self, open_: Open, name: str) -> Guess:
+        is_plain = not is_configuration(open_.name)
+        if name in ("weight", "bias") and is_plain:
+            # A layer's tensors, rather than whether it has some.
+            return Open(name, 2)
+        if name == "shape" and not open_.is_input and is_plain:
+            return Open(name, open_.size)
+        return part_of_input(open_, name) if open_.is_input else self._facts.names.of(name)
+
+    def _result(self) -> SearchResult:
+        inputs = None
+        try:
+            with self._budget.enforced():
+                inputs = self._first_that_runs()
+        except OutOfTimeError:
+            pass
+        except Exception:
+            # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
+            # was found so far counts; why no more was goes to the log.
+            traceback.print_exc()
+        if inputs is None and self._unconfirmed is not None and self._unconfirmed.inputs is not None:
+            self._count_find(self._unconfirmed)
+            self._init, inputs = self._unconfirmed.init_text, self._unconfirmed.inputs.text
+        fails = inputs is None and self._fails()
+        found = self._guessed if inputs is None and self._holds_guess() else None
+        if fails and self._furthest is not None:
+            found = self._furthest[0]
+        if found is not None and found.inputs is not None:
+            self._init, inputs = found.init_text, found.inputs.text
+        error = None if self._furthest is None else self._furthest[1].error
+        return SearchResult(
+            self._init, inputs, self._budget.tries, self._budget.spent_ms, error, fails, dict(self._counts)
+        )
+
+    def _holds_guess(self) -> bool:
+        """Return whether no other inputs do better than those that were found before an edit."""
+        furthest = _CONSTRUCTED if self._furthest is None else self._furthest[1].progress
+        return self._guess_progress > _CONSTRUCTED and self._guess_progress >= furthest
+
+    def _fails(self) -> bool:
+        """Return whether the model is at fault for the failure of the trial that got furthest."""
+        budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF)
+        with suppress(Exception, OutOfTimeError), budget.enforced():
+            return self._is_contradiction(budget)
+        return False
+
+    def _is_contradiction(self, budget: Budget) -> bool:
+        def run(trial: Trial) -> TrialOutcome | None:
+            return self._runner.run(trial) if budget.begin_try() else None
+
+        return self._furthest is not None and contradicts_itself(*self._furthest, run, self._facts.places)
+
+    def _first_that_runs(self) -> str | None:
+        while (trial := self._next()) is not None and self._budget.begin_try():
+            try:
+                trial = self._with_inputs(trial)
+                outcome = self._runner.run(trial)
+            except Exception as error:
+                # A layer may have an unknown for its name, or a property that raises: this model cannot be called.
+                outcome = replace(self._runner.construct(trial), error=error)
+            self._count_progress(trial, outcome)
+            if outcome.model is not None and self._init is None:
+                self._note_constructed(trial, outcome)
+            if outcome.error is None or _needs_data(outcome.error):
+                if not trial.is_concrete or trial.inputs is None:
+                    self._push_synthesised(trial, outcome)
+                    continue
+                refuted = self._refuted(trial, outcome)
+                if refuted is None:
+                    self._count_find(trial)
+                    return self._as_wanted(trial)
+                # As far as fake tensors can say it runs: that counts if nothing else does.
+                self._unconfirmed = self._unconfirmed or trial
+                outcome = refuted
+            if trial == self._guessed:
+                self._guess_progress = outcome.progress
+            elif self._furthest is None or outcome.progress > self._furthest[1].progress:
+                self._furthest = trial, outcome
+            self._suggest(trial, outcome)
+        return None
+
+    def _push_synthesised(self, trial: Trial, outcome: TrialOutcome) -> None:
+        """Let the trial run again, without duck values."""
+        concrete = self._synthesised(trial, outcome)
+        self._nearly.add(concrete)
+        self._push(concrete, _SYNTHESISED, 0)
+
+    def _refuted(self, trial: Trial, outcome: TrialOutcome) -> TrialOutcome | None:
+        """Return how a trial fails with data that needs some to go on; None if it does not, or that is unknown."""
+        if outcome.error is None:
+            return None
+        with_data = self._runner.run_with_data(trial)
+        return None if with_data is None or with_data.error is None else with_data
+
+    def _as_wanted(self, trial: Trial) -> str:
+        """Return the inputs of a trial that runs, in the user's sizes as far as it runs with them."""
+        with suppress(OutOfTimeError):
+            trial = with_wanted_sizes(trial, self._sizes, self._runs)
+        assert trial.inputs is not None
+        self._init = trial.init_text
+        return trial.inputs.text
+
+    def _runs(self, trial: Trial) -> bool:
+        if not self._budget.begin_try():
+            return False
+        error = self._runner.run(trial).error
+        return error is None or _needs_data(error)
+
+    def _note_constructed(self, trial: Trial, outcome: TrialOutcome) -> None:
+        """Remember how the model can be constructed, if it can without a duck value."""
+        concrete = replace(self._synthesised(trial, outcome), inputs=None)
+        if concrete.is_concrete and self._runner.construct(concrete).model is not None:
+            self._init = concrete.init.text
+
+    def _next(self) -> Trial | None:
+        if self._elsewhere and (not self._waiting or self._budget.tries % _OTHER_EVERY == _OTHER_EVERY - 1):
+            return self._elsewhere.popleft()
+        while self._waiting:
+            trial = heapq.heappop(self._waiting)[-1]
+            if trial not in self._begun:
+                self._begun.add(trial)
+                return trial
+        return None
+
+    def _push(self, trial: Trial, progress: Progress, rank: int, repeats: int = 0) -> None:
+        """Let a trial wait for its turn.
+
+        ``repeats`` is how often a try ended as the one that suggests this: new errors say more than old ones.
+        """
+        place = (-progress[0], -progress[1], repeats, rank)
+        if trial not in self._best_place or place < self._best_place[trial]:
+            self._best_place[trial] = place
+            heapq.heappush(self._waiting, (*place, next(self._order), trial))
+
+    def _with_inputs(self, trial: Trial) -> Trial:
+        """Return ``trial`` with inputs, if its model can be constructed."""
+        if trial.inputs is not None:
+            return trial
+        model = self._runner.construct(trial).model
+        if model is None:
+            return trial
+        given = first_inputs(model)
+        if trial.uniform:
+            given = Group("inputs", tuple((key, _alike(part)) for key, part in given.items))
+        else:
+            self._elsewhere += _other_starts(trial, given, model)
+        return replace(trial, inputs=given)
+
+    def _synthesised(self, trial: Trial, outcome: TrialOutcome) -> Trial:
+        return Synthesis(outcome.uses, self._facts.module).of_trial(trial)
+
+    def _suggest(self, trial: Trial, outcome: TrialOutcome) -> None:
+        error = outcome.error
+        failure = (outcome.progress, *self._place_and_text(error))
+        repeats = self._failures[failure]
+        self._failures[failure] += 1
+        if error is None or (isinstance(error, (NameError, ImportError)) and not isinstance(error, UnboundLocalError)):
+            return
+        detailed = with_parts(trial, outcome.uses)
+        self._runner.note_same(trial.init, detailed.init)
+        evidence = Evidence(detailed, outcome, error, self._facts, lambda: self._synthesised(trial, outcome))
+        counted, measurement = set(), measurement_of(evidence)
+        for rank, (name, other) in enumerate(itertools.islice(suggestions(evidence), _MOST_SUGGESTED)):
+            if name not in counted:
+                counted.add(name)
+                self._counts[name].calls += 1
+            is_near = trial in self._nearly and rank < _NEAR
+            origin = Origin((*trial.origin.rules, name), outcome.progress, measurement)
+            # A probe fails as the trial before it does, which is no reason to let wait what it showed.
+            times = 0 if name == SOLVED else repeats
+            self._push(replace(other, origin=origin), _NEARLY if is_near else outcome.progress, rank, times)
+
+    def _place_and_text(self, error: BaseException | None) -> tuple[int, str]:
+        """Return where in the user's code ``error`` was raised, and its text but for numbers."""
+        if error is None:
+            return 0, ""
+        frames = own_frames(error.__traceback__, self._facts.places)
+        return frames[0][1] if frames else 0, _NUMBERS.sub("#", text_of(error))
+
+    def _count_progress(self, trial: Trial, outcome: TrialOutcome) -> None:
+        if trial.origin.rules and outcome.progress > trial.origin.progress:
+            self._counts[trial.origin.rules[-1]].further += 1
+
+    def _count_find(self, trial: Trial) -> None:
+        for name in dict.fromkeys(trial.origin.rules):
+            self._counts[name].finds += 1
+
+
+def _from(trial: Trial, name: str) -> Trial:
+    """Return a trial that no failure suggested."""
+    return replace(trial, origin=Origin((*trial.origin.rules, name)))
+
+
+def _needs_data(error: BaseException) -> bool:
+    """Return whether only data could tell how the run would go on: it went as far as fake tensors can go."""
+    return isinstance(error, WITHOUT_DATA) or "not supported for tensor subclasses" in text_of(error)
+
+
+def _alike(part: Guess) -> Guess:
+    """Return the part with the size that everything has."""
+    if isinstance(part, Open):
+        return replace(part, size=_UNIFORM)
+    if isinstance(part, Size):
+        return Size(_UNIFORM)
+    if isinstance(part, Tensor):
+        return replace(part, shape=(_UNIFORM,) * 4)
+    if isinstance(part, Group):
+        return replace(part, items=tuple((key, _alike(inner)) for key, inner in part.items))
+    return part
+
+
+def _other_starts(trial: Trial, given: Group, model: torch.nn.Module) -> Iterator[Trial]:
+    """Yield other inputs to begin with: lists, single steps, what layers take, one size."""
+    first = replace(trial, inputs=given)
+    for lists in lists_of_inputs(model, given):
+        yield _from(replace(trial, inputs=lists), "inputs as lists")
+    step = edited(first, one_step(first))
+    if step != first:
+        yield _from(step, "one step of each sequence")
+    for tensor in other_inputs(model):
+        items = tuple((key, tensor if isinstance(part, Tensor) else part) for key, part in given.items)
+        yield _from(replace(trial, inputs=Group("inputs", items)), "one tensor for all inputs")
+    uniform = Group("inputs", tuple((key, _alike(part)) for key, part in given.items))
+    yield _from(replace(trial, inputs=uniform), "one size for all inputs")

@@ -1,0 +1,174 @@
+"""Proof that a model fails whatever its inputs are: then its failure is reported, and is none of the search's.
+
+Two sizes that do not fit, and of which neither follows a number that was guessed, are the model's own. A guessed number
+is known to be without influence if the model fails with others in the same place by the same sizes, or cannot have
+others: a layer with weights refuses them before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Literal
+
+import torch
+
+from ..building.failures import text_of
+from ..locations.source_map import Places
+from .evidence import own_frames
+from .priors.inputs import optional_inputs
+from .priors.tables import BATCH
+from .rules.ranks_dtypes import of_rank
+from .rules.sizes import BROADCASTING, misfit_of
+from .runner import TrialOutcome
+from .values import Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
+
+Run = Callable[[Trial], TrialOutcome | None]
+"""What comes of a trial; None if there is no time left for it."""
+_Unfit = frozenset[tuple[int, int, int]]
+"""Which dimension, counted from the last, has which two sizes that should be one."""
+_Number = tuple[Path, int]
+"""A dimension of an input, or with the index 0 an input that is a number."""
+_Effect = Literal["same", "refused", "other", "unknown"]
+"""What comes of other numbers: the same failure, one of a layer that does not take them, something that shows that they
+matter, or nothing that tells."""
+_CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3 * old, lambda old: old + 1)
+_LARGEST_RANK = 5
+_BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
+"""What torch's recurrent layers say, which look at sizes before they call a function."""
+
+
+def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: Places) -> bool:
+    """Return whether a failed trial would fail in the same place with any inputs.
+
+    False wherever that is not known.
+    """
+    model = outcome.model
+    if model is None or not _unfit(outcome) or not _is_all_sizes(trial):
+        return False
+    effects = _Effects(outcome, run, places)
+    options = optional_inputs(model, trial.inputs)
+    if any(effects.of(changed(trial, ("inputs", key), guess)) != "same" for key, guess in options):
+        return False
+    if effects.of(*_of_other_ranks(trial)) == "other":
+        return False
+    refused = 0
+    for alike in _numbers(trial):
+        together = effects.of(*(_with(trial, alike, change) for change in _CHANGES))
+        alone = [effects.of(_with(trial, [number], _CHANGES[0])) for number in alike] if len(alike) > 1 else [together]
+        if "other" in (together, *alone) or (together == "unknown" and "unknown" in alone):
+            return False
+        # Those that nothing is known of alone have to be equal: together they are one number.
+        refused += alone.count("refused") + (together == "refused" and "unknown" in alone)
+    # Of two that are refused the sum may be what a layer takes.
+    return effects.is_repeated and refused < 2
+
+
+class _Effects:
+    """What other numbers change in a failure."""
+
+    def __init__(self, outcome: TrialOutcome, run: Run, places: Places) -> None:
+        self._first = outcome
+        self._run = run
+        self._places = places
+        self._unfit = _unfit(outcome)
+        self._place = self._place_of(outcome)
+        self.is_repeated = False
+        """Whether any trial failed in the same place."""
+
+    def of(self, *trials: Trial) -> _Effect:
+        """Run them all: some may be refused for being no multiple of something."""
+        effects = {self._of(trial) for trial in trials}
+        return next((effect for effect in ("other", "same", "refused") if effect in effects), "unknown")
+
+    def _of(self, trial: Trial) -> _Effect:
+        came = self._run(trial)
+        if came is None or came.error is None:
+            return "other"
+        is_there, is_as_far = self._place_of(came) == self._place, came.progress >= self._first.progress
+        if is_there and self._unfit & _unfit(came):
+            self._unfit &= _unfit(came)
+            self.is_repeated = True
+            return "same"
+        if is_as_far and (_unfit(came) or not is_there):
+            return "other"
+        # It fails earlier, or there for another reason, as for its rank.
+        return "refused" if not is_as_far and _is_by_weights(came) else "unknown"
+
+    def _place_of(self, outcome: TrialOutcome) -> tuple[object, ...]:
+        assert outcome.error is not None
+        return tuple((frame.f_code, line) for frame, line in own_frames(outcome.error.__traceback__, self._places))
+
+
+def _is_all_sizes(trial: Trial) -> bool:
+    """Return whether nothing was guessed but inputs that are tensors and numbers."""
+    is_said = isinstance(trial.init, Text) or not trial.init.parts
+    parts = [part for path, part in leaves(trial) if path[0] == "inputs"]
+    return is_said and bool(parts) and all(isinstance(part, (Tensor, Size)) for part in parts)
+
+
+def _numbers(trial: Trial) -> Iterator[list[_Number]]:
+    """Yield the numbers of the inputs, equal ones together: they may have to be."""
+    alike = defaultdict(list)
+    for path, part in leaves(trial):
+        if isinstance(part, Tensor):
+            for index, size in enumerate(part.shape):
+                alike[size].append((path, index))
+        elif isinstance(part, Size):
+            alike[part.value].append((path, 0))
+    yield from alike.values()
+
+
+def _with(trial: Trial, group: list[_Number], change: Callable[[int], int]) -> Trial:
+    for path, index in group:
+        part = part_at(trial, path)
+        if isinstance(part, Tensor):
+            trial = changed(trial, path, with_dimension(part, index, change(part.shape[index])))
+        elif isinstance(part, Size):
+            trial = changed(trial, path, Size(change(part.value)))
+    return trial
+
+
+def _of_other_ranks(trial: Trial) -> list[Trial]:
+    """Return trials with inputs of another rank: each alone, and all of one rank."""
+    given, found = tensors(trial), []
+    for by in range(1 - _LARGEST_RANK, _LARGEST_RANK):
+        found += [_with_rank(trial, [each], by, by_sizes) for each in given for by_sizes in (False, True)]
+        for rank in sorted({len(tensor.shape) for _, tensor in given}):
+            found.append(_with_rank(trial, [each for each in given if len(each[1].shape) == rank], by, True))
+    return [other for other in dict.fromkeys(found) if other != trial]
+
+
+def _with_rank(trial: Trial, given: list[tuple[Path, Tensor]], by: int, by_sizes: bool) -> Trial:
+    """Return the trial with more dimensions, of which the last sizes stay, or the channels."""
+    for path, tensor in given:
+        rank = len(tensor.shape) + by
+        if 0 < rank <= _LARGEST_RANK:
+            other = replace(tensor, shape=((BATCH,) * by + tensor.shape)[-rank:]) if by_sizes else of_rank(tensor, rank)
+            trial = changed(trial, path, other)
+    return trial
+
+
+def _is_by_weights(outcome: TrialOutcome) -> bool:
+    """Return whether it is parameters that sizes do not fit."""
+    call = outcome.failing
+    by_weights = call is None or any(isinstance(value, torch.nn.Parameter) for value in call.args)
+    return by_weights and bool(_unfit(outcome))
+
+
+def _unfit(outcome: TrialOutcome) -> _Unfit:
+    """Return sizes that should be equal in what raised; none where they are not known."""
+    call = outcome.failing
+    if call is None:
+        match = _BY_PYTHON.search(text_of(outcome.error)) if outcome.error is not None else None
+        return frozenset() if match is None else frozenset({(0, int(match.group(2)), int(match.group(1)))})
+    name, given = call.name.strip("_"), [value for value in call.args if isinstance(value, torch.Tensor)]
+    if len(given) == 2 and BROADCASTING.fullmatch(name):
+        pairs = zip_longest(reversed(given[0].shape), reversed(given[1].shape), fillvalue=1)
+        unfit = ((index, *pair) for index, pair in enumerate(pairs))
+        return frozenset(each for each in unfit if each[1] != each[2] and 1 not in each[1:])
+    misfit = misfit_of(call)
+    return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})

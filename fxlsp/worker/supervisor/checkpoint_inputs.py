@@ -1,0 +1,168 @@
+"""What a load has looked at, and whether it would see the same now."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+from ...wire.frames import text_digest
+from ..loading.loader import Loader
+from ..locations.source_map import is_installed, is_ours, is_torch
+from ..locations.sources import Sources
+from ..sandbox.audit import is_in_scratch, observe
+
+_LISTS = ("os.listdir", "os.scandir")
+_SYSTEM = ("/proc/", "/dev/", "/sys/")
+_READERS = ("linecache.py", "tokenize.py")
+"""Of the standard library: they read Python files, of which those that are executed are compared by their texts."""
+
+_stat = os.stat
+_ANY = "*"
+"""In the place of a name that is looked for in a folder: all of its names count."""
+
+
+class Premises:
+    """Notes files that are opened, folders that are listed or searched for modules, and paths that are asked for.
+
+    What C code opens by itself is not seen, but for extension modules.
+    """
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._files: dict[str, tuple[int, ...] | None] = {}
+        """What the system says of each file's content; None where there was none."""
+        self._kinds: dict[str, int | None] = {}
+        """What was at each path."""
+        self._looked_for: dict[str, set[str]] = {}
+        """Names without endings, by folder."""
+        self._changed: dict[str, int | None] = {}
+        """When each of these folders had last changed, as of the first look."""
+        self._found: dict[str, frozenset[str]] = {}
+        """What there was of the names; filled when watching ends."""
+
+    @contextmanager
+    def watching(self) -> Iterator[Callable[[], None]]:
+        """While this lasts, or until the function that it gives is called, everything is noted."""
+
+        def stat_noted(path: Any, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> os.stat_result:
+            if dir_fd is None and isinstance(path, (str, os.PathLike)):
+                self._note_kind(path)
+            return _stat(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
+
+        def stop() -> None:
+            if os.stat is stat_noted:
+                os.stat = _stat
+            observe(None)
+            self._loader.on_lookup = None
+
+        os.stat = stat_noted
+        observe(self._note)
+        self._loader.on_lookup = self._note_lookup
+        try:
+            yield stop
+        finally:
+            stop()
+
+    def _note_kind(self, path: Any) -> None:
+        full = os.path.abspath(os.fspath(path))
+        if _counts(full):
+            self._kinds.setdefault(full, _kind(full))
+
+    def _note(self, event: str, args: tuple[Any, ...]) -> None:
+        if event == "ctypes.dlopen" and isinstance(args[0], str) and os.sep in args[0]:
+            self._note_file(args[0])
+        elif event == "open" and isinstance(args[0], (str, bytes, os.PathLike)) and not _reads_python(sys._getframe(2)):
+            self._note_file(os.fsdecode(args[0]))
+        elif event in _LISTS and not isinstance(args[0], int) and not _is_import(sys._getframe(2)):
+            self._note_folder(os.fsdecode(args[0] or "."), _ANY)
+
+    def _note_file(self, path: str) -> None:
+        full = os.path.abspath(path)
+        if _counts(full):
+            self._files.setdefault(full, _state(full))
+
+    def _note_folder(self, folder: str, name: str) -> None:
+        full = os.path.abspath(folder)
+        if not is_installed(os.path.join(full, "")) and not is_in_scratch(os.path.realpath(full)):
+            self._changed.setdefault(full, _changed(full))
+            self._looked_for.setdefault(full, set()).add(name)
+
+    def _note_lookup(self, name: str, folders: Iterable[str], spec: importlib.machinery.ModuleSpec | None) -> None:
+        for folder in folders:
+            self._note_folder(folder or ".", name.rpartition(".")[2])
+        if spec is not None and isinstance(spec.loader, importlib.machinery.ExtensionFileLoader):
+            self._note_file(spec.loader.path)
+
+    def settle(self) -> bool:
+        """To be called once nothing more is to be noted; False if something has changed meanwhile."""
+        if any(_changed(folder) != changed for folder, changed in self._changed.items()):
+            return False
+        self._found = {folder: _names(folder, looked_for) for folder, looked_for in self._looked_for.items()}
+        return True
+
+    def hold(self, texts: Mapping[str, str], but_for: str) -> bool:
+        """Whether everything is as it was. ``texts`` are the unsaved buffers now; a change of the file ``but_for`` does
+        not count."""
+        sources = Sources(texts)
+        return (
+            all(_kind(path) == kind for path, kind in self._kinds.items())
+            and all(_state(path) == state for path, state in self._files.items())
+            and all(self._finds_the_same(folder) for folder in self._found)
+            and all(
+                text_digest(sources.text(path) or "") == digest
+                for path, digest in self._loader.read.items()
+                if path != but_for
+            )
+        )
+
+    def _finds_the_same(self, folder: str) -> bool:
+        if _changed(folder) == self._changed[folder]:
+            return True
+        return _names(folder, self._looked_for[folder]) == self._found[folder]
+
+
+def _counts(path: str) -> bool:
+    """Whether a file may change while the interpreter stays the same."""
+    return not (path.startswith(_SYSTEM) or is_installed(path) or is_torch(path) or is_in_scratch(path))
+
+
+def _reads_python(frame: FrameType) -> bool:
+    """Whether a file is opened by what reads Python files."""
+    file = frame.f_code.co_filename
+    return is_ours(file) or _is_import(frame) or (is_installed(file) and os.path.basename(file) in _READERS)
+
+
+def _is_import(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith("<frozen importlib")
+
+
+def _kind(path: str) -> int | None:
+    with suppress(OSError, ValueError):
+        return stat.S_IFMT(_stat(path).st_mode)
+    return None
+
+
+def _state(path: str) -> tuple[int, ...] | None:
+    with suppress(OSError, ValueError):
+        found = _stat(path)
+        return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
+    return None
+
+
+def _changed(folder: str) -> int | None:
+    with suppress(OSError, ValueError):
+        return _stat(folder).st_mtime_ns
+    return None
+
+
+def _names(folder: str, looked_for: set[str]) -> frozenset[str]:
+    with suppress(OSError):
+        listed = os.listdir(folder)
+        return frozenset(listed if _ANY in looked_for else (n for n in listed if n.partition(".")[0] in looked_for))
+    return frozenset()

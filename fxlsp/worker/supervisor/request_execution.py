@@ -1,0 +1,47 @@
+"""Carrying out a request in a process that was made for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from ...wire.messages import FailureMessage, ReportMessage, Stage, TraceRequest
+from ..building.targets import is_settled
+from ..processes.side_process import RecoveryRunner
+from ..sandbox.argv import let_arguments_be_missing
+from ..trace.job import Job
+from ..trace.load import RequestLoad, SayStage
+
+
+def carry_out(
+    request: TraceRequest, second: RecoveryRunner, send: Callable[[bytes], None]
+) -> ReportMessage | FailureMessage:
+    """The answer to a request; ``send`` takes the frames to send before it."""
+    load = load_of(request, say_stages(request, send))
+    if is_settled(request):
+        second.begin(request)
+    load.run()
+    return Job(load).run(second)
+
+
+def job_of(request: TraceRequest, say_stage: SayStage) -> Job:
+    """The job of a request."""
+    load = load_of(request, say_stage)
+    load.run()
+    return Job(load)
+
+
+def load_of(request: TraceRequest, say_stage: SayStage) -> RequestLoad:
+    """What is to be loaded for a request, in a process that now passes for the script that it names."""
+    sys.argv = [request.target.file or request.target.module or ""]
+    let_arguments_be_missing()
+    return RequestLoad(request, say_stage)
+
+
+def say_stages(request: TraceRequest, send: Callable[[bytes], None]) -> SayStage:
+    """Sends the stages of a request as it enters them."""
+    return lambda name: send(Stage(request.id, name).encoded())
+
+
+def say_nothing(stage: str) -> None:
+    """The stages of the second pass are nobody's business."""

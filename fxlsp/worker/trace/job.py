@@ -1,0 +1,266 @@
+"""One trace from its request to its report: load, build, the plain pass beside the recovering pass, merge.
+
+The plain pass reports whether ``torch.fx`` can trace the model, and what graph it makes. The recovering pass works on a
+model of its own that the plain pass does not change. It maps a model that cannot be traced, and finds where a graph
+that was made does something else than the model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+
+import torch
+
+from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
+from ...report.problems import Failure, Problem
+from ...report.report import Report
+from ...wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
+from ..building.builder import FakesFailedError, NoModelError, Target, unwrapped
+from ..building.targets import guess_of, targets_of
+from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
+from ..loading.loader import third_party
+from ..plain_pass.feeding import Feed, Subject, prepared
+from ..plain_pass.tracer import ModulePathTracer
+from ..processes.fallback_report import ENDED_EARLY
+from ..processes.side_process import NoResultError, RecoveryRunner, SideTask
+from ..recovery.merge_reports import better, both, recovered_message
+from ..recovery.recovering_pass import Recovered, recover
+from ..recovery.tracer import RecoveringTracer
+from ..search.api import RecipeSearch
+from ..search.runner import RunConditions
+from .guess_severity import downgraded
+from .load import Made, ModelFactory, RequestLoad
+from .plain_pass import PlainPass
+from .user_tracer import UserTracer
+
+_SHARE_OF_TIME = 0.8
+"""Of the time limit, after which the recovering pass is given up."""
+_REAL_ELEMENTS = 2**28
+"""A model is built with data for the recovering pass if it has no more parameters than this (1 GiB of float32)."""
+
+
+class Job:
+    """A trace request, carried out in a process of its own."""
+
+    def __init__(self, load: RequestLoad) -> None:
+        """``load`` has run."""
+        self._models = ModelFactory(load)
+        self._request = load.request
+        self._target, *self._alternatives = targets_of(load.request)
+        self._guess = guess_of(load.request)
+        self._limits = load.request.limits
+        self._places = load.places
+        self._loader = load.loader
+        self._sizes = load.request.sizes
+        self._tracer = UserTracer(load.request.tracer, self._loader, str(self._target))
+        self._timing = load.timing
+        self._loaded_before = load.loaded_before
+
+    # The messages of both processes.
+
+    def run(self, runner: RecoveryRunner) -> ReportMessage | FailureMessage:
+        """The ``report`` or ``failure`` message; no exception of the user's code escapes.
+
+        ``runner`` carries out the recovering pass of the same request.
+        """
+        try:
+            return self._reported(self._report(runner))
+        except NoModelError as none:
+            return FailureMessage(self._request.id, none.failure.to_json(), self._reads(), self._imports())
+
+    def recover(self) -> RecoveredMessage:
+        """What the recovering pass found, for the process that makes the report.
+
+        Raises:
+            NoModelError: there is no model; the process of the plain pass reports why.
+        """
+        first = self._recovered()
+        if not first.needs_data or first.elements > _REAL_ELEMENTS:
+            return recovered_message(first)
+        # Only data can decide: once more, with data.
+        self._loader.forget()
+        return recovered_message(better(first, self._recovered_once(built_really=True, with_data=True)))
+
+    def _reported(self, report: Report) -> ReportMessage:
+        report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
+        if report.recipe.source == "search" and not self._target.fails:
+            problems = tuple(downgraded(problem, self._target) for problem in report.problems)
+            report = replace(report, problems=problems)
+        return ReportMessage(self._request.id, report.to_json(), self._reads(), self._imports())
+
+    def _reads(self) -> tuple[FileRead, ...]:
+        return tuple(FileRead(path, digest) for path, digest in self._loader.read.items())
+
+    def _imports(self) -> tuple[str, ...]:
+        return tuple(third_party(self._loaded_before))
+
+    # The flow: load, build, the plain pass beside the recovering pass, merge.
+
+    def _report(self, runner: RecoveryRunner) -> Report:
+        """By the first recipe that works.
+
+        Raises:
+            NoModelError: none does; of a recipe in the model's own file, else for want of any other.
+        """
+        failures: list[tuple[Target, NoModelError]] = []
+        targets = (self._target, *self._alternatives)
+        for target in targets:
+            self._target = target
+            try:
+                return self._report_of_target(runner, is_last=target is targets[-1])
+            except NoModelError as none:
+                self._loader.forget()
+                failures.append((target, none))
+                if none.failure.code == BAD_TRACER:
+                    # No other recipe mends that.
+                    raise
+        raise _summary_of(failures)
+
+    def _report_of_target(self, runner: RecoveryRunner, is_last: bool) -> Report:
+        try:
+            return self._attempt(runner, really=False, is_last=is_last)
+        except FakesFailedError:
+            self._loader.forget()
+            return self._attempt(runner, really=True, is_last=is_last)
+
+    def _attempt(self, runner: RecoveryRunner, really: bool, is_last: bool) -> Report:
+        made = self._completed(really)
+        make_tracer = self._make_tracer()
+        other_mode = self._other_mode(made.built.model, make_tracer, runner)
+        if other_mode is not None and other_mode.has_changed_model:
+            self._loader.forget()
+            made = self._models.build(self._target, really)
+            make_tracer = self._make_tracer()
+        feed = self._feed(made, is_last)
+        # What was found out on the way is not to be found out twice, perhaps differently.
+        runner.begin(replace(self._request, recipe=RecipeRequest.of(feed.recipe)))
+        with other_mode or nullcontext():
+            subject = Subject(str(self._target), made.built, made.builder.constructions, feed, made.mode, real=False)
+            plain_pass = PlainPass(subject, make_tracer(), self._places, self._timing)
+            plain = plain_pass.run(really, lambda: self._difference(other_mode))
+        runner.after_plain_pass(
+            lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.forget
+        )
+        try:
+            return both(plain, runner.result(self._seconds_left, self._limits.megabytes))
+        except NoResultError as none:
+            return self._alone(plain, none)
+
+    @property
+    def _seconds_left(self) -> float:
+        """What other processes may take until they are given up."""
+        return self._limits.seconds * _SHARE_OF_TIME - self._timing.seconds
+
+    def _alone(self, plain: Report, why: NoResultError) -> Report:
+        """The plain pass's report alone, with the problem that there is no other one."""
+        unknown = "whether the graph does what the model does" if plain.verdict.traceable else "what lies behind that"
+        message = f"The pass that goes on where torch.fx stops {why}: {unknown} is not known"
+        problem = Problem(DIED, severity_of(DIED), message, None, model=plain.target)
+        return replace(plain, problems=(*_certain(plain), problem))
+
+    # Loading and building.
+
+    def _completed(self, really: bool) -> Made:
+        """The model, with what a search finds where nothing says how to make or feed it.
+
+        A search leaves nothing behind but two texts: all that was loaded and made for it is made anew.
+        """
+        mode, builder, loaded = self._models.load(self._target, really)
+        lacking = RecipeSearch(
+            self._target, loaded, RunConditions(mode, self._places, really, self._sizes), self._guess
+        )
+        with self._timing.stage("search"):
+            found = lacking.making()
+        if found is None:
+            try:
+                with self._timing.stage("construct"):
+                    built = builder.build(loaded)
+            except NoModelError as refused:
+                with self._timing.stage("search"):
+                    found = lacking.instead(refused)
+                if found is None:
+                    raise
+            else:
+                with self._timing.stage("search"):
+                    found = lacking.feed(built)
+                if found is None:
+                    return Made(mode, builder, built)
+        self._target = found
+        self._loader.forget()
+        return self._models.build(self._target, really)
+
+    def _feed(self, made: Made, is_last: bool) -> Feed:
+        """The inputs of the plain pass.
+
+        Raises:
+            NoModelError: they cannot be made, and there is another recipe.
+        """
+        feed = prepared(self._target, made.built, made.mode, self._places, really=False)
+        if self._loader.has_assumed:
+            feed = replace(feed, recipe=replace(feed.recipe, source="search"))
+        if feed.problem is not None and not is_last:
+            raise NoModelError(Failure(str(self._target), feed.problem.code, feed.problem.message))
+        return feed
+
+    # The plain pass.
+
+    def _make_tracer(self) -> MakeTracer:
+        """Makes tracers for the model that has just been built.
+
+        Raises:
+            NoModelError: the settings name a tracer that cannot be used.
+        """
+        tracer = self._tracer.recorded_by(ModulePathTracer)
+        return lambda: tracer(self._places)
+
+    def _other_mode(
+        self, model: torch.nn.Module, make_tracer: MakeTracer, runner: RecoveryRunner
+    ) -> SideTask[ModeDifference] | None:
+        """The comparison of the graphs of train and eval mode, if the code of the model reads its mode."""
+        if not may_depend_on_mode(model, make_tracer):
+            return None
+        return runner.aside(lambda: mode_differences(model, self._places, make_tracer), ModeDifference)
+
+    def _difference(self, other_mode: SideTask[ModeDifference] | None) -> ModeDifference | None:
+        if other_mode is None:
+            return None
+        try:
+            return other_mode.result(self._seconds_left, self._limits.megabytes)
+        except NoResultError:
+            return None
+
+    # The recovering pass.
+
+    def _recovered(self) -> Recovered:
+        """The recovering pass on a model that was made as the plain pass's is."""
+        try:
+            return self._recovered_once(built_really=False, with_data=False)
+        except FakesFailedError:
+            self._loader.forget()
+            return self._recovered_once(built_really=True, with_data=False)
+
+    def _recovered_once(self, built_really: bool, with_data: bool) -> Recovered:
+        made = self._models.build(self._target, built_really)
+        # The view is of the model itself; what torch.fx does with a wrapper is the verdict.
+        built = unwrapped(made.built)
+        feed = prepared(self._target, built, made.mode, self._places, with_data)
+        subject = Subject(str(self._target), built, made.builder.constructions, feed, made.mode, real=with_data)
+        return recover(subject, self._places, self._tracer.recorded_by(RecoveringTracer))
+
+
+def _summary_of(failures: Sequence[tuple[Target, NoModelError]]) -> NoModelError:
+    """The failure to report where no recipe works: the model's own file's, with that of a call site beside it."""
+    own = next((none for target, none in failures if target.names_in is None), failures[-1][1])
+    for target, none in failures:
+        if target.names_in is not None and none is not own and own.failure.needs is not None:
+            lacks = f"What {os.path.basename(target.names_in)} makes it with does not help: {none.failure.message}"
+            return NoModelError(replace(own.failure, message=f"{own.failure.message}\n{lacks}"))
+    return own
+
+
+def _certain(plain: Report) -> Iterator[Problem]:
+    """The problems of the plain pass, but for operations that fail: the model itself may go another way."""
+    yield from (problem for problem in plain.problems if problem.code != OPERATION_FAILS)

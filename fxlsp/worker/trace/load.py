@@ -1,0 +1,167 @@
+"""Loading the files of a request, and building its models of them.
+
+The first load is that of the request's first target, with large tensors fake. A process may be forked in the middle of
+it, when the head of the target's file has run, and go on with another request for the same file (:mod:`.holding`).
+Nothing that a request says beyond that has had an effect until then.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ...wire.messages import TraceRequest
+from ..building.builder import Builder, Built, FakesFailedError, Loaded, NoModelError, Target
+from ..building.fake_tensors import new_fake_mode
+from ..building.targets import targets_of
+from ..loading.lazy_module import AfterHead, Execution
+from ..loading.loader import Loader, relative_level
+from ..locations.expressions import Expressions
+from ..locations.source_map import Places, is_installed
+from ..locations.sources import Sources
+from ..torch_private import FakeTensorMode
+from .timing import Timing
+
+SayStage = Callable[[str], None]
+
+
+class RequestLoad:
+    """The load of one request, carried out once by :meth:`run`, with all that was noted on the way."""
+
+    def __init__(self, request: TraceRequest, say_stage: SayStage) -> None:
+        """``request`` holds the texts of the unsaved buffers that it names."""
+        self.request = request
+        self.timing = Timing(say_stage)
+        self.loaded_before = dict(sys.modules)
+        self._sources = Sources(request.texts)
+        self._expressions = Expressions(self._sources)
+        self.places = Places(self._sources, self._expressions)
+        self.loader = Loader(self._sources, self._expressions, request.roots)
+        self.fake_mode = new_fake_mode()
+        self._target = next(targets_of(request))
+        self.builder = Builder(self._target, self.loader, self.places, self.fake_mode, really=False)
+        self._outcome: Loaded | NoModelError | FakesFailedError | None = None
+
+    def run(self) -> None:
+        """Load; what fails is raised by :meth:`loaded`."""
+        with self.timing.stage("load"):
+            try:
+                self._outcome = self.builder.load()
+            except (NoModelError, FakesFailedError) as error:
+                self._outcome = error
+
+    def pause_after_head(self, then: AfterHead) -> None:
+        """Call ``then`` when the head of the target's file has run."""
+        if self._target.file is not None:
+            self.loader.pause_after_head(self._target.file, then)
+
+    def is_of(self, target: Target) -> bool:
+        """Whether it is the load of ``target`` as well, which the builder is to make then."""
+        if _load_of(target) != _load_of(self._target):
+            return False
+        self._target = target
+        self.builder.become(target)
+        return True
+
+    def loaded(self) -> Loaded:
+        """The outcome; raises what :meth:`.building.Builder.load` raised."""
+        assert self._outcome is not None
+        if isinstance(self._outcome, Loaded):
+            return self._outcome
+        raise self._outcome
+
+    def may_become(self, request: TraceRequest, execution: Execution) -> bool:
+        """Whether the load of ``request`` would be what this one is after the head of the file, whose ``execution`` it
+        is, had all that was read stayed the same."""
+        target = next(targets_of(request))
+        path = self._target.file
+        if path is None or _before_head(request, target) != _before_head(self.request, self._target):
+            return False
+        sources = Sources(request.texts)
+        try:
+            tree = Expressions(sources).parsed(path)
+        except SyntaxError:
+            return False
+        before = self._expressions.parsed(path)
+        if relative_level(tree) != relative_level(before):
+            return False
+        return execution.head_of(tree, target.names_wanted) == execution.head_of(before, self._target.names_wanted)
+
+    def become(self, request: TraceRequest, execution: Execution, say_stage: SayStage) -> None:
+        """Go on as the load of ``request``, which :meth:`may_become` has said that it may be."""
+        self.request = request
+        self._target = next(targets_of(request))
+        assert self._target.file is not None
+        self._sources.become(request.texts)
+        self.places.forget(self._target.file)
+        self.builder.become(self._target)
+        self.loader.go_on(execution, self._target.file)
+        self.timing.restart("load", say_stage)
+
+
+class LoadedTarget(NamedTuple):
+    """What a target needs of the user's code, with what builds a model of it."""
+
+    mode: FakeTensorMode
+    builder: Builder
+    loaded: Loaded
+
+
+class Made(NamedTuple):
+    """A model, built for one pass."""
+
+    mode: FakeTensorMode
+    builder: Builder
+    built: Built
+
+
+class ModelFactory:
+    """Builds the models of one request; the files are loaded anew for each, but for the first load."""
+
+    def __init__(self, first: RequestLoad) -> None:
+        """``first`` has run."""
+        self._first: RequestLoad | None = first
+        self._loader = first.loader
+        self._places = first.places
+        self._timing = first.timing
+
+    def load(self, target: Target, really: bool) -> LoadedTarget:
+        """Load what ``target`` needs; tensors of every size are real if ``really``.
+
+        Raises:
+            NoModelError: the file does not parse, import or run.
+            FakesFailedError: it failed because of fake tensors.
+        """
+        first, self._first = self._first, None
+        if first is not None and not really and first.is_of(target):
+            return LoadedTarget(first.fake_mode, first.builder, first.loaded())
+        self._loader.forget()
+        mode = new_fake_mode()
+        builder = Builder(target, self._loader, self._places, mode, really)
+        with self._timing.stage("load"):
+            return LoadedTarget(mode, builder, builder.load())
+
+    def build(self, target: Target, really: bool) -> Made:
+        """Load what ``target`` needs, and make the model; raises what :meth:`load` and its builder raise."""
+        mode, builder, loaded = self.load(target, really)
+        with self._timing.stage("construct"):
+            return Made(mode, builder, builder.build(loaded))
+
+
+def _load_of(target: Target) -> tuple[object, ...]:
+    """What of a target makes a difference to loading it."""
+    return (target.file, target.module, target.names_in, target.outermost_name, sorted(set(target.names_in_recipe)))
+
+
+def _before_head(request: TraceRequest, target: Target) -> tuple[object, ...]:
+    """What of a request makes a difference before the head of its target's file has run, but for texts."""
+    return (
+        request.target.file,
+        request.roots,
+        target.names_in,
+        target.names_in and target.names_in_recipe,
+        # Installed files are executed as the workspace's are while they are open.
+        {path for path in request.texts if is_installed(os.path.realpath(path))},
+    )
