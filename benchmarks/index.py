@@ -30,8 +30,8 @@ from benchmarks.nearest_rank import percentile_95
 from dev.editor import Editor, editor
 from fxlsp.engine.index import Index
 from fxlsp.engine.indexing import file_offers, read_index
-from fxlsp.source.documents import Document, TextEdit, read_document
-from fxlsp.source.offers import may_offer, offers_of
+from fxlsp.source.models.file_summary import may_offer, offers_of
+from fxlsp.source.text.documents import Document, TextEdit, read_document
 
 T = TypeVar("T")
 

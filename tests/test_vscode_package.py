@@ -16,9 +16,9 @@ from fxlsp.answers.fixes.fix import Complaint
 from fxlsp.answers.fixes.offered import FIXERS
 from fxlsp.engine.settings import Settings
 from fxlsp.server.main import make_server
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Span
-from fxlsp.source.python_tree import python_tree
+from fxlsp.source.python.python_tree import python_tree
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 from tests.test_reference_pages import TABLES, rows
 
 PROJECT = Path(__file__).parents[1]

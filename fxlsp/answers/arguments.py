@@ -16,9 +16,9 @@ from fxlsp.answers.outline import outline
 from fxlsp.answers.runs import Run
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.graph import Output
-from fxlsp.source.edits import move
-from fxlsp.source.models import ModelClass
-from fxlsp.source.positions import Span
+from fxlsp.source.models.models import ModelClass
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 
 _KEYWORD = re.compile(r"\w\s*=(?!=)|\*\*")
 

@@ -18,7 +18,7 @@ from fxlsp.answers.targets import target_of
 from fxlsp.answers.traceindex import index_of
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.locations import Location
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 __all__ = ["Calls", "Item", "Reference", "incoming", "outgoing", "prepare"]
 

@@ -8,7 +8,7 @@ from fxlsp.answers.callsites import Ran
 from fxlsp.answers.outline import outline
 from fxlsp.answers.targets import Target, target_of
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.models import ModelClass
+from fxlsp.source.models.models import ModelClass
 
 
 def forward_target(snapshot: Snapshot, ran: Ran) -> Target | None:

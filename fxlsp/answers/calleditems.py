@@ -15,7 +15,7 @@ from fxlsp.answers.targets import Target, target_of
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.locations import Location
 from fxlsp.report.serialization import JsonObject
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from fxlsp.answers.calltree import Entry
 from fxlsp.answers.sightings import sightings_at
 from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.engine.store import ModelState, Snapshot
-from fxlsp.source.callees import module_name_at
-from fxlsp.source.positions import Span
+from fxlsp.source.python.cursor import module_name_at
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

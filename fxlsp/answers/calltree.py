@@ -10,7 +10,7 @@ from functools import cached_property
 from fxlsp.report.graph import ModuleCall
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(eq=False, slots=True)

@@ -17,8 +17,8 @@ from fxlsp.answers.tables import Table
 from fxlsp.answers.traceindex import index_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.report import Report
-from fxlsp.source.models import ModelClass
-from fxlsp.source.positions import Span
+from fxlsp.source.models.models import ModelClass
+from fxlsp.source.text.positions import Span
 
 
 def class_hover(snapshot: Snapshot, path: str, model: ModelClass) -> HoverText:

@@ -15,8 +15,8 @@ from fxlsp.answers.callsites import CallSite, Ran, call_site_at
 from fxlsp.answers.moduletree import place_of_module
 from fxlsp.answers.targets import Target, target_of
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Span
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fxlsp.report.graph import ModuleCall, Node, Output
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.sightings import Sighting
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 def expression_hover(sightings: Sequence[Sighting], focus: Focus, span: Span) -> HoverText:

@@ -10,9 +10,9 @@ from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.traceindex import index_of
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.graph import ModuleCall
-from fxlsp.source.edits import move
-from fxlsp.source.models import ForwardDef, ModelClass
-from fxlsp.source.positions import Span
+from fxlsp.source.models.models import ForwardDef, ModelClass
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 
 
 def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Run]:

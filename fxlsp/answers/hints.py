@@ -22,8 +22,8 @@ from fxlsp.answers.shapes import holds_tensor, output_text
 from fxlsp.answers.traceindex import TraceIndex, index_of
 from fxlsp.engine.store import Snapshot
 from fxlsp.report.graph import Output
-from fxlsp.source.edits import EditLog, move
-from fxlsp.source.positions import Span
+from fxlsp.source.text.edits import EditLog, move
+from fxlsp.source.text.positions import Span
 
 _Point = tuple[int, int]
 

@@ -16,8 +16,8 @@ from fxlsp.answers.problem_hover import problem_hover
 from fxlsp.answers.sightings import Sighting, sightings_at, sightings_of
 from fxlsp.answers.variables import holdings, variable_hover
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.attribute_paths import attribute_path_at
-from fxlsp.source.names import variable_at
+from fxlsp.source.python.attribute_paths import attribute_path_at
+from fxlsp.source.python.cursor_variable import variable_at
 
 
 def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fxlsp.answers.richtext import RichText, paragraphs
 from fxlsp.answers.tables import LINES, Table
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 Part = RichText | Table
 

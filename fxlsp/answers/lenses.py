@@ -14,8 +14,8 @@ from fxlsp.answers.recipe_choices import recipe_line
 from fxlsp.answers.runs import Run
 from fxlsp.answers.standing import NOT_TRUSTED, standing_text, states_of
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.models import ModelClass
-from fxlsp.source.positions import Span
+from fxlsp.source.models.models import ModelClass
+from fxlsp.source.text.positions import Span
 
 Action = Literal["retrace", "trust", "choose", "instance", "graph"]
 Place = Literal["name", "recipe", "graph", "forward"]

@@ -15,7 +15,7 @@ from fxlsp.answers.origins import STALE, is_stale, origins_of
 from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import path_text, runs_table
 from fxlsp.answers.shapes import flow_text
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 def modules_hover(modules: Sequence[Found], focus: Focus, span: Span) -> HoverText:

@@ -11,10 +11,10 @@ from fxlsp.answers.runs import Run
 from fxlsp.answers.traceindex import TraceIndex, index_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.graph import Module
-from fxlsp.source.attribute_paths import AttributePath
-from fxlsp.source.edits import move
-from fxlsp.source.models import ModelClass
-from fxlsp.source.positions import Span
+from fxlsp.source.models.models import ModelClass
+from fxlsp.source.python.attribute_paths import AttributePath
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.traceindex import TraceIndex, index_of
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.locations import Location
-from fxlsp.source.documents import Document
-from fxlsp.source.edits import EditLog, move
-from fxlsp.source.models import ModelClass
-from fxlsp.source.positions import Span
-from fxlsp.source.statements import statement_around
+from fxlsp.source.models.models import ModelClass
+from fxlsp.source.python.statements import statement_around
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.edits import EditLog, move
+from fxlsp.source.text.positions import Span
 
 _MOST_SHOWN = 500
 """Modules of one class; of a larger model the deepest are left out."""

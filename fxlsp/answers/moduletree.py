@@ -9,7 +9,7 @@ from itertools import groupby
 from fxlsp.report.graph import Module
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 _FEWEST_ALIKE = 3
 """Neighbours in a container from which on they are told as one."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from fxlsp.answers.events import Event
 from fxlsp.report.graph import Module
 from fxlsp.report.report import Report
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 class ModuleUse:

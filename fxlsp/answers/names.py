@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fxlsp.answers.outline import moved_since, outline
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.models import Factory, Instance, factories, instances
-from fxlsp.source.positions import Span
+from fxlsp.source.models.models import Factory, Instance, factories, instances
+from fxlsp.source.text.positions import Span
 
 
 def class_names(snapshot: Snapshot, path: str) -> dict[str, Span]:

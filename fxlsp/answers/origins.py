@@ -11,8 +11,8 @@ from fxlsp.answers.richtext import RichText, code, dotted, joined, words
 from fxlsp.engine.store import ModelState, Status
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
-from fxlsp.source.notebook_files import is_notebook
-from fxlsp.source.recipes import FoundRecipe, written
+from fxlsp.source.recipes.recipes import FoundRecipe, written
+from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 STALE = " (stale)"
 
@@ -31,7 +31,7 @@ _SHOWN = 2
 """Of how many models it is told where their shapes come from."""
 
 _IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\.""")
-"""As :func:`fxlsp.source.importing.import_expression` writes it."""
+"""As :func:`fxlsp.source.python.import_expressions.import_expression` writes it."""
 
 
 def is_stale(state: ModelState) -> bool:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.documents import Document
-from fxlsp.source.edits import EditLog, move
-from fxlsp.source.forwards import ForwardDef
-from fxlsp.source.models import ModelClass, model_classes
-from fxlsp.source.parameters import parameter_spans
-from fxlsp.source.positions import Span
+from fxlsp.source.models.forward_defs import ForwardDef
+from fxlsp.source.models.forward_parameters import parameter_spans
+from fxlsp.source.models.models import ModelClass, model_classes
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.edits import EditLog, move
+from fxlsp.source.text.positions import Span
 
 Mover = Callable[[Span], Span | None]
 """Takes a span of an older text to the text as it is now; None if it was edited away."""
@@ -28,7 +28,7 @@ class Outlined:
 
     model: ModelClass
     parameters: tuple[Span, ...]
-    """Those of its ``forward``, see :func:`~fxlsp.source.parameters.parameter_spans`."""
+    """Those of its ``forward``, see :func:`~fxlsp.source.models.forward_parameters.parameter_spans`."""
 
 
 def outline(snapshot: Snapshot, path: str) -> tuple[Outlined, ...]:

@@ -10,7 +10,7 @@ from fxlsp.answers.hovertext import HoverText
 from fxlsp.answers.problems import FileProblem, problems
 from fxlsp.answers.richtext import RichText
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.documents import Document
+from fxlsp.source.text.documents import Document
 
 
 def problem_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:

@@ -21,9 +21,9 @@ from fxlsp.report.merging import message_of_all
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.edits import move
-from fxlsp.source.ignores import is_ignored
-from fxlsp.source.positions import Span
+from fxlsp.source.python.ignores import is_ignored
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fxlsp.answers.fixes.fix import Edit
 from fxlsp.answers.origins import recipe_text
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.comments import recipe_comments
-from fxlsp.source.documents import Document
-from fxlsp.source.expressions import parse_expression, write
-from fxlsp.source.models import Factory, Instance, ModelClass, factories, header_of, instances, model_classes
-from fxlsp.source.recipes import recipe_of
+from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, header_of, instances, model_classes
+from fxlsp.source.python.comments import recipe_comments
+from fxlsp.source.python.expressions import parse_expression, write
+from fxlsp.source.recipes.recipes import recipe_of
+from fxlsp.source.text.documents import Document
 
 
 class NotWritableError(Exception):

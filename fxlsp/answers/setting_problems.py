@@ -9,7 +9,7 @@ from fxlsp.answers.problems import FileProblem
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NOT_FED, Severity
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 def setting_problems(snapshot: Snapshot, path: str) -> list[FileProblem]:

@@ -6,10 +6,10 @@ from fxlsp.answers.fixes.comment_line import comment_above
 from fxlsp.answers.fixes.fix import Fix
 from fxlsp.answers.hover import hover
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.comments import comments_by_line
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Span
-from fxlsp.source.statements import statement_around
+from fxlsp.source.python.comments import comments_by_line
+from fxlsp.source.python.statements import statement_around
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 
 def shape_comment(snapshot: Snapshot, path: str, selected: Span) -> Fix | None:

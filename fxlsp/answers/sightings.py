@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fxlsp.answers.events import Place
 from fxlsp.answers.traceindex import TraceIndex, index_of
 from fxlsp.engine.store import ModelState, Snapshot
-from fxlsp.source.edits import move
-from fxlsp.source.positions import Span
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

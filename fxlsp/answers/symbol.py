@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from fxlsp.answers.modulesymbols import class_detail, module_symbols, shown_inst
 from fxlsp.answers.outline import outline
 from fxlsp.answers.symbol import Symbol
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.models import ModelClass
+from fxlsp.source.models.models import ModelClass
 
 
 def symbols(snapshot: Snapshot, path: str) -> list[Symbol]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from fxlsp.report.codes import NOT_LOADED
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
-from fxlsp.source.cells import Cells
-from fxlsp.source.documents import Document
-from fxlsp.source.python_syntax import SYNTAX_ERRORS, parsed_module
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.notebooks.cells import Cells
+from fxlsp.source.text.python_parser import SYNTAX_ERRORS, parsed_module
 
 
 def syntax_problems(document: Document) -> tuple[Problem, ...]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.locations import Location
-from fxlsp.source.documents import Document
-from fxlsp.source.edits import move
-from fxlsp.source.positions import Span
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

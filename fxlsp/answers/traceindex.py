@@ -14,7 +14,7 @@ from fxlsp.answers.shapes import dtypes
 from fxlsp.report.graph import Module, ModuleCall, Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 _KEPT_NODES = 50_000
 """Nodes of all reports whose index is kept; some tens of megabytes."""

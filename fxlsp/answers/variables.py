@@ -19,7 +19,7 @@ from fxlsp.answers.richtext import RichText, code, dotted, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import holds_tensor, output_text
 from fxlsp.answers.sightings import Sighting
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from fxlsp.answers.targets import Target, target_of
 from fxlsp.engine.index import Place
 from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.graph import Module
-from fxlsp.source.ancestry import Kind
-from fxlsp.source.class_statements import class_statements
-from fxlsp.source.documents import Document
-from fxlsp.source.fenced import is_block
-from fxlsp.source.syntax import span_of
+from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.python.class_statements import class_statements
+from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.syntax import span_of
 
 MOST_SYMBOLS = 128
 """More than anybody reads; what is left out comes with more letters."""

@@ -15,11 +15,11 @@ from fxlsp.engine.settings import Settings
 from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
-from fxlsp.source.documents import Document, read_document
-from fxlsp.source.models import ModelClass, factories, instances, model_classes
-from fxlsp.source.notebook_files import is_notebook
-from fxlsp.source.offers import may_offer
-from fxlsp.source.positions import Span
+from fxlsp.source.models.file_summary import may_offer
+from fxlsp.source.models.models import ModelClass, factories, instances, model_classes
+from fxlsp.source.text.documents import Document, read_document
+from fxlsp.source.text.notebooks.ipynb import is_notebook
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 
 from fxlsp.report.locations import Location
-from fxlsp.source.notebook_files import read_cells
-from fxlsp.source.positions import LineIndex
+from fxlsp.source.text.notebooks.ipynb import read_cells
+from fxlsp.source.text.positions import LineIndex
 
 _BEFORE = 2
 _AFTER = 1

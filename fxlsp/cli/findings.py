@@ -17,8 +17,8 @@ from fxlsp.report.problems import SCHEMA, Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.serialization import JsonObject
-from fxlsp.source.models import ModelClass
-from fxlsp.source.recipes import written
+from fxlsp.source.models.models import ModelClass
+from fxlsp.source.recipes.recipes import written
 
 Status = Literal["traced", "recovered", "covered", "failed", "skipped"]
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import TypeVar
 
 from fxlsp.report.locations import Location
-from fxlsp.source.cells import Cells
-from fxlsp.source.documents import read_document
-from fxlsp.source.notebook_files import is_notebook, read_cells
+from fxlsp.source.text.documents import read_document
+from fxlsp.source.text.notebooks.cells import Cells
+from fxlsp.source.text.notebooks.ipynb import is_notebook, read_cells
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from fxlsp.engine.analysis import Analysis, Candidate, analyse
 from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.documents import read_document
-from fxlsp.source.recipes import FoundRecipe, recipe_of
+from fxlsp.source.recipes.recipes import FoundRecipe, recipe_of
+from fxlsp.source.text.documents import read_document
 
 
 class RecipeError(Exception):

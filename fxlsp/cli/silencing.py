@@ -9,9 +9,9 @@ from dataclasses import replace
 from fxlsp.cli.candidates import FoundFile
 from fxlsp.cli.project import Projects
 from fxlsp.report.problems import Problem
-from fxlsp.source.documents import Document, read_document
-from fxlsp.source.ignores import is_ignored
-from fxlsp.source.positions import Span
+from fxlsp.source.python.ignores import is_ignored
+from fxlsp.source.text.documents import Document, read_document
+from fxlsp.source.text.positions import Span
 
 
 class Silencing:

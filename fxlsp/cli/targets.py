@@ -10,7 +10,7 @@ from pathlib import Path
 from fxlsp.cli.notebooks import overlays_of
 from fxlsp.report.codes import NOT_FOUND
 from fxlsp.report.problems import Failure
-from fxlsp.source.notebook_files import is_notebook
+from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 

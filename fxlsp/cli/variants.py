@@ -14,8 +14,8 @@ from fxlsp.cli.findings import Findings
 from fxlsp.cli.generations import Member, parents_of
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.expressions import dotted, first_of_chain, parse_expression
-from fxlsp.source.offers import Offers, offers_of
+from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.python.expressions import dotted, first_of_chain, parse_expression
 
 _MOST = 6
 """Traces for the sake of one class."""

@@ -8,8 +8,8 @@ from fxlsp.cli.exclusions import is_excluded
 from fxlsp.cli.targets import index_folders
 from fxlsp.engine.elsewhere import Elsewhere
 from fxlsp.engine.indexing import read_index
-from fxlsp.source.documents import Document
-from fxlsp.source.fenced import read_source
+from fxlsp.source.recipes.markdown_blocks import read_source
+from fxlsp.source.text.documents import Document
 
 
 class WorkspaceFiles:
@@ -23,7 +23,7 @@ class WorkspaceFiles:
     def document(self, path: str) -> Document:
         """
         Raises:
-            OSError, UnicodeDecodeError, SyntaxError: as :func:`~fxlsp.source.fenced.read_source`.
+            OSError, UnicodeDecodeError, SyntaxError: as :func:`~fxlsp.source.recipes.markdown_blocks.read_source`.
         """
         document = self._documents.get(path)
         if document is None:

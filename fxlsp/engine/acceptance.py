@@ -12,7 +12,7 @@ from fxlsp.engine.requests import Outcome
 from fxlsp.engine.session import Session
 from fxlsp.engine.store import ModelKey, ModelState, files_of
 from fxlsp.report.report import Report
-from fxlsp.source.documents import Document
+from fxlsp.source.text.documents import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from fxlsp.engine.elsewhere import Elsewhere
 from fxlsp.engine.index import Place
 from fxlsp.engine.settings import Settings
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.documents import Document
-from fxlsp.source.models import Factory, Instance, ModelClass, factories, instances, model_classes
-from fxlsp.source.positions import Span
-from fxlsp.source.recipes import FoundRecipe, best_first, recipe_of_setting, recipes_for
+from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, instances, model_classes
+from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipe_of_setting, recipes_for
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 _MOST_GUESTS = 3
 """Models of other files that are traced for the sake of one."""

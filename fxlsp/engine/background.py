@@ -18,9 +18,9 @@ from fxlsp.engine.reconciling import reconcile
 from fxlsp.engine.session import Session
 from fxlsp.engine.settings import Settings
 from fxlsp.engine.store import inside
-from fxlsp.source.ancestry import Kind
-from fxlsp.source.documents import Document, read_document
-from fxlsp.source.fenced import is_block
+from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.text.documents import Document, read_document
 
 MOST_FILES = 500
 """Of a larger workspace the rest waits until it is opened: planning takes time with every model that is known."""

@@ -12,7 +12,7 @@ from fxlsp.engine.pyproject import Pyproject
 from fxlsp.engine.settings import SettingProblem
 from fxlsp.engine.store import inside
 from fxlsp.report.codes import BAD_RECIPE
-from fxlsp.source.ancestry import Kind
+from fxlsp.source.models.class_hierarchy import Kind
 
 
 @lru_cache(maxsize=4)

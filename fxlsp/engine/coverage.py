@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fxlsp.report.report import Report
-from fxlsp.source.documents import Document
-from fxlsp.source.models import model_classes
+from fxlsp.source.models.models import model_classes
+from fxlsp.source.text.documents import Document
 
 
 def covered_classes(report: Report, document: Document, root: str) -> frozenset[str]:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from fxlsp.report.codes import DIED
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure
-from fxlsp.source.documents import Document, read_document
-from fxlsp.source.syntax import captures
+from fxlsp.source.text.documents import Document, read_document
+from fxlsp.source.text.syntax import captures
 from fxlsp.wire.messages import StackFrame, TraceRequest, WorkerDied
 
 _SIGNAL_WORDS = {

@@ -7,8 +7,8 @@ import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
-from fxlsp.source.documents import Document
-from fxlsp.source.fenced import file_of, read_source
+from fxlsp.source.recipes.markdown_blocks import file_of, read_source
+from fxlsp.source.text.documents import Document
 
 _MOST_TEXTS = 64
 """Each is kept with its tree."""

@@ -6,14 +6,14 @@ import os
 from collections.abc import Callable
 
 from fxlsp.engine.index import Index, Place
-from fxlsp.source.ancestry import Kind
-from fxlsp.source.call_sites import Subject, call_sites, makers_in
-from fxlsp.source.documents import Document
-from fxlsp.source.fenced import is_block
-from fxlsp.source.models import model_classes
-from fxlsp.source.offers import offers_of
-from fxlsp.source.recipes import FoundRecipe, best_first, recipes_for
-from fxlsp.source.translation import translated
+from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.models import model_classes
+from fxlsp.source.recipes.call_sites import Subject, call_sites, makers_in
+from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipes_for
+from fxlsp.source.recipes.requalify import translated
+from fxlsp.source.text.documents import Document
 
 ReadText = Callable[[str], Document | None]
 """The present text of a file of the workspace; None where it cannot be read."""

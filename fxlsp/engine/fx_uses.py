@@ -14,7 +14,7 @@ from fxlsp.engine.folders import exclusion_of
 from fxlsp.engine.python_files import IsExcluded, IsStopped, files_below, keep, never
 from fxlsp.engine.session import FxUse, Session
 from fxlsp.engine.store import inside
-from fxlsp.source.fx_uses import fx_use, may_use_fx
+from fxlsp.source.models.fx_usage import fx_use, may_use_fx
 
 _MOST_FILES = 5000
 """Of a larger workspace the rest is not looked at: whoever uses torch.fx there alone can say so in the settings."""

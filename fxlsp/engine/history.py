@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fxlsp.source.documents import Document, TextEdit
-from fxlsp.source.edits import EditLog
+from fxlsp.source.text.documents import Document, TextEdit
+from fxlsp.source.text.edits import EditLog
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 from fxlsp.engine.index import Index
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.bindings import How
-from fxlsp.source.documents import Document
-from fxlsp.source.expressions import free_names, parse_expression, substituted, write, write_arguments
-from fxlsp.source.importing import import_expression
-from fxlsp.source.offers import offers_of
-from fxlsp.source.scopes import scopes_of
+from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.python.bindings import How
+from fxlsp.source.python.expressions import free_names, parse_expression, substituted, write, write_arguments
+from fxlsp.source.python.import_expressions import import_expression
+from fxlsp.source.python.scopes import scopes_of
+from fxlsp.source.text.documents import Document
 
 _SOURCE_FOLDERS = ("", "src")
 """Below a workspace folder, where the imports of a trace are looked for."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fxlsp.engine.module_files import ModuleFiles
-from fxlsp.source.ancestry import Kind, external_kind
-from fxlsp.source.class_statements import enclosing_prefixes
-from fxlsp.source.offers import Definition, Offers
+from fxlsp.source.models.class_hierarchy import Kind, external_kind
+from fxlsp.source.models.file_summary import Definition, Offers
+from fxlsp.source.python.class_statements import enclosing_prefixes
 
 _MOST_STEPS = 12
 """Files through which a name is handed on, or classes between one and ``nn.Module``; a longer chain is a circle."""

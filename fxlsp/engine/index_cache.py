@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fxlsp.engine.index_files import IndexFile
-from fxlsp.source.offers import Offers
+from fxlsp.source.models.file_summary import Offers
 
 
 def content_digest(data: bytes) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import fxlsp
 from fxlsp.engine.user_folders import cache_folder, folder_digest, write_whole
-from fxlsp.source.offers import FORMAT
+from fxlsp.source.models.file_summary import FORMAT
 
 T = TypeVar("T")
 

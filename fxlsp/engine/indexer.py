@@ -12,10 +12,10 @@ from fxlsp.engine.exclusion import Exclusion
 from fxlsp.engine.indexing import file_offers
 from fxlsp.engine.reading import Reading
 from fxlsp.engine.session import Session
-from fxlsp.source.documents import Document
-from fxlsp.source.fenced import SUFFIX, file_of, is_block
-from fxlsp.source.notebook_files import is_notebook
-from fxlsp.source.offers import Offers, offers_of
+from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.recipes.markdown_blocks import SUFFIX, file_of, is_block
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 _log = logging.getLogger("fxlsp.engine")
 

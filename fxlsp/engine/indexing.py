@@ -12,10 +12,10 @@ from fxlsp.engine.index import Index
 from fxlsp.engine.index_cache import IndexCache, content_digest
 from fxlsp.engine.python_files import IsExcluded, IsStopped, files_below, keep, never
 from fxlsp.engine.unrelated_files import State, UnrelatedFiles
-from fxlsp.source.documents import Document
-from fxlsp.source.fenced import SUFFIX, block_name, code_blocks
-from fxlsp.source.notebook_files import is_notebook
-from fxlsp.source.offers import Offers, imported_modules, may_offer, offers_of
+from fxlsp.source.models.file_summary import Offers, imported_modules, may_offer, offers_of
+from fxlsp.source.recipes.markdown_blocks import SUFFIX, block_name, code_blocks
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 _MOST_FILES = 20_000
 """Of a larger folder the rest is not looked at."""

@@ -9,8 +9,8 @@ from typing import Any
 from fxlsp.engine.analysis import Analysis, Candidate, Guest
 from fxlsp.engine.index import Place
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.positions import Span
-from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.recipes.recipes import FoundRecipe
+from fxlsp.source.text.positions import Span
 
 _NOWHERE = Span(0, 0, 0, 0)
 """Of a recipe that an earlier session found: lines mean nothing in the text of this one."""

@@ -10,7 +10,7 @@ from fxlsp.engine.index import Place
 from fxlsp.engine.model_tables import DEADLY
 from fxlsp.engine.session import Session
 from fxlsp.engine.store import ModelKey, ModelState, Status
-from fxlsp.source.documents import Document
+from fxlsp.source.text.documents import Document
 
 FIRST_TRACES_MS = 2000.0
 """Worker time that the first traces of a file's models may take before the others wait for a hover or an edit."""

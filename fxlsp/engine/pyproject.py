@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from fxlsp.engine.toml_places import Entry, entries
 from fxlsp.report.locations import Location
-from fxlsp.source.positions import LineIndex
+from fxlsp.source.text.positions import LineIndex
 
 if sys.version_info >= (3, 11):
     import tomllib

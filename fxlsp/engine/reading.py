@@ -21,7 +21,7 @@ from fxlsp.engine.index import Index
 from fxlsp.engine.indexing import is_little, read_index
 from fxlsp.engine.process import Process
 from fxlsp.engine.reading_order import ANSWERS, OffersRead, Parsing, ReadAll, order
-from fxlsp.source.offers import Offers
+from fxlsp.source.models.file_summary import Offers
 from fxlsp.wire.frames import WireError
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from fxlsp.wire.vocabulary import Vocabulary, WireMessage
 
 if TYPE_CHECKING:
     from fxlsp.engine.exclusion import Exclusion
-    from fxlsp.source.offers import Offers
+    from fxlsp.source.models.file_summary import Offers
 
 _NICENESS = 5
 """Traces, and whatever the user waits for, come first; but a training run on every core does not stop the reading."""
@@ -68,7 +68,8 @@ class OffersRead(WireMessage):
 
     type: ClassVar[str] = "offers"
     files: dict[str, Any]
-    """By name, as :meth:`~fxlsp.source.offers.Offers.to_json` has it: decoded on a thread of the server."""
+    """By name, as :meth:`~fxlsp.source.models.file_summary.Offers.to_json` has it: decoded on a thread of the
+    server."""
 
 
 @dataclass(frozen=True, slots=True)

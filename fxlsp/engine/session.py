@@ -19,8 +19,8 @@ from fxlsp.engine.instances import Instance
 from fxlsp.engine.model_tables import ModelTables
 from fxlsp.engine.pins import Pin, with_pins
 from fxlsp.engine.store import ModelKey, ModelState
-from fxlsp.source.documents import Document, TextEdit
-from fxlsp.source.offers import Offers
+from fxlsp.source.models.file_summary import Offers
+from fxlsp.source.text.documents import Document, TextEdit
 
 _REMEMBERED_FORMS = 4096
 

@@ -12,7 +12,7 @@ from fxlsp.engine.settings import SettingProblem
 from fxlsp.engine.store import InterpreterState, Snapshot
 from fxlsp.engine.template import TemplateState
 from fxlsp.engine.templates import Templates
-from fxlsp.source.fx_uses import fx_use_of
+from fxlsp.source.models.fx_usage import fx_use_of
 
 
 def take_snapshot(session: Session, templates: Templates) -> Snapshot:

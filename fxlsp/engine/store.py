@@ -24,10 +24,10 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracer_choice import TORCH_FX, TracerChoice
-from fxlsp.source.documents import Document
-from fxlsp.source.edits import EditLog
-from fxlsp.source.positions import LineIndex
-from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.recipes.recipes import FoundRecipe
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.edits import EditLog
+from fxlsp.source.text.positions import LineIndex
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from fxlsp.engine.disk_texts import DiskTexts
 from fxlsp.engine.elsewhere import Elsewhere, ReadText
 from fxlsp.engine.reconciling import reconcile
 from fxlsp.engine.session import Session
-from fxlsp.source.documents import Document, read_document
+from fxlsp.source.text.documents import Document, read_document
 
 _TINY_TEXT = 2_000
 """Characters; analysing less takes two or three milliseconds, and goes without a detour over a thread."""

@@ -30,7 +30,7 @@ from fxlsp.engine.template import IDLE_SECONDS
 from fxlsp.engine.templates import Templates
 from fxlsp.engine.texts import Texts
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.documents import Document, TextEdit
+from fxlsp.source.text.documents import Document, TextEdit
 
 _SETTINGS_FILE = "pyproject.toml"
 _SHUTDOWN_SECONDS = 3.0

@@ -12,8 +12,8 @@ from fxlsp.engine.store import ModelState, Snapshot
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
-from fxlsp.source.edits import move
-from fxlsp.source.positions import Span
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Where something stands in a source file.
 
 Coordinates here are those of the public JSON: lines and columns count from 1, columns count Unicode code points, and
-the end is exclusive. ``fxlsp.source.positions`` converts them to the coordinates of an editor.
+the end is exclusive. ``fxlsp.source.text.positions`` converts them to the coordinates of an editor.
 """
 
 from __future__ import annotations

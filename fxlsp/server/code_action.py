@@ -19,7 +19,7 @@ from fxlsp.answers.shape_comment import shape_comment
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet, sheet_at
-from fxlsp.source.documents import Document
+from fxlsp.source.text.documents import Document
 
 _FIX, _COMMENT = types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite
 _OPTIONS = types.CodeActionOptions(code_action_kinds=[_FIX, _COMMENT])

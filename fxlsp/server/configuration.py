@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.folders import Client
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri
+from fxlsp.source.text.documents import path_of_uri
 
 SECTION = "fxlsp"
 

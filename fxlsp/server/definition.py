@@ -11,7 +11,7 @@ from fxlsp.answers.targets import Target
 from fxlsp.server.places import Texts, read_texts
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 Places = list[types.Location] | list[types.LocationLink] | None
 

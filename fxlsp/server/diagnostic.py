@@ -13,7 +13,7 @@ from fxlsp.engine.store import Snapshot
 from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED, Severity, page_of
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet, sheet_at
-from fxlsp.source.documents import Document, read_document
+from fxlsp.source.text.documents import Document, read_document
 
 SOURCE = "fxlsp"
 

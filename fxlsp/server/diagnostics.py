@@ -15,7 +15,7 @@ from fxlsp.server.problem_feed import ProblemFeed
 from fxlsp.server.refresh import Refresher
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet, sheets_of
-from fxlsp.source.documents import path_of_uri
+from fxlsp.source.text.documents import path_of_uri
 
 
 @dataclass(frozen=True, slots=True)

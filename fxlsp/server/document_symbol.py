@@ -10,7 +10,7 @@ from lsprotocol import types
 from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.symbols import symbols
 from fxlsp.server.server import Server
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 
 RangeOf = Callable[[Span], types.Range]
 

@@ -23,7 +23,7 @@ from fxlsp.graphview.links import EDITORS
 from fxlsp.graphview.page import page_of_picture
 from fxlsp.graphview.picture import picture_of
 from fxlsp.server.server import Server
-from fxlsp.source.documents import uri_of_path
+from fxlsp.source.text.documents import uri_of_path
 
 SHOW = "fxlsp.showGraph"
 

@@ -20,7 +20,7 @@ from fxlsp.server.setting_diagnostics import SettingDiagnostics
 from fxlsp.server.status import StatusFeed
 from fxlsp.server.still_hints import StillHints
 from fxlsp.server.workspace_diagnostics import WorkspaceDiagnostics
-from fxlsp.source.documents import path_of_uri
+from fxlsp.source.text.documents import path_of_uri
 
 
 def register(server: Server) -> None:

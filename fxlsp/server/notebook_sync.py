@@ -8,9 +8,9 @@ from lsprotocol import types
 
 from fxlsp.server.server import Server
 from fxlsp.server.text_sync import edits_of
-from fxlsp.source.cells import Cell, Cells
-from fxlsp.source.documents import Document, path_of_uri
-from fxlsp.source.positions import Encoding
+from fxlsp.source.text.documents import Document, path_of_uri
+from fxlsp.source.text.notebooks.cells import Cell, Cells
+from fxlsp.source.text.positions import Encoding
 
 
 def register(server: Server) -> None:

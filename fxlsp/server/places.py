@@ -11,8 +11,8 @@ from fxlsp.answers.targets import Target
 from fxlsp.engine.disk_texts import DiskTexts
 from fxlsp.engine.store import Snapshot
 from fxlsp.server.sheets import Sheet, sheet_at
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Encoding, Span
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Encoding, Span
 
 
 class Texts:

@@ -20,7 +20,7 @@ from fxlsp.server.asking import ask, say, warn, which_model
 from fxlsp.server.code_action import to_workspace_edit
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import sheet_at
-from fxlsp.source.documents import uri_of_path
+from fxlsp.source.text.documents import uri_of_path
 
 LIST = "fxlsp.recipes"
 CHOOSE = "fxlsp.chooseRecipe"

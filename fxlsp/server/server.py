@@ -17,8 +17,8 @@ from fxlsp.server.protocol import Protocol
 from fxlsp.server.sheets import Sheet, sheet_at, sheet_called
 from fxlsp.server.still_hints import StillHints
 from fxlsp.server.support import Support
-from fxlsp.source.documents import path_of_uri
-from fxlsp.source.positions import Encoding
+from fxlsp.source.text.documents import path_of_uri
+from fxlsp.source.text.positions import Encoding
 
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[types.NotebookDocumentFilterWithCells(cells=[types.NotebookCellLanguage(language="python")])],

@@ -10,7 +10,7 @@ from fxlsp.engine.workspace import Change
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import sheet_at
-from fxlsp.source.documents import Document, uri_of_path
+from fxlsp.source.text.documents import Document, uri_of_path
 
 
 class SettingDiagnostics:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from fxlsp.source.cells import Extent
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Encoding, LineIndex, Span
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.notebooks.cells import Extent
+from fxlsp.source.text.positions import Encoding, LineIndex, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fxlsp.answers.hints import Hint
 from fxlsp.engine.store import Snapshot
 from fxlsp.engine.workspace import Change
-from fxlsp.source.documents import Document
+from fxlsp.source.text.documents import Document
 
 REST = 0.5
 """Seconds without an edit after which the hints of the line change."""

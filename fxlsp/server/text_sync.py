@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.server.server import Server
-from fxlsp.source.differences import edits_between
-from fxlsp.source.documents import Document, TextEdit, path_of_uri
-from fxlsp.source.positions import Encoding, LineIndex
+from fxlsp.source.text.diff import edits_between
+from fxlsp.source.text.documents import Document, TextEdit, path_of_uri
+from fxlsp.source.text.positions import Encoding, LineIndex
 
 
 def register(server: Server) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.server.server import Server
-from fxlsp.source.documents import path_of_uri
+from fxlsp.source.text.documents import path_of_uri
 
 _PATTERNS = ("**/*.py", "**/pyproject.toml", "**/*.md")
 

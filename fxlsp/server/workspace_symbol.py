@@ -13,7 +13,7 @@ from fxlsp.engine.disk_texts import DiskTexts
 from fxlsp.server.document_symbol import KINDS
 from fxlsp.server.places import Texts, read_texts
 from fxlsp.server.server import Server
-from fxlsp.source.documents import uri_of_path
+from fxlsp.source.text.documents import uri_of_path
 
 
 def register(server: Server) -> None:

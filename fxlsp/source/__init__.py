@@ -1,4 +1,5 @@
 """Python text as the editor holds it: positions, documents, edits, the models in a file and how it makes them.
 
-Nothing here runs user code or knows the protocol; everything works on text that does not parse.
+In: texts and edits. Out: spans, names, models and recipes. Nothing here runs user code or knows the protocol, and
+everything works on text that does not parse.
 """

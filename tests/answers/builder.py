@@ -13,8 +13,8 @@ from fxlsp.report.locations import Location, Step
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Environment, Report
-from fxlsp.source.differences import edits_between
-from fxlsp.source.documents import Document, TextEdit
+from fxlsp.source.text.diff import edits_between
+from fxlsp.source.text.documents import Document, TextEdit
 
 PATH = "/project/net.py"
 

@@ -11,8 +11,8 @@ import torch.fx
 
 from fxlsp.answers.fixes.fix import Fix
 from fxlsp.answers.fixes.offered import fixes
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Span
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 from tests.answers.builder import document
 
 HEAD = """\

@@ -7,8 +7,8 @@ import ast
 import pytest
 
 from fxlsp.answers.fixes.offered import fixes
-from fxlsp.source.ignores import is_ignored
-from fxlsp.source.positions import Span
+from fxlsp.source.python.ignores import is_ignored
+from fxlsp.source.text.positions import Span
 from tests.answers.builder import document
 from tests.answers.fixing import applied, marked
 

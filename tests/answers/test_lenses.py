@@ -10,8 +10,8 @@ from fxlsp.report.codes import NOT_BUILT, NOT_FED
 from fxlsp.report.graph import Verdict
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe, RecipeSource
-from fxlsp.source.positions import Span
-from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.recipes.recipes import FoundRecipe
+from fxlsp.source.text.positions import Span
 from tests.answers.builder import PATH, edited, failed, snapshot
 from tests.answers.nets import TEXT, trace
 

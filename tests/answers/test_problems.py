@@ -9,8 +9,8 @@ from fxlsp.report.codes import DIED, NOT_FED, NOT_LOADED
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.positions import Span
-from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.recipes.recipes import FoundRecipe
+from fxlsp.source.text.positions import Span
 from tests.answers.builder import PATH, Trace, edited, failed, place, snapshot
 from tests.answers.nets import TEXT
 

@@ -6,9 +6,9 @@ import pytest
 
 from fxlsp.answers.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.documents import Document
-from fxlsp.source.models import model_classes
-from fxlsp.source.recipes import recipes_for
+from fxlsp.source.models.models import model_classes
+from fxlsp.source.recipes.recipes import recipes_for
+from fxlsp.source.text.documents import Document
 
 RECIPE = Recipe("Net(16)", "torch.randn(4, 8)", "call-site")
 TEXT = "# fxlsp: Net(16)(torch.randn(4, 8))"

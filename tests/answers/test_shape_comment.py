@@ -6,7 +6,7 @@ import pytest
 
 from fxlsp.answers.shape_comment import shape_comment
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.positions import Span
+from fxlsp.source.text.positions import Span
 from tests.answers.builder import PATH, Trace, document, place, snapshot, tensor
 from tests.answers.fixing import applied
 from tests.answers.nets import TEXT

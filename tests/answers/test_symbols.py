@@ -8,7 +8,7 @@ from fxlsp.answers.instances import instance_choices
 from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.symbols import symbols
 from fxlsp.engine.index import Place
-from fxlsp.source.positions import LineIndex
+from fxlsp.source.text.positions import LineIndex
 from tests.answers import navigable
 from tests.answers.builder import PATH, Trace, edited, snapshot
 from tests.answers.nets import TEXT

@@ -7,9 +7,9 @@ import pytest
 from fxlsp.answers.workspace_symbols import class_target, workspace_symbols
 from fxlsp.engine.index import Index
 from fxlsp.engine.store import Snapshot
-from fxlsp.source.documents import Document
-from fxlsp.source.offers import offers_of
-from fxlsp.source.positions import LineIndex
+from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import LineIndex
 from tests.answers.builder import PATH, edited, snapshot
 from tests.answers.navigable import TEXT, trace
 

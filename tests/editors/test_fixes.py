@@ -10,8 +10,8 @@ import pytest
 from fxlsp.answers.fixes.fix import Complaint, Fix
 from fxlsp.answers.fixes.ignoring import ignoring
 from fxlsp.answers.fixes.offered import FIXERS, Fixer
-from fxlsp.source.positions import Span
-from fxlsp.source.python_tree import PythonTree
+from fxlsp.source.python.python_tree import PythonTree
+from fxlsp.source.text.positions import Span
 from tests.answers.builder import document
 from tests.answers.fixing import applied
 from tests.editors.fixes import FIXED, Fixed

@@ -23,8 +23,8 @@ from fxlsp.engine.pins import Pin
 from fxlsp.engine.session import Session
 from fxlsp.engine.user_folders import cache_folder, state_folder
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.positions import Span
-from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.recipes.recipes import FoundRecipe
+from fxlsp.source.text.positions import Span
 from tests.engine.conftest import eventually
 
 CALL = Recipe("Net(32)", "torch.randn(2, 8)", "call-site", "/elsewhere/train.py")

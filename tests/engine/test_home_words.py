@@ -9,8 +9,8 @@ import pytest
 from fxlsp.engine.home_words import in_words_of, module_name
 from fxlsp.engine.index import Index
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.documents import Document
-from fxlsp.source.offers import offers_of
+from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.text.documents import Document
 
 HOME = "from torch import nn\n\nclass Net(nn.Module): ...\n"
 OTHER = """\

@@ -13,11 +13,11 @@ from fxlsp.engine.index import Index, Place
 from fxlsp.engine.index_cache import IndexCache, content_digest
 from fxlsp.engine.indexing import read_index
 from fxlsp.engine.python_files import StoppedError
-from fxlsp.source.ancestry import Kind
-from fxlsp.source.documents import Document, read_document
-from fxlsp.source.fenced import read_source
-from fxlsp.source.models import model_classes
-from fxlsp.source.offers import offers_of
+from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.models import model_classes
+from fxlsp.source.recipes.markdown_blocks import read_source
+from fxlsp.source.text.documents import Document, read_document
 
 NET = """
 from torch import nn

@@ -11,7 +11,7 @@ from fxlsp.engine.index import Place
 from fxlsp.engine.pins import Pin, with_pins
 from fxlsp.engine.settings import Settings
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.documents import Document
+from fxlsp.source.text.documents import Document
 
 TEXT = """\
 import torch

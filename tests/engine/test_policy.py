@@ -15,7 +15,7 @@ from fxlsp.engine.settings import Settings
 from fxlsp.engine.workspace import Workspace
 from fxlsp.report.codes import severity_of
 from fxlsp.report.problems import Problem
-from fxlsp.source.documents import Document, TextEdit, uri_of_path
+from fxlsp.source.text.documents import Document, TextEdit, uri_of_path
 from tests.engine.conftest import eventually
 
 

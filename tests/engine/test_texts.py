@@ -17,8 +17,8 @@ from fxlsp.engine.index import Index
 from fxlsp.engine.session import Session
 from fxlsp.engine.settings import Settings
 from fxlsp.engine.texts import Texts
-from fxlsp.source.documents import Document, read_document
-from fxlsp.source.offers import offers_of
+from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.text.documents import Document, read_document
 
 NET = """\
 import torch

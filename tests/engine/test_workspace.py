@@ -19,9 +19,9 @@ from fxlsp.engine.store import ModelState, Status
 from fxlsp.engine.workspace import Change, Workspace
 from fxlsp.report.codes import DIED, NO_INTERPRETER
 from fxlsp.report.report import Report
-from fxlsp.source.documents import Document, TextEdit, uri_of_path
-from fxlsp.source.edits import move
-from fxlsp.source.positions import Span
+from fxlsp.source.text.documents import Document, TextEdit, uri_of_path
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 
 from .conftest import eventually, worker
 

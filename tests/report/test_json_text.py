@@ -27,10 +27,10 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracer_choice import TORCH_FX, Named, TracerChoice
-from fxlsp.source.documents import Document
-from fxlsp.source.offers import offers_of
-from fxlsp.source.positions import Span
-from fxlsp.source.recipes import FoundRecipe
+from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.recipes.recipes import FoundRecipe
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 LINES = Path(__file__).with_name("json_text.jsonl").read_text(encoding="utf-8").splitlines()
 

@@ -12,7 +12,7 @@ from fxlsp.engine.store import Snapshot
 from fxlsp.engine.workspace import Change
 from fxlsp.server import still_hints
 from fxlsp.server.still_hints import StillHints
-from fxlsp.source.documents import Document
+from fxlsp.source.text.documents import Document
 from tests.server.conftest import Start
 from tests.server.test_features import NET
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from fxlsp.server.text_sync import edits_of
-from fxlsp.source.positions import Encoding, LineIndex
+from fxlsp.source.text.positions import Encoding, LineIndex
 
 _UNITS: dict[Encoding, tuple[str, int]] = {
     "utf-8": ("utf-8", 1),

@@ -6,10 +6,10 @@ from textwrap import dedent
 
 import pytest
 
-from fxlsp.source.documents import Document
-from fxlsp.source.fenced import block_name, code_blocks, file_of, is_block
-from fxlsp.source.models import model_classes
-from fxlsp.source.recipes import recipes_for
+from fxlsp.source.models.models import model_classes
+from fxlsp.source.recipes.markdown_blocks import block_name, code_blocks, file_of, is_block
+from fxlsp.source.recipes.recipes import recipes_for
+from fxlsp.source.text.documents import Document
 
 HEAD = """\
 import argparse

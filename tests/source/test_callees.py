@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.source.callees import module_name_at
-from fxlsp.source.documents import Document
+from fxlsp.source.python.cursor import module_name_at
+from fxlsp.source.text.documents import Document
 
 HEADER = """\
 from torch.utils.checkpoint import checkpoint

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from fxlsp.engine.history import History
 from fxlsp.report.locations import Location
-from fxlsp.source.cells import Cell, Cells
-from fxlsp.source.documents import Document
-from fxlsp.source.edits import move
-from fxlsp.source.positions import LineIndex, Span
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.notebooks.cells import Cell, Cells
+from fxlsp.source.text.positions import LineIndex, Span
 
 
 def cells_of(*texts: str) -> Cells:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Node
 
-from fxlsp.source.documents import Document, TextEdit, read_document
-from fxlsp.source.syntax import parse, span_of, walk
+from fxlsp.source.text.documents import Document, TextEdit, read_document
+from fxlsp.source.text.syntax import parse, span_of, walk
 from fxlsp.wire.frames import text_digest
 
 FRAGMENTS = [

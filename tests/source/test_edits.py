@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.source.differences import edits_between
-from fxlsp.source.documents import Document, TextEdit
-from fxlsp.source.edits import EditLog, Moved, move
-from fxlsp.source.positions import LineIndex, Span
+from fxlsp.source.text.diff import edits_between
+from fxlsp.source.text.documents import Document, TextEdit
+from fxlsp.source.text.edits import EditLog, Moved, move
+from fxlsp.source.text.positions import LineIndex, Span
 
 TEXTS = st.text(st.sampled_from("ab\n\r é𝒳"), max_size=24)
 

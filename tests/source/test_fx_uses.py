@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.source.fx_uses import fx_use, may_use_fx
+from fxlsp.source.models.fx_usage import fx_use, may_use_fx
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.source.documents import Document
-from fxlsp.source.ignores import is_ignored
-from fxlsp.source.positions import Span
+from fxlsp.source.python.ignores import is_ignored
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 
 def ignored(text: str, span: Span, code: str = "FX101") -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.source.magics import python_of
+from fxlsp.source.text.notebooks.ipython_magics import python_of
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.source.documents import Document
-from fxlsp.source.models import ForwardDef, ModelClass, factories, instances, model_classes
-from fxlsp.source.positions import Span
+from fxlsp.source.models.models import ForwardDef, ModelClass, factories, instances, model_classes
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 
 def document_of(text: str) -> Document:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.source.documents import Document
-from fxlsp.source.names import variable_at
+from fxlsp.source.python.cursor_variable import variable_at
+from fxlsp.source.text.documents import Document
 
 
 def at(text: str) -> tuple[str, str | None] | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.source.documents import Document
-from fxlsp.source.offers import Offers, offers_of
+from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.text.documents import Document
 
 NET = """\
 import torch.nn as nn

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxlsp.report.locations import Location
-from fxlsp.source.positions import Encoding, LineIndex, Span
+from fxlsp.source.text.positions import Encoding, LineIndex, Span
 
 TEXTS = st.text(
     st.one_of(st.sampled_from("\r\n\f\v\u2028\u2029\x85\x1c\ufeff\tab é中𝒳\U0001f468\u200d"), st.characters()),

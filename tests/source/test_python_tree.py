@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Span
-from fxlsp.source.python_tree import PythonTree, python_tree
+from fxlsp.source.python.python_tree import PythonTree, python_tree
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 TEXT = "é = f(1)\r\nif g(é): h(g(2))\r\n\tk = (l(3)\r\n\t.m())\r\n".replace("\r\n\tk", "\r\nk")
 

@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.documents import Document
-from fxlsp.source.expressions import parse_expression
-from fxlsp.source.models import Factory, Instance, ModelClass, factories, instances, model_classes
-from fxlsp.source.recipes import FoundRecipe, recipes_for
+from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, instances, model_classes
+from fxlsp.source.python.expressions import parse_expression
+from fxlsp.source.recipes.recipes import FoundRecipe, recipes_for
+from fxlsp.source.text.documents import Document
 
 HEAD = """\
 import torch

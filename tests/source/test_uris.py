@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.source.documents import path_of_uri, uri_of_path
+from fxlsp.source.text.documents import path_of_uri, uri_of_path
 
 posix = pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
 

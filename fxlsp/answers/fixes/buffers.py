@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fxlsp.answers.fixes.classes import Assignment, ClassAround, attribute_of_self, class_around, initialises_module
 from fxlsp.answers.fixes.fix import Complaint, Edit, Fix
 from fxlsp.answers.fixes.spelling import full_name
-from fxlsp.source.python_tree import PythonTree
+from fxlsp.source.python.python_tree import PythonTree
 
 _FACTORIES = frozenset(
     {

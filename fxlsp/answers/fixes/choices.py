@@ -15,8 +15,8 @@ from fxlsp.answers.fixes.elementwise import is_tensor_expression, shapers
 from fxlsp.answers.fixes.fix import Complaint, Fix
 from fxlsp.answers.fixes.scalars import is_truth_of_tensor
 from fxlsp.answers.fixes.spelling import spelling
-from fxlsp.source.comments import comments_by_line
-from fxlsp.source.python_tree import PythonTree
+from fxlsp.source.python.comments import comments_by_line
+from fxlsp.source.python.python_tree import PythonTree
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fxlsp.answers.fixes.spelling import full_name
-from fxlsp.source.ancestry import Kind, external_kind
-from fxlsp.source.expressions import dotted
-from fxlsp.source.python_tree import Function, PythonTree
+from fxlsp.source.models.class_hierarchy import Kind, external_kind
+from fxlsp.source.python.expressions import dotted
+from fxlsp.source.python.python_tree import Function, PythonTree
 
 _MODULE_ATTRIBUTES = frozenset(
     {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fxlsp.answers.fixes.fix import Edit
-from fxlsp.source.comments import comments_by_line
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Span
-from fxlsp.source.syntax import ancestors
+from fxlsp.source.python.comments import comments_by_line
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+from fxlsp.source.text.syntax import ancestors
 
 
 def comment_above(document: Document, line: int, comment: str) -> Edit | None:

@@ -12,8 +12,8 @@ from fxlsp.answers.fixes.elements import attribute_taken_from
 from fxlsp.answers.fixes.fix import Complaint, Edit, Fix
 from fxlsp.answers.fixes.modules import makes_module, makes_parameter
 from fxlsp.answers.fixes.spelling import spelling
-from fxlsp.source.expressions import dotted, first_of_chain
-from fxlsp.source.python_tree import PythonTree
+from fxlsp.source.python.expressions import dotted, first_of_chain
+from fxlsp.source.python.python_tree import PythonTree
 
 Kind = Literal["ModuleList", "ModuleDict", "ParameterList", "ParameterDict"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fxlsp.answers.fixes.classes import Assignment, ClassAround, attribute_of_self
 from fxlsp.answers.fixes.scalars import only_value
-from fxlsp.source.expressions import dotted
-from fxlsp.source.python_tree import Function
+from fxlsp.source.python.expressions import dotted
+from fxlsp.source.python.python_tree import Function
 
 
 @dataclass(frozen=True)

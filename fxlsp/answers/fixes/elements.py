@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from fxlsp.answers.fixes.classes import attribute_of_self
 from fxlsp.answers.fixes.scalars import only_value
-from fxlsp.source.expressions import dotted
-from fxlsp.source.python_tree import Function
+from fxlsp.source.python.expressions import dotted
+from fxlsp.source.python.python_tree import Function
 
 
 def attribute_taken_from(method: Function, used: ast.expr) -> str | None:

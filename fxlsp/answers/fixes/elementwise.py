@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from fxlsp.answers.fixes.spelling import full_name
-from fxlsp.source.expressions import dotted
-from fxlsp.source.python_tree import PythonTree
+from fxlsp.source.python.expressions import dotted
+from fxlsp.source.python.python_tree import PythonTree
 
 _KEEP_SHAPE = frozenset(
     {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fxlsp.source.positions import Span
-from fxlsp.source.python_tree import PythonTree
+from fxlsp.source.python.python_tree import PythonTree
+from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)

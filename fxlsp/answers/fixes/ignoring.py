@@ -6,9 +6,9 @@ import re
 
 from fxlsp.answers.fixes.comment_line import comment_above, is_continued
 from fxlsp.answers.fixes.fix import Edit, Fix
-from fxlsp.source.comments import Comment, comments_by_line
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Span
+from fxlsp.source.python.comments import Comment, comments_by_line
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 _IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
 _RECIPE = re.compile(r"#\s*fxlsp:")

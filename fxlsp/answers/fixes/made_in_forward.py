@@ -11,8 +11,8 @@ from fxlsp.answers.fixes.classes import ClassAround, attribute_of_self, class_ar
 from fxlsp.answers.fixes.fix import Complaint, Edit, Fix
 from fxlsp.answers.fixes.modules import is_stateless, made_class
 from fxlsp.answers.fixes.scalars import only_value
-from fxlsp.source.expressions import dotted
-from fxlsp.source.python_tree import Function, PythonTree
+from fxlsp.source.python.expressions import dotted
+from fxlsp.source.python.python_tree import Function, PythonTree
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -6,10 +6,10 @@ import ast
 
 from fxlsp.answers.fixes.scalars import only_value
 from fxlsp.answers.fixes.spelling import full_name
-from fxlsp.source.ancestry import is_torch_module
-from fxlsp.source.expressions import dotted, first_of_chain
-from fxlsp.source.models import model_classes
-from fxlsp.source.python_tree import PythonTree
+from fxlsp.source.models.class_hierarchy import is_torch_module
+from fxlsp.source.models.models import model_classes
+from fxlsp.source.python.expressions import dotted, first_of_chain
+from fxlsp.source.python.python_tree import PythonTree
 
 _STATELESS = frozenset(
     {

@@ -35,9 +35,9 @@ from fxlsp.report.codes import (
     UNREGISTERED_MODULE,
     UNREGISTERED_PARAMETER,
 )
-from fxlsp.source.documents import Document
-from fxlsp.source.positions import Span
-from fxlsp.source.python_tree import python_tree
+from fxlsp.source.python.python_tree import python_tree
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
 
 Fixer = Callable[[Complaint], Iterator[Fix]]
 

@@ -7,7 +7,7 @@ import builtins
 
 from fxlsp.answers.fixes.classes import attribute_of_self
 from fxlsp.answers.fixes.spelling import full_name
-from fxlsp.source.python_tree import Function, PythonTree
+from fxlsp.source.python.python_tree import Function, PythonTree
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _PASS_ON = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Tuple, ast.List)

@@ -6,7 +6,7 @@ import ast
 
 from fxlsp.answers.fixes.elementwise import NUMBERS_OF_TENSORS
 from fxlsp.answers.fixes.spelling import full_name
-from fxlsp.source.python_tree import Function, PythonTree
+from fxlsp.source.python.python_tree import Function, PythonTree
 
 _REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "norm", "std", "var", "median", "amax", "amin", "nansum"})
 """Without further arguments, each makes a tensor without dimensions."""

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from fxlsp.answers.fixes.fix import Complaint, Edit
-from fxlsp.source.expressions import dotted
-from fxlsp.source.python_tree import PythonTree
+from fxlsp.source.python.expressions import dotted
+from fxlsp.source.python.python_tree import PythonTree
 
 Spelling = tuple[str, tuple[Edit, ...]]
 """What to write, and the edits that make it mean what it should."""

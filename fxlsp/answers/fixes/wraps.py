@@ -10,7 +10,7 @@ from fxlsp.answers.fixes.fix import Complaint, Fix
 from fxlsp.answers.fixes.modules import made_class
 from fxlsp.answers.fixes.proxies import is_shadowed, takes_proxy
 from fxlsp.answers.fixes.spelling import behind_imports, spelling
-from fxlsp.source.python_tree import Function, PythonTree
+from fxlsp.source.python.python_tree import Function, PythonTree
 
 _WRAP = "torch.fx.wrap"
 

@@ -13,7 +13,7 @@ from fxlsp.engine.fx_uses import first_use
 from fxlsp.engine.index import Index, Place
 from fxlsp.engine.indexing import read_index
 from fxlsp.engine.settings import Settings
-from fxlsp.source.ancestry import Kind
+from fxlsp.source.models.class_hierarchy import Kind
 
 
 def workspace(folder: str) -> tuple[Index, Finding]:

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from fxlsp.engine import indexing
 from fxlsp.engine.reading_order import carry_out
-from fxlsp.source.documents import Document
-from fxlsp.source.offers import Offers, offers_of
+from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.text.documents import Document
 from fxlsp.wire.handed_socket import handed_socket
 
 

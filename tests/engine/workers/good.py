@@ -21,7 +21,7 @@ from fxlsp.report.graph import ModuleCall, Node, Verdict
 from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
-from fxlsp.source.documents import read_document
+from fxlsp.source.text.documents import read_document
 from tests.engine.workers.speaking import HELLO, Wire
 
 Message = dict[str, Any]

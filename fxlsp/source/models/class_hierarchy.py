@@ -1,0 +1,114 @@
+"""Which class statements of a file make modules: subclasses of ``torch.nn.Module``, near and far."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from collections.abc import Callable, Container, Iterable, Mapping
+from enum import Enum, auto
+
+from fxlsp.source.python.class_statements import ClassStatement, enclosing_prefixes
+from fxlsp.source.python.imports import ImportedNames
+
+_TORCH_MODULE = re.compile(
+    r"torch\.(ao\.)?nn\.(?!utils\.)(\w+\.)*[A-Z]\w*|torch\.jit\.ScriptModule|torch\.fx\.GraphModule"
+)
+_TORCH_TENSOR = re.compile(r".*\.(Uninitialized)?(Parameter|Buffer)")
+_NOT_A_MODULE = re.compile(r"torch\.(autograd|optim|utils\.data|distributions|nn)\..*")
+_LIBRARY_MODULE = re.compile(
+    r"(torchvision\.(models|ops)|timm\.(models|layers))\.(\w+\.)*[A-Z]\w*(?<!Weights)(?<!Config)(?<!Cfg)"
+    r"|transformers\.(\w+\.)*([A-Z]\w*Model|\w+For[A-Z]\w+)"
+)
+"""Classes that people derive from. Functions of these packages begin with a small letter."""
+_MODULE_SUFFIXES = ("LightningModule", "PreTrainedModel")
+"""How the base classes of Lightning and transformers end, wherever they are imported from."""
+
+
+class Kind(Enum):
+    """What a base class turns out to be."""
+
+    MODULE = auto()
+    OTHER = auto()
+    UNKNOWN = auto()
+    """Imported from a file that is not read here."""
+
+
+def external_kind(full_name: str | None) -> Kind:
+    """The kind of a class that another file defines, by its full dotted name (None: nothing in the file binds it)."""
+    if full_name is None:
+        return Kind.UNKNOWN
+    if is_torch_module(full_name) or full_name.endswith(_MODULE_SUFFIXES) or _LIBRARY_MODULE.fullmatch(full_name):
+        return Kind.MODULE
+    if _NOT_A_MODULE.fullmatch(full_name) or full_name.partition(".")[0] in sys.stdlib_module_names:
+        return Kind.OTHER
+    return Kind.UNKNOWN
+
+
+def is_torch_module(full_name: str) -> bool:
+    """Whether this is the name of a module class of torch's own."""
+    return _TORCH_MODULE.fullmatch(full_name) is not None and _TORCH_TENSOR.fullmatch(full_name) is None
+
+
+def module_classes(
+    classes: Iterable[ClassStatement],
+    imports: ImportedNames,
+    takes_inputs: Callable[[ClassStatement], bool],
+    elsewhere: Mapping[str, Kind],
+) -> frozenset[str]:
+    """The qualified names of the classes that are modules.
+
+    A class of unknown ancestry is one if it ``takes_inputs``: if it has a method ``forward(self, ...)``.
+
+    Args:
+        elsewhere: what is known of bases that other files define, by their names here.
+    """
+    classes = tuple(classes)
+    defined = frozenset(each.qualname for each in classes)
+    kinds: dict[str, Kind] = dict.fromkeys(defined, Kind.OTHER)
+    changed = True
+    while changed:
+        changed = False
+        for each in classes:
+            kind = _kind(each, kinds, imports, elsewhere)
+            if kind is Kind.UNKNOWN and takes_inputs(each):
+                kind = Kind.MODULE
+            if _stronger(kind, kinds[each.qualname]):
+                kinds[each.qualname] = kind
+                changed = True
+    return frozenset(name for name, kind in kinds.items() if kind is Kind.MODULE)
+
+
+def _kind(
+    statement: ClassStatement, kinds: dict[str, Kind], imports: ImportedNames, elsewhere: Mapping[str, Kind]
+) -> Kind:
+    """The strongest kind among the bases, as far as is known by now."""
+    result = Kind.OTHER
+    for base in statement.bases:
+        defined = defined_class(base, statement.qualname.rpartition(".")[0], kinds.keys() - {statement.qualname})
+        kind = kinds[defined] if defined is not None else elsewhere.get(base) or _imported_kind(base, imports)
+        if _stronger(kind, result):
+            result = kind
+    return result
+
+
+def _imported_kind(base: str, imports: ImportedNames) -> Kind:
+    full_name = imports.resolve(base) if base else None
+    if full_name is None and base in vars(builtins):
+        return Kind.OTHER
+    return external_kind(full_name or base or None)
+
+
+_STRENGTH = {Kind.OTHER: 0, Kind.UNKNOWN: 1, Kind.MODULE: 2}
+
+
+def _stronger(one: Kind, other: Kind) -> bool:
+    return _STRENGTH[one] > _STRENGTH[other]
+
+
+def defined_class(name: str, scope: str, defined: Container[str]) -> str | None:
+    """The qualified name of the class that ``name`` means inside ``scope``, if it is among those ``defined``."""
+    for prefix in enclosing_prefixes(scope) if scope else [""]:
+        if prefix + name in defined:
+            return prefix + name
+    return None

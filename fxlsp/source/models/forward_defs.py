@@ -1,0 +1,66 @@
+"""The ``forward`` of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from fxlsp.source.python.class_statements import ClassStatement, statements_run_by, with_decorators
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+from fxlsp.source.text.syntax import assignment_in, field, first_part, span_of, text_of
+
+
+@dataclass(frozen=True)
+class ForwardDef:
+    """The ``forward`` that a class itself defines or assigns."""
+
+    name: Span
+    extent: Span
+    """The whole statement, decorators included."""
+    parameters: tuple[str, ...]
+    """Their names without the first one (``self``), stars included; none are known of an assigned ``forward``."""
+
+
+def forward_of(document: Document, statement: ClassStatement) -> ForwardDef | None:
+    """The last ``forward`` of the class body: the one that a row of overloads ends with."""
+    found: ForwardDef | None = None
+    for node in statements_run_by(field(statement.node, "body")):
+        name = _forward_name(node)
+        if name is not None:
+            parameters = field(node, "parameters")
+            names = () if parameters is None else tuple(_parameter_names(parameters))[1:]
+            found = ForwardDef(span_of(name, document.lines), span_of(with_decorators(node), document.lines), names)
+    return found
+
+
+def _forward_name(statement: Node) -> Node | None:
+    """The name ``forward`` in a statement that binds it."""
+    name = None
+    if statement.type == "function_definition":
+        name = field(statement, "name")
+    elif (assignment := assignment_in(statement)) is not None:
+        name = field(assignment, "left")
+    return name if name is not None and text_of(name) == "forward" else None
+
+
+def takes_inputs(statement: ClassStatement) -> bool:
+    """Whether the class has a method ``forward(self, ...)``."""
+    for node in statements_run_by(field(statement.node, "body")):
+        parameters = field(node, "parameters")
+        if _forward_name(node) is not None and parameters is not None:
+            return next(_parameter_names(parameters), None) == "self"
+    return False
+
+
+def _parameter_names(parameters: Node) -> Iterator[str]:
+    for parameter in parameters.named_children:
+        name: Node | None = parameter
+        if parameter.type in ("default_parameter", "typed_default_parameter"):
+            name = field(parameter, "name")
+        elif parameter.type == "typed_parameter":
+            name = first_part(parameter)
+        if name is not None and name.type in ("identifier", "list_splat_pattern", "dictionary_splat_pattern"):
+            yield text_of(name)

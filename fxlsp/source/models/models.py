@@ -1,0 +1,183 @@
+"""What a file offers to trace: module classes, and the factories and instances that make modules of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from fxlsp.source.models.class_hierarchy import is_torch_module
+from fxlsp.source.models.class_hierarchy import module_classes as module_class_names
+from fxlsp.source.models.class_uses import uses_of_classes
+from fxlsp.source.models.forward_defs import ForwardDef, forward_of, takes_inputs
+from fxlsp.source.python.class_statements import ClassStatement, class_statements, statements_run_by, with_decorators
+from fxlsp.source.python.comments import recipe_comments
+from fxlsp.source.python.imports import imported_names
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+from fxlsp.source.text.syntax import assignment_in, dotted_name, field, span_of, text_of
+
+__all__ = [
+    "Factory",
+    "ForwardDef",
+    "Instance",
+    "ModelClass",
+    "factories",
+    "header_of",
+    "instances",
+    "model_classes",
+]
+
+
+_BARE = frozenset({"Module", "ABC", "object"})
+"""Bases that bring no ``forward``."""
+
+
+@dataclass(frozen=True)
+class ModelClass:
+    """A class statement that derives from ``torch.nn.Module``."""
+
+    qualname: str
+    """As Python sets it: ``Outer.Inner``, ``make.<locals>.Net``."""
+    local: bool
+    """Whether it is made inside a function."""
+    name: Span
+    """Its name in the class statement."""
+    extent: Span
+    """The whole statement, decorators included."""
+    forward: ForwardDef | None
+    """None where it inherits one, or has none."""
+    constructs: frozenset[str]
+    """Qualified names of the other model classes of this file that its body calls, or hands on to be called."""
+    bases: tuple[str, ...]
+    """Its bases as dotted names, "" for any other expression."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has a ``forward`` or may inherit one: ``nn.Module`` itself has none."""
+        return self.forward is not None or any(base.rpartition(".")[2] not in _BARE for base in self.bases)
+
+
+@dataclass(frozen=True)
+class Factory:
+    """A top-level function that a recipe comment says returns a module."""
+
+    name: str
+    name_span: Span
+    extent: Span
+    constructs: frozenset[str]
+    """Qualified names of the model classes of this file that its body calls, or hands on to be called."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A top-level name that is assigned a module."""
+
+    name: str
+    name_span: Span
+    extent: Span
+
+
+def model_classes(document: Document) -> tuple[ModelClass, ...]:
+    """The model classes of a file in the order of the text; a class defined twice appears twice."""
+    return document.derive(_find_model_classes)
+
+
+def factories(document: Document) -> tuple[Factory, ...]:
+    """The top-level functions with a recipe comment."""
+    return document.derive(_find_factories)
+
+
+def instances(document: Document) -> tuple[Instance, ...]:
+    """The top-level assignments of a module: of a same-file class, of torch's own, or with a recipe comment."""
+    return document.derive(_find_instances)
+
+
+def _find_model_classes(document: Document) -> tuple[ModelClass, ...]:
+    root = document.tree.root_node
+    classes = class_statements(root)
+    names = module_class_names(classes, imported_names(root), takes_inputs, document.bases_elsewhere)
+    uses = uses_of_classes(root)
+    return tuple(
+        _model_class(document, each, uses.classes_used_by(each, names)) for each in classes if each.qualname in names
+    )
+
+
+def _model_class(document: Document, statement: ClassStatement, constructs: frozenset[str]) -> ModelClass:
+    return ModelClass(
+        statement.qualname,
+        statement.local,
+        span_of(statement.name, document.lines),
+        span_of(statement.statement, document.lines),
+        forward_of(document, statement),
+        constructs,
+        statement.bases,
+    )
+
+
+def _find_factories(document: Document) -> tuple[Factory, ...]:
+    found: list[Factory] = []
+    root = document.tree.root_node
+    uses, classes = uses_of_classes(root), frozenset(model.qualname for model in model_classes(document))
+    for node in statements_run_by(root):
+        name = field(node, "name") if node.type == "function_definition" else None
+        if name is None:
+            continue
+        factory = Factory(
+            text_of(name),
+            span_of(name, document.lines),
+            span_of(with_decorators(node), document.lines),
+            uses.classes_used_in(node, text_of(name), classes),
+        )
+        if any(recipe_comments(document, header_of(document, factory))):
+            found.append(factory)
+    return tuple(found)
+
+
+def _find_instances(document: Document) -> tuple[Instance, ...]:
+    root = document.tree.root_node
+    imports = imported_names(root)
+    own = {model.qualname for model in model_classes(document)}
+    found: list[Instance] = []
+    for node in root.named_children:
+        assignment = assignment_in(node)
+        name = None if assignment is None else field(assignment, "left")
+        if assignment is None or name is None or name.type != "identifier":
+            continue
+        instance = Instance(text_of(name), span_of(name, document.lines), span_of(node, document.lines))
+        made = _constructed_class(field(assignment, "right"))
+        full_name = None if made is None else imports.resolve(made)
+        if (
+            made in own
+            or (full_name is not None and is_torch_module(full_name) and not full_name.endswith("Loss"))
+            or any(recipe_comments(document, header_of(document, instance)))
+        ):
+            found.append(instance)
+    return tuple(found)
+
+
+def _constructed_class(expression: Node | None) -> str | None:
+    """``Net`` for ``Net(10)`` and ``Net(10).eval()``: the dotted name that is called first in a chain of calls."""
+    while expression is not None and expression.type == "assignment":
+        expression = field(expression, "right")
+    while expression is not None and expression.type == "call":
+        callee = field(expression, "function")
+        owner = field(callee, "object") if callee is not None and callee.type == "attribute" else None
+        if owner is None or owner.type != "call":
+            return dotted_name(callee)
+        expression = owner
+    return None
+
+
+def header_of(document: Document, model: ModelClass | Factory | Instance) -> Span:
+    """The lines of a statement on which a recipe comment may stand: from its first decorator to its colon."""
+    extent = model.extent
+    if isinstance(model, Instance):
+        return extent
+    name = model.name if isinstance(model, ModelClass) else model.name_span
+    point = document.lines.to_bytes(name.line, name.column)
+    identifier = document.tree.root_node.descendant_for_point_range(point, point)
+    definition = None if identifier is None else identifier.parent
+    colons = [] if definition is None else [child for child in definition.children if child.type == ":"]
+    end = span_of(colons[-1], document.lines) if colons else name
+    return Span(extent.line, extent.column, end.end_line, end.end_column)

@@ -1,0 +1,132 @@
+"""Which part of a call expression names what is called."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Collection, Iterator
+
+from tree_sitter import Node
+
+from fxlsp.source.python.class_statements import statements_run_by
+from fxlsp.source.python.imports import imported_names
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import LineIndex, Span
+from fxlsp.source.text.syntax import ancestors, dotted_name, field, parse, span_of, text_of, walk
+
+_PASSED_ON = frozenset({"forward", "__call__"})
+"""Methods of a module that stand for the module itself."""
+
+_WORDS = frozenset({"identifier", "true", "false", "none"})
+
+
+def module_name_at(document: Document, call: Span, line: int, column: int, names: Collection[str]) -> Span | None:
+    """What a cursor at a place names, if it is the module that a call runs; None for every other part of the call.
+
+    In ``self.layers[i](x)`` that is ``layers`` and the brackets: on ``self``, ``i`` and ``x`` other answers are wanted.
+    Of a function that was handed the module, as in ``checkpoint(self.layer, x)``, it is the attribute that names it.
+
+    Args:
+        call: where the call expression stands in ``document``, which need not parse.
+        names: attributes by which the module may be handed to a function.
+    """
+    # Parsed by itself, the expression is what it was when it was traced, whatever is being typed around it.
+    text = document.lines.slice(call)
+    tree = parse(f"({text})")
+    expression = _call_in(tree.root_node)
+    function = None if expression is None else field(expression, "function")
+    if expression is None or function is None:
+        return None
+    offset = document.lines.offset(line, column) - document.lines.offset(call.line, call.column) + 1
+    around = _Expression(LineIndex(f"({text})"), expression)
+    name = dotted_name(function)
+    if name is not None and name.partition(".")[0] in document.derive(_functions):
+        found = around.attribute_at(offset, names)
+    else:
+        found = around.callee_at(function, offset)
+    if found is None:
+        return None
+    start = document.lines.offset(call.line, call.column) - 1
+    return document.lines.span(start + found[0], start + found[1])
+
+
+class _Expression:
+    """A call expression, in offsets of its own text."""
+
+    def __init__(self, lines: LineIndex, call: Node) -> None:
+        self._lines = lines
+        self._call = call
+
+    def callee_at(self, function: Node, offset: int) -> tuple[int, int] | None:
+        start, end = self._offsets(function)
+        if not start <= offset <= end:
+            return None
+        name = _last_name(function)
+        named = None if name is None else self._offsets(name)
+        touched = [
+            self._offsets(word) for word in walk(function) if word.type in _WORDS and self._touches(word, offset)
+        ]
+        if touched:
+            return (named[0], end) if named is not None and named in touched else None
+        # Behind the callee stands the parenthesis, which belongs to the call.
+        return None if offset == end and named is None else (start if named is None else named[0], end)
+
+    def attribute_at(self, offset: int, names: Collection[str]) -> tuple[int, int] | None:
+        for word in walk(self._call):
+            attribute = word.parent
+            if (
+                attribute is not None
+                and attribute.type == "attribute"
+                and field(attribute, "attribute") == word
+                and text_of(word) in names
+                and self._touches(word, offset)
+                and any(each.type == "argument_list" for each in ancestors(word))
+            ):
+                return self._offsets(word)
+        return None
+
+    def _touches(self, node: Node, offset: int) -> bool:
+        start, end = self._offsets(node)
+        return start <= offset <= end
+
+    def _offsets(self, node: Node) -> tuple[int, int]:
+        span = span_of(node, self._lines)
+        return self._lines.offset(span.line, span.column), self._lines.offset(span.end_line, span.end_column)
+
+
+def _call_in(root: Node) -> Node | None:
+    """The call that the text in parentheses is, whole."""
+    node: Node | None = root
+    while node is not None and node.type in ("module", "expression_statement", "parenthesized_expression"):
+        node = node.named_child(0) if node.named_child_count == 1 else None
+    return node if node is not None and node.type == "call" else None
+
+
+def _last_name(function: Node) -> Node | None:
+    """``layer`` of ``self.layer``, ``self.layer[0]`` and ``self.layer.forward``."""
+    node: Node | None = function
+    while node is not None:
+        if node.type == "identifier":
+            return node
+        if node.type == "subscript":
+            node = field(node, "value")
+        elif node.type == "attribute":
+            name = field(node, "attribute")
+            if name is None or text_of(name) not in _PASSED_ON:
+                return name
+            node = field(node, "object")
+        else:
+            return None
+    return None
+
+
+def _functions(document: Document) -> frozenset[str]:
+    """Names that stand for no module: what is imported, built in, or defined at the top of the file."""
+    root = document.tree.root_node
+    return frozenset({*imported_names(root).names, *_defined(root), *vars(builtins)})
+
+
+def _defined(root: Node) -> Iterator[str]:
+    for statement in statements_run_by(root):
+        name = field(statement, "name") if statement.type in ("function_definition", "class_definition") else None
+        if name is not None:
+            yield text_of(name)

@@ -1,0 +1,32 @@
+"""Comments that silence problems: ``# fxlsp: ignore[FX101]``, ``# fxlsp: ignore[FX101, FX2]``, ``# fxlsp: ignore``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fxlsp.source.python.comments import comments_by_line
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+
+_IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
+
+
+def is_ignored(document: Document, code: str, span: Span) -> bool:
+    """Whether a comment on the first or last line of a problem, or alone on the line above it, silences it."""
+    return any(code.startswith(prefix) for prefix in _ignored(document, span))
+
+
+def _ignored(document: Document, span: Span) -> Iterator[str]:
+    """Codes and beginnings of codes; "" for every code."""
+    if "fxlsp:" not in document.text:
+        return
+    comments = document.derive(comments_by_line)
+    above = comments.get(span.line - 1)
+    here = [comments.get(line) for line in {span.line, span.end_line}]
+    for comment in (*here, above if above is not None and above.alone else None):
+        match = None if comment is None else _IGNORE.search(comment.text)
+        if match is not None and match["codes"] is None:
+            yield ""
+        elif match is not None:
+            yield from (code for part in match["codes"].split(",") if (code := part.strip()))

@@ -1,0 +1,103 @@
+"""What the names of a file stand for, as far as its import statements and plain aliases tell."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from fxlsp.source.text.syntax import assignment_in, dotted_name, field, parents_of, text_of
+
+_CONVENTIONS = {"torch": "torch", "nn": "torch.nn"}
+"""Read into a text that imports nothing: a snippet, a cell, a file of which the first lines are still to come."""
+
+_MOST_ALIASES = 8
+"""Steps from name to name; a longer chain is a circle."""
+
+
+@dataclass(frozen=True)
+class ImportedNames:
+    """The full dotted names behind the names of one file; relative imports keep their leading dots."""
+
+    names: dict[str, str]
+    stars: tuple[str, ...]
+    """Modules of which every name is imported."""
+
+    def resolve(self, dotted: str) -> str | None:
+        """``torch.nn.Module`` for ``nn.Module``, None for a name that no import binds."""
+        for _ in range(_MOST_ALIASES):
+            head, dot, rest = dotted.partition(".")
+            full = self.names.get(head) or self._assumed(head)
+            if full is None:
+                return None
+            full += dot + rest
+            next_head = full.partition(".")[0]
+            if next_head == head or next_head not in self.names:
+                return full
+            dotted = full
+        return None
+
+    def _assumed(self, name: str) -> str | None:
+        """What a name probably is that no statement binds."""
+        if name in vars(builtins):
+            return None
+        if "torch.nn" in self.stars and name[:1].isupper():
+            return f"torch.nn.{name}"
+        if "torch" in self.stars and name == "nn":
+            return "torch.nn"
+        return _CONVENTIONS.get(name)
+
+
+def imported_names(root: Node) -> ImportedNames:
+    """The names that a file imports, in whatever scope."""
+    names = dict(_aliases(root))
+    stars: list[str] = []
+    statements = parents_of(root, "import")
+    for statement in statements:
+        if statement.type == "import_statement":
+            names.update(_plain_import(statement))
+    for statement in statements:
+        if statement.type != "import_from_statement":
+            continue
+        module = field(statement, "module_name")
+        source = "" if module is None else text_of(module)
+        if any(child.type == "wildcard_import" for child in statement.children):
+            stars.append(source)
+        names.update(_from_import(statement, source))
+    return ImportedNames(names, tuple(stars))
+
+
+def _aliases(root: Node) -> Iterator[tuple[str, str]]:
+    """The names at the top that are assigned other names."""
+    for statement in root.named_children:
+        assignment = assignment_in(statement)
+        target = None if assignment is None else field(assignment, "left")
+        if assignment is not None and target is not None and target.type == "identifier":
+            value = dotted_name(field(assignment, "right"))
+            if value is not None:
+                yield text_of(target), value
+
+
+def _plain_import(statement: Node) -> Iterator[tuple[str, str]]:
+    for full, alias in _imported(statement):
+        # `import a.b` binds `a`, `import a.b as c` binds what `a.b` is.
+        head = full.partition(".")[0]
+        yield (alias, full) if alias is not None else (head, head)
+
+
+def _from_import(statement: Node, source: str) -> Iterator[tuple[str, str]]:
+    separator = "" if source.endswith(".") else "."
+    for name, alias in _imported(statement):
+        yield alias or name, f"{source}{separator}{name}"
+
+
+def _imported(statement: Node) -> Iterator[tuple[str, str | None]]:
+    """The names an import statement lists, each with what it is imported as."""
+    for item in statement.children_by_field_name("name"):
+        name, alias = field(item, "name"), field(item, "alias")
+        if item.type == "aliased_import" and name is not None:
+            yield text_of(name), None if alias is None else text_of(alias)
+        else:
+            yield text_of(item), None

@@ -1,0 +1,253 @@
+"""Expressions with the names of a function replaced, so that they mean the same at the top of the module."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+from typing import NamedTuple
+
+from fxlsp.source.python.argparse_options import parses_arguments
+from fxlsp.source.python.argument_flow import argument_for
+from fxlsp.source.python.bindings import Binding, How
+from fxlsp.source.python.constant_folding import folded, lacks_options, namespace
+from fxlsp.source.python.expressions import (
+    copied,
+    first_of_chain,
+    free_names,
+    parse_expression,
+    plain,
+    substituted,
+)
+from fxlsp.source.python.scopes import Scope, ScopeKind, Scopes
+from fxlsp.source.python.self_attributes import attribute_name
+
+_MOST_STEPS = 12
+"""Names that stand for names; a longer chain is a circle."""
+
+
+class Use(NamedTuple):
+    """An expression, and the code from which its names are seen."""
+
+    expression: ast.expr
+    scope: Scope
+    byte: int
+
+
+class _Unknown(Exception):  # noqa: N818
+    """A name's value cannot be told from the text."""
+
+
+def at_module_level(use: Use, scopes: Scopes) -> ast.expr | None:
+    """The expression, written with names of the module, builtins and ``torch`` alone.
+
+    None where it depends on something that is known only when the code runs.
+    """
+    try:
+        return _resolved(use, scopes, _MOST_STEPS)
+    except _Unknown:
+        return None
+
+
+def _resolved(use: Use, scopes: Scopes, steps: int) -> ast.expr:
+    expression = plain(use.expression)
+    if parses_arguments(expression):
+        return _parsed_arguments(scopes, steps)
+    if steps:
+        expression = _OfSelf(use.scope, scopes, steps - 1).visit(expression)
+    values: dict[str, ast.expr] = {}
+    for name in free_names(expression):
+        value = _local_value(name, use, scopes)
+        if value is not None:
+            if not steps:
+                raise _Unknown(name)
+            values[name] = _resolved(value, scopes, steps - 1)
+    result = substituted(expression, values)
+    if result is None:
+        raise _Unknown
+    result = folded(result) if values else result
+    if lacks_options(result):
+        raise _Unknown
+    return result
+
+
+class _OfSelf(ast.NodeTransformer):
+    """Puts what ``self.width`` stands for in its place."""
+
+    def __init__(self, scope: Scope, scopes: Scopes, steps: int) -> None:
+        self._scope = scope
+        self._scopes = scopes
+        self._steps = steps
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        use = _attribute_use(node, self._scope, self._scopes)
+        if use is not None:
+            return _resolved(use, self._scopes, self._steps)
+        self.generic_visit(node)
+        return node
+
+
+def _attribute_use(expression: ast.expr, scope: Scope, scopes: Scopes) -> Use | None:
+    name = attribute_name(expression)
+    found = None if name is None else scopes.attribute(name, scope)
+    if found is None or found.value is None:
+        return None
+    return Use(found.value, scopes.at(found.byte), found.byte)
+
+
+def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
+    """What ``parser.parse_args()`` returns to a script that is started without arguments."""
+    values: dict[str, ast.expr] = {}
+    for option in scopes.options.values() if steps else ():
+        if option.value is not None:
+            use = Use(option.value, scopes.at(option.byte), option.byte)
+            with contextlib.suppress(_Unknown):
+                values[option.name] = _resolved(use, scopes, steps - 1)
+    return namespace(values)
+
+
+def uses_locals(use: Use) -> bool:
+    """Whether the expression has names of a function in it."""
+    owners = (_owner(name, use) for name in free_names(plain(use.expression)))
+    return any(owner is not None and owner.kind is not ScopeKind.MODULE for owner in owners)
+
+
+def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
+    """What a name stands for in its function, or in a loop; None for a name that the module knows without one."""
+    owner = _owner(name, use)
+    if owner is None:
+        if name == "torch" or hasattr(builtins, name) or scopes.imports_everything:
+            return None
+        raise _Unknown(name)
+    binding = owner.binding(name, use.byte)
+    confined = binding is not None and binding.how is How.CONFINED
+    is_final = not _is_rebound(name, binding, use, owner) and not scopes.needs_loop(name, use.byte)
+    if owner.kind is ScopeKind.MODULE and not confined and is_final:
+        value = None if binding is None else value_of(binding, owner, scopes)
+        # Run in another process it would parse that one's arguments.
+        return value if value is not None and parses_arguments(value.expression) else None
+    if binding is not None and binding.how is How.IMPORTED:
+        return None
+    value = None if binding is None else value_of(binding, owner, scopes)
+    if binding is None or value is None:
+        raise _Unknown(name)
+    if owner.alters(binding, use.byte) and not _holds_options(value, scopes):
+        raise _Unknown(name)
+    return value
+
+
+def _is_rebound(name: str, binding: Binding | None, use: Use, owner: Scope) -> bool:
+    """Whether the name stands for something else in the end than as it is used here, if both are values."""
+    is_value = binding is None or binding.how is not How.IMPORTED
+    return is_value and use.scope.runs_in_order and owner.rebinds(name, use.byte)
+
+
+def _holds_options(value: Use, scopes: Scopes) -> bool:
+    """Whether it is what the command line says: scripts set further attributes on that."""
+    start = chain_of(value, scopes).start
+    return parses_arguments(start)
+
+
+def is_local(name: str, use: Use) -> bool:
+    """Whether a name is a variable of a function there, whatever the module calls so."""
+    owner = _owner(name, use)
+    return owner is not None and owner.kind is ScopeKind.FUNCTION and _binds_a_value(owner, name)
+
+
+def _binds_a_value(scope: Scope, name: str) -> bool:
+    return any(each.how is not How.IMPORTED for each in scope.bindings.get(name, []))
+
+
+def _owner(name: str, use: Use) -> Scope | None:
+    """The scope whose name it is. A class's names are seen by the code right in its body alone."""
+    scope: Scope | None = use.scope
+    while scope is not None:
+        if (scope.kind is not ScopeKind.CLASS or scope is use.scope) and scope.binds(name, use.byte):
+            return scope
+        scope = scope.parent
+    return None
+
+
+def value_of(binding: Binding, scope: Scope, scopes: Scopes) -> Use | None:
+    """The expression that a binding binds, if there is one: of a parameter, what a call passes, else its default."""
+    if binding.parameter:
+        return _parameter_value(binding, scope, scopes)
+    expression = None if binding.value is None else parse_expression(binding.value)
+    return None if expression is None else Use(expression, scope, binding.start)
+
+
+def _parameter_value(binding: Binding, scope: Scope, scopes: Scopes) -> Use | None:
+    expression = None if binding.value is None else parse_expression(binding.value)
+    if isinstance(expression, ast.Constant) and expression.value is not None and scope.parent is not None:
+        return Use(expression, scope.parent, scope.definition.start_byte)
+    passed = argument_for(binding.name, scope, scopes)
+    if passed is not None:
+        return Use(passed.expression, scopes.at(passed.byte), passed.byte)
+    if expression is None or scope.parent is None:
+        return None
+    return Use(expression, scope.parent, scope.definition.start_byte)
+
+
+class Chain(NamedTuple):
+    """Where a module comes from: the call that makes it, and how the code at hand gets from there."""
+
+    start: ast.expr
+    """A call, or a name that nothing in the file assigns."""
+    uses: tuple[Use, ...]
+    """From the expression at hand to the one with the call; each but the last starts with what stands for the next."""
+
+    def from_instance(self, names: frozenset[str]) -> Chain | None:
+        """The part of the chain that starts from one of these names of the module, if it goes through there."""
+        for index, use in enumerate(self.uses):
+            start = first_of_chain(plain(use.expression))
+            if isinstance(start, ast.Name) and start.id in names:
+                owner = _owner(start.id, use)
+                if owner is not None and owner.kind is ScopeKind.MODULE:
+                    return Chain(start, self.uses[: index + 1])
+        return None
+
+    def at_module_level(self, scopes: Scopes) -> ast.expr | None:
+        """The module, as an expression at the top of the file would make it (see :func:`at_module_level`)."""
+        result = at_module_level(self.uses[-1], scopes)
+        for use in reversed(self.uses[:-1]):
+            expression = plain(use.expression)
+            first = first_of_chain(expression)
+            if result is not None:
+                result = _with_first(expression, first, result)
+        return result
+
+
+def _with_first(expression: ast.expr, first: ast.expr, made: ast.expr) -> ast.expr | None:
+    """A chain of methods with another expression in the place of its first part."""
+    if expression is first:
+        return made
+    if isinstance(first, ast.Name):
+        return substituted(expression, {first.id: made})
+    whole = copied(expression)
+    node = whole
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if ast.dump(node.func.value) == ast.dump(first):
+            node.func.value = copied(made)
+            return whole
+        node = node.func.value
+    return None
+
+
+def chain_of(use: Use, scopes: Scopes) -> Chain:
+    """Follows a module through the names that it is given and the methods that return it."""
+    uses: list[Use] = []
+    while True:
+        uses.append(use)
+        start = first_of_chain(plain(use.expression))
+        kept = _attribute_use(start, use.scope, scopes)
+        if kept is not None and len(uses) <= _MOST_STEPS:
+            use = kept
+            continue
+        owner = _owner(start.id, use) if isinstance(start, ast.Name) else None
+        if not isinstance(start, ast.Name) or owner is None or len(uses) > _MOST_STEPS:
+            return Chain(start, tuple(uses))
+        binding = owner.binding(start.id, use.byte)
+        value = None if binding is None else value_of(binding, owner, scopes)
+        if value is None:
+            return Chain(start, tuple(uses))
+        use = value

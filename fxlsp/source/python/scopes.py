@@ -1,0 +1,188 @@
+"""What the names of a file stand for, scope by scope, as far as its assignments tell."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from functools import cached_property
+
+from tree_sitter import Node
+
+from fxlsp.source.python.argparse_options import Option, options_of
+from fxlsp.source.python.bindings import Binding, How, bindings_of
+from fxlsp.source.python.self_attributes import Attribute, Attributes, attributes_of
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.syntax import captures, text_of
+
+_SCOPES = """
+(function_definition) @function
+(class_definition) @class
+(module (if_statement) @branch)
+"""
+_CALLS = "(call function: (identifier) @name)"
+_LOOPS = "[(for_statement) (while_statement)] @loop"
+_KEEPING = (How.UPDATED, How.ALTERED)
+_MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
+
+
+class ScopeKind(Enum):
+    """What kind of code a scope is."""
+
+    MODULE = auto()
+    MAIN = auto()
+    """The block under ``if __name__ == "__main__"``: Python runs it in the module's scope, a trace never does."""
+    FUNCTION = auto()
+    CLASS = auto()
+
+
+@dataclass(eq=False)
+class Scope:
+    """Code that shares its names."""
+
+    kind: ScopeKind
+    definition: Node
+    """The ``def``, ``class`` or ``if`` statement, or the module."""
+    extent: tuple[int, int]
+    """Bytes of its body."""
+    parent: Scope | None
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    """By name, in the order of the text."""
+
+    def binds(self, name: str, byte: int) -> bool:
+        """Whether ``name``, used at ``byte``, is one of this scope's names."""
+        return any(
+            each.reaches(byte) if each.how is How.CONFINED else each.how not in _KEEPING
+            for each in self.bindings.get(name, [])
+        )
+
+    def binding(self, name: str, byte: int) -> Binding | None:
+        """The binding that gives ``name`` the value it has at ``byte``; None where that is not certain."""
+        bindings = self.bindings.get(name, [])
+        lasting = [each for each in bindings if each.how not in (How.CONFINED, *_KEEPING)]
+        reaching = [each for each in bindings if each.how is not How.ALTERED and each.reaches(byte)]
+        if not reaching:
+            return lasting[0] if len(lasting) == 1 else None
+        last = reaching[-1]
+        overtaken = any(last.start < each.start < byte for each in lasting)
+        return None if overtaken else last
+
+    def rebinds(self, name: str, byte: int) -> bool:
+        """Whether ``name``, which was bound before ``byte``, is bound once more behind it."""
+        starts = [each.start for each in self.bindings.get(name, []) if each.how not in (How.CONFINED, *_KEEPING)]
+        return any(start < byte for start in starts) and any(start > byte for start in starts)
+
+    @property
+    def runs_in_order(self) -> bool:
+        """Whether its code runs where it stands, rather than when it is called."""
+        return self.kind is not ScopeKind.FUNCTION and (self.parent is None or self.parent.runs_in_order)
+
+    def alters(self, binding: Binding, byte: int) -> bool:
+        """Whether an attribute of the object is set between its binding and its use at ``byte``."""
+        others = self.bindings.get(binding.name, [])
+        return any(each.how is How.ALTERED and binding.start < each.start < byte for each in others)
+
+
+class Scopes:
+    """The scopes of one file."""
+
+    def __init__(self, root: Node) -> None:
+        self.module = Scope(ScopeKind.MODULE, root, (0, root.end_byte + 1), None)
+        self.imports_everything = "star" in captures(root, "(wildcard_import) @star")
+        """Whether any name may come from a ``from ... import *``."""
+        self._scopes = [self.module]
+        self._starts = [0]
+        self.functions: dict[str, list[Scope]] = {}
+        """Those that any ``def`` makes, by name."""
+        self._root = root
+        for kind, definition, body in _bodies(root):
+            parent = self.at(body.start_byte)
+            scope = Scope(kind, definition, body.byte_range, parent)
+            self._scopes.append(scope)
+            self._starts.append(body.start_byte)
+            name = definition.child_by_field_name("name") if kind is ScopeKind.FUNCTION else None
+            if name is not None:
+                self.functions.setdefault(text_of(name), []).append(scope)
+        self.imported_inside: set[str] = set()
+        """Names that other scopes than the module import."""
+        for binding in bindings_of(root):
+            scope = self.at(max(binding.start, binding.block[0]))
+            scope.bindings.setdefault(binding.name, []).append(binding)
+            if binding.how is How.IMPORTED and scope is not self.module:
+                self.imported_inside.add(binding.name)
+        loops = captures(root, _LOOPS).get("loop", [])
+        self._loops = [loop.byte_range for loop in loops if self.at(loop.start_byte) is self.module]
+
+    @cached_property
+    def calls(self) -> dict[str, list[Node]]:
+        """The calls of plain names, by name, in the order of the text."""
+        found: dict[str, list[Node]] = {}
+        for name in captures(self._root, _CALLS).get("name", []):
+            if name.parent is not None:
+                found.setdefault(text_of(name), []).append(name.parent)
+        return found
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        """The options that the file declares with ``argparse``."""
+        return options_of(self._root)
+
+    def attribute(self, name: str, scope: Scope) -> Attribute | None:
+        """The one assignment to ``self.name`` in the class around a method."""
+        around: Scope | None = scope
+        while around is not None and around.kind is not ScopeKind.CLASS:
+            around = around.parent
+        known = {} if around is None else self._attributes.get(around.definition.start_byte, {})
+        found = known.get(name, [])
+        return found[0] if len(found) == 1 else None
+
+    @cached_property
+    def _attributes(self) -> Attributes:
+        return attributes_of(self._root)
+
+    def needs_loop(self, name: str, byte: int) -> bool:
+        """Whether only a loop at top level, maybe one that trains, gives ``name`` the value it has at ``byte``."""
+        bindings = [each for each in self.module.bindings.get(name, []) if each.how not in (How.CONFINED, *_KEEPING)]
+        around = [loop for loop in self._loops if loop[0] <= byte < loop[1]]
+        if any(_within(each, around) for each in bindings):
+            return True
+        return bool(bindings) and all(_within(each, self._loops) for each in bindings)
+
+    def at(self, byte: int) -> Scope:
+        """The innermost scope around a byte."""
+        scope = self._scopes[bisect_right(self._starts, byte) - 1]
+        while scope.parent is not None and byte >= scope.extent[1]:
+            scope = scope.parent
+        return scope
+
+
+def _bodies(root: Node) -> list[tuple[ScopeKind, Node, Node]]:
+    """The kind, statement and body of every scope within a module, in the order of the text."""
+    found = captures(root, _SCOPES)
+    mains = [node for node in found.get("branch", []) if _is_main_guard(node)]
+    bodies = [
+        *((ScopeKind.FUNCTION, node, node.child_by_field_name("body")) for node in found.get("function", [])),
+        *((ScopeKind.CLASS, node, node.child_by_field_name("body")) for node in found.get("class", [])),
+        *((ScopeKind.MAIN, node, node.child_by_field_name("consequence")) for node in mains),
+    ]
+    known = [(kind, node, body) for kind, node, body in bodies if body is not None]
+    return sorted(known, key=lambda each: each[2].start_byte)
+
+
+def _within(binding: Binding, extents: list[tuple[int, int]]) -> bool:
+    return any(start <= binding.start < end for start, end in extents)
+
+
+def _is_main_guard(branch: Node) -> bool:
+    condition = branch.child_by_field_name("condition")
+    return condition is not None and _MAIN_GUARD.fullmatch(text_of(condition)) is not None
+
+
+def scopes_of(document: Document) -> Scopes:
+    """The scopes of a document, found once."""
+    return document.derive(_find_scopes)
+
+
+def _find_scopes(document: Document) -> Scopes:
+    return Scopes(document.tree.root_node)

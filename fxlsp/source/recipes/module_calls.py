@@ -1,0 +1,181 @@
+"""The calls of a file that may make or run a module, found once for all its models."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from fxlsp.source.python.bindings import parameter_defaults
+from fxlsp.source.python.class_statements import with_decorators
+from fxlsp.source.python.expressions import LONGEST_EXPRESSION, dotted, parse_expression
+from fxlsp.source.python.imports import imported_names
+from fxlsp.source.python.inlining import Chain, Use, chain_of
+from fxlsp.source.python.scopes import Scope, ScopeKind, Scopes, scopes_of
+from fxlsp.source.recipes.module_runners import given_module, runs_modules
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+from fxlsp.source.text.syntax import ancestors, captures, dotted_name, field, first_part, span_of, text_of
+
+_OF_THE_CLASS = ("@classmethod", "@staticmethod")
+
+
+class Call(NamedTuple):
+    """One call."""
+
+    node: Node
+    span: Span
+
+
+class Run(NamedTuple):
+    """A call that may run a module: ``net(x)``, ``Net()(x)``, ``torch.jit.trace(net, x)``."""
+
+    call: Call
+    module: Chain
+    arguments: ast.Call
+    """A call with the arguments that the module gets; what is called in it has no names."""
+
+
+class Returning(NamedTuple):
+    """A function of the module that returns what it called something else for."""
+
+    function: str
+    called: frozenset[str | None]
+    """The dotted names of what makes the things it returns, None for other things."""
+    alone: bool
+    """Whether it can be called as it is, without arguments."""
+
+
+class Calls(NamedTuple):
+    """The calls of one file."""
+
+    by_name: dict[str, list[Call]]
+    """By the dotted name of what is called, in the order of the text."""
+    runs: list[Run]
+    returning: list[Returning]
+
+
+def calls_of(document: Document) -> Calls:
+    """The calls of a document, found once."""
+    return document.derive(_find_calls)
+
+
+def _find_calls(document: Document) -> Calls:
+    root, scopes = document.tree.root_node, scopes_of(document)
+    imports = imported_names(root)
+    by_name: dict[str, list[Call]] = {}
+    runs: list[Run | None] = []
+    for node in captures(root, "(call) @call").get("call", []):
+        call = Call(node, span_of(node, document.lines))
+        name = dotted_name(field(node, "function"))
+        if name is not None:
+            by_name.setdefault(name, []).append(call)
+        function = name and imports.resolve(name)
+        if function and runs_modules(function):
+            runs.append(_run_by_function(call, function, scopes))
+        else:
+            runs.append(_direct_run(call, scopes))
+    return Calls(by_name, [run for run in runs if run is not None], list(_returning_functions(root, scopes)))
+
+
+def _direct_run(call: Call, scopes: Scopes) -> Run | None:
+    """``net(x)`` and ``net.forward(x)``, if that may be a run of ``net``."""
+    callee = field(call.node, "function")
+    if callee is not None and callee.type == "attribute" and _attribute(callee) == "forward":
+        callee = field(callee, "object")
+    of_self = callee is not None and callee.type == "attribute" and text_of(callee).startswith("self.")
+    if callee is None or not (of_self or callee.type in ("identifier", "call", "parenthesized_expression")):
+        return None
+    module = ast.Name(text_of(callee), ast.Load()) if callee.type == "identifier" else expression_of(callee)
+    chain = None if module is None else _chain(module, call, scopes)
+    expression = None if chain is None else expression_of(call.node)
+    if chain is None or not isinstance(expression, ast.Call):
+        return None
+    return Run(call, chain, _nameless_call(expression.args, expression.keywords))
+
+
+def _run_by_function(call: Call, function: str, scopes: Scopes) -> Run | None:
+    """``torch.jit.trace(net, x)``, where ``function`` is one that runs modules."""
+    expression = expression_of(call.node)
+    given = given_module(expression, function) if isinstance(expression, ast.Call) else None
+    chain = None if given is None else _chain(given.module, call, scopes)
+    return None if given is None or chain is None else Run(call, chain, _nameless_call(given.arguments, []))
+
+
+def _chain(module: ast.expr, call: Call, scopes: Scopes) -> Chain | None:
+    """Where a module comes from, if anything in the file says so."""
+    byte = call.node.start_byte
+    chain = chain_of(Use(module, scopes.at(byte), byte), scopes)
+    return chain if isinstance(chain.start, ast.Call) or len(chain.uses) > 1 else None
+
+
+def _nameless_call(arguments: list[ast.expr], keywords: list[ast.keyword]) -> ast.Call:
+    return ast.Call(ast.Constant(value=None), arguments, keywords)
+
+
+def expression_of(node: Node) -> ast.expr | None:
+    """The expression that a node holds; None for one of a length that nobody writes by hand."""
+    # Asking for the text of each of a thousand nested calls would take the square of their number.
+    return parse_expression(text_of(node)) if node.end_byte - node.start_byte <= LONGEST_EXPRESSION else None
+
+
+def _attribute(node: Node) -> str | None:
+    attribute = field(node, "attribute")
+    return None if attribute is None else text_of(attribute)
+
+
+def _returning_functions(root: Node, scopes: Scopes) -> Iterator[Returning]:
+    """The functions at the top of the module that return something, and the methods that a class itself is asked."""
+    found: dict[str, tuple[Node, set[str | None]]] = {}
+    for node in captures(root, "(return_statement) @return").get("return", []):
+        scope, value = scopes.at(node.start_byte), first_part(node)
+        name = _called_as(scope, scopes)
+        if name is None or value is None or _is_left_out(node, scope.definition):
+            continue
+        expression = expression_of(value)
+        start = None if expression is None else chain_of(Use(expression, scope, node.start_byte), scopes).start
+        called = dotted(start.func) if isinstance(start, ast.Call) else None
+        owner, _, method = name.rpartition(".")
+        found.setdefault(name, (scope.definition, set()))[1].add(owner if method and called == "cls" else called)
+    for function, (definition, names) in found.items():
+        yield Returning(function, frozenset(names), _can_be_called_alone(definition))
+
+
+def _called_as(scope: Scope, scopes: Scopes) -> str | None:
+    """``make`` for a function at the top of the module, ``Net.small`` for a class method of a class there."""
+    name, owner = field(scope.definition, "name"), scope.parent
+    if scope.kind is not ScopeKind.FUNCTION or name is None or owner is None:
+        return None
+    if owner is scopes.module:
+        return text_of(name)
+    class_name = field(owner.definition, "name")
+    if owner.kind is not ScopeKind.CLASS or owner.parent is not scopes.module or class_name is None:
+        return None
+    decorators = with_decorators(scope.definition).children
+    asked = any(each.type == "decorator" and text_of(each) in _OF_THE_CLASS for each in decorators)
+    return f"{text_of(class_name)}.{text_of(name)}" if asked else None
+
+
+def _is_left_out(statement: Node, function: Node) -> bool:
+    """Whether a function returns something else unless it is asked to: ``if verbose: return model, log``."""
+    switches = {text_of(name) for name, value in parameter_defaults(function) if value in ("False", "None")}
+    for parent in ancestors(statement):
+        if parent == function:
+            return False
+        condition = field(parent, "condition") if parent.type == "if_statement" else None
+        body = field(parent, "consequence")
+        inside = body is not None and body.start_byte <= statement.start_byte < body.end_byte
+        if condition is not None and inside and text_of(condition) in switches:
+            return True
+    return False
+
+
+def _can_be_called_alone(definition: Node) -> bool:
+    statement = with_decorators(definition)
+    decorators = [text_of(child) for child in statement.children if child.type == "decorator"]
+    # pytest refuses a direct call of a fixture.
+    plain = not any("fixture" in decorator for decorator in decorators)
+    defaults = parameter_defaults(definition)
+    return plain and definition.children[0].type != "async" and all(value is not None for _, value in defaults)

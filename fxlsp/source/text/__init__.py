@@ -1,0 +1,5 @@
+"""Texts and places in them: documents, edits, coordinates and trees.
+
+In: a text and its edits. Out: an immutable :class:`~fxlsp.source.text.documents.Document`. Only ``positions`` converts
+coordinates; only ``uris`` knows how editors name files.
+"""
