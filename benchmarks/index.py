@@ -28,8 +28,8 @@ from typing import TypeVar
 
 from benchmarks.nearest_rank import percentile_95
 from dev.editor import Editor, editor
-from fxlsp.engine.index import Index
-from fxlsp.engine.indexing import file_offers, read_index
+from fxlsp.engine.index.index import Index
+from fxlsp.engine.index.scan import file_offers, read_index
 from fxlsp.source.models.file_summary import may_offer, offers_of
 from fxlsp.source.text.documents import Document, TextEdit, read_document
 

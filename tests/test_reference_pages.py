@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.engine.settings import Settings
+from fxlsp.engine.settings.settings import Settings
 from fxlsp.server.main import make_server
 
 PROJECT = Path(__file__).parents[1]

@@ -15,7 +15,7 @@ from benchmarks.corpora.cases import Case, Half, in_half
 from fxlsp.cli.candidates import FoundFile, find_models
 from fxlsp.cli.files import python_files
 from fxlsp.cli.workspace_files import WorkspaceFiles
-from fxlsp.engine.settings import Settings
+from fxlsp.engine.settings.settings import Settings
 
 
 def model_files(folder: str, half: Half) -> list[str]:

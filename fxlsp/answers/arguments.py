@@ -14,7 +14,7 @@ from itertools import takewhile
 from fxlsp.answers.forwards import forward_runs
 from fxlsp.answers.outline import outline
 from fxlsp.answers.runs import Run
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.report.graph import Output
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.edits import move

@@ -16,7 +16,7 @@ from fxlsp.answers.calltree import Entry
 from fxlsp.answers.outline import outline
 from fxlsp.answers.targets import target_of
 from fxlsp.answers.traceindex import index_of
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.report.locations import Location
 from fxlsp.source.text.positions import Span
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fxlsp.answers.callsites import Ran
 from fxlsp.answers.outline import outline
 from fxlsp.answers.targets import Target, target_of
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.models.models import ModelClass
 
 

@@ -12,7 +12,7 @@ from fxlsp.answers.origins import STALE, is_stale
 from fxlsp.answers.runs import path_text
 from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.targets import Target, target_of
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.report.locations import Location
 from fxlsp.report.serialization import JsonObject
 from fxlsp.source.text.positions import Span

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fxlsp.answers.calltree import Entry
 from fxlsp.answers.sightings import sightings_at
 from fxlsp.answers.traceindex import TraceIndex
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.source.python.cursor import module_name_at
 from fxlsp.source.text.positions import Span
 

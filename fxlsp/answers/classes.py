@@ -15,7 +15,7 @@ from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.standing import standing_text, states_of
 from fxlsp.answers.tables import Table
 from fxlsp.answers.traceindex import index_of
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.report import Report
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.positions import Span

@@ -14,7 +14,7 @@ from fxlsp.answers.calledforwards import forward_target
 from fxlsp.answers.callsites import CallSite, Ran, call_site_at
 from fxlsp.answers.moduletree import place_of_module
 from fxlsp.answers.targets import Target, target_of
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 

@@ -14,8 +14,8 @@ from fxlsp.answers.forwards import forward_runs
 from fxlsp.answers.instances import instances_of
 from fxlsp.answers.outline import outline
 from fxlsp.answers.runs import Run
-from fxlsp.engine.index import Place
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.report.graph import ModuleCall
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from fxlsp.answers.events import Event
 from fxlsp.answers.runs import Run
 from fxlsp.answers.shapes import flow_text
 from fxlsp.answers.traceindex import index_of
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.report.graph import ModuleCall
 from fxlsp.source.models.models import ForwardDef, ModelClass
 from fxlsp.source.text.edits import move

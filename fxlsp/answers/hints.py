@@ -20,7 +20,7 @@ from fxlsp.answers.richtext import RichText, paragraphs, words
 from fxlsp.answers.runs import Run, runs_table
 from fxlsp.answers.shapes import holds_tensor, output_text
 from fxlsp.answers.traceindex import TraceIndex, index_of
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.report.graph import Output
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span

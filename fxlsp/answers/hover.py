@@ -15,7 +15,7 @@ from fxlsp.answers.outline import outline
 from fxlsp.answers.problem_hover import problem_hover
 from fxlsp.answers.sightings import Sighting, sightings_at, sightings_of
 from fxlsp.answers.variables import holdings, variable_hover
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.python.attribute_paths import attribute_path_at
 from fxlsp.source.python.cursor_variable import variable_at
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fxlsp import __version__
 from fxlsp.answers.origins import readable_recipe
-from fxlsp.engine.store import InterpreterState, ModelState, Snapshot
+from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot
 
 
 def information(snapshot: Snapshot, at_rest: bool) -> dict[str, Any]:

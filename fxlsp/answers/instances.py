@@ -11,9 +11,9 @@ from fxlsp.answers.forwards import forward_runs
 from fxlsp.answers.outline import outline
 from fxlsp.answers.runs import Run, path_text
 from fxlsp.answers.shapes import flow_text
-from fxlsp.engine.index import Place
-from fxlsp.engine.instances import Instance
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.wire.frames import text_digest
 
 

@@ -13,7 +13,7 @@ from fxlsp.answers.outline import outline
 from fxlsp.answers.recipe_choices import recipe_line
 from fxlsp.answers.runs import Run
 from fxlsp.answers.standing import NOT_TRUSTED, standing_text, states_of
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.positions import Span
 

@@ -9,7 +9,7 @@ from fxlsp.answers.forwards import forward_runs
 from fxlsp.answers.outline import outline
 from fxlsp.answers.runs import Run
 from fxlsp.answers.traceindex import TraceIndex, index_of
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.graph import Module
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.python.attribute_paths import AttributePath

@@ -14,7 +14,7 @@ from fxlsp.answers.shapes import output_text
 from fxlsp.answers.standing import states_of
 from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.traceindex import TraceIndex, index_of
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.locations import Location
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.python.statements import statement_around

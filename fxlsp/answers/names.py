@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fxlsp.answers.outline import moved_since, outline
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.models.models import Factory, Instance, factories, instances
 from fxlsp.source.text.positions import Span
 

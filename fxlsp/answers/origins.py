@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from fxlsp.answers.counts import counted
 from fxlsp.answers.richtext import RichText, code, dotted, joined, words
-from fxlsp.engine.store import ModelState, Status
+from fxlsp.engine.state.snapshot import ModelState, Status
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
 from fxlsp.source.recipes.recipes import FoundRecipe, written

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.models.forward_defs import ForwardDef
 from fxlsp.source.models.forward_parameters import parameter_spans
 from fxlsp.source.models.models import ModelClass, model_classes

@@ -9,7 +9,7 @@ from fxlsp.answers.fixes.offered import mends
 from fxlsp.answers.hovertext import HoverText
 from fxlsp.answers.problems import FileProblem, problems
 from fxlsp.answers.richtext import RichText
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.text.documents import Document
 
 

@@ -14,7 +14,7 @@ from fxlsp.answers.names import class_names, made_names
 from fxlsp.answers.origins import found_recipe
 from fxlsp.answers.outline import moved_since, outline
 from fxlsp.answers.syntax_errors import syntax_problems
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, Severity
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.merging import message_of_all

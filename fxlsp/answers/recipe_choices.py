@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fxlsp.answers.origins import found_recipe, place_words, readable_recipe
 from fxlsp.answers.standing import states_of
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.wire.frames import text_digest

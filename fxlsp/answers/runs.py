@@ -12,7 +12,7 @@ from fxlsp.answers.shapes import dtypes, inputs_text, output_text
 from fxlsp.answers.tables import Table
 from fxlsp.answers.titles import distinguishing
 from fxlsp.answers.traceindex import TraceIndex
-from fxlsp.engine.store import ModelState
+from fxlsp.engine.state.snapshot import ModelState
 from fxlsp.report.graph import ModuleCall, Node
 
 _HEADING = ("", "model", "module path", "node", "call", "module", "in", "out", "parameters", "FLOPs")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fxlsp.answers.origins import found_recipe
 from fxlsp.answers.problems import FileProblem
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.codes import BAD_RECIPE, NOT_FED, Severity
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.positions import Span

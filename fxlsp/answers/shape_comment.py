@@ -5,7 +5,7 @@ from __future__ import annotations
 from fxlsp.answers.fixes.comment_line import comment_above
 from fxlsp.answers.fixes.fix import Fix
 from fxlsp.answers.hover import hover
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.python.comments import comments_by_line
 from fxlsp.source.python.statements import statement_around
 from fxlsp.source.text.documents import Document

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fxlsp.answers.events import Place
 from fxlsp.answers.traceindex import TraceIndex, index_of
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from fxlsp.answers.counts import counted, flops_sum_text, params_text
 from fxlsp.answers.runs import Run
-from fxlsp.engine.policy import Policy
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.settings.policy import Policy
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fxlsp.answers.modulesymbols import class_detail, module_symbols, shown_instance
 from fxlsp.answers.outline import outline
 from fxlsp.answers.symbol import Symbol
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.models.models import ModelClass
 
 

@@ -12,8 +12,8 @@ from typing import Literal
 from fxlsp.answers.moduletree import place_of_module
 from fxlsp.answers.outline import outline
 from fxlsp.answers.targets import Target, target_of
-from fxlsp.engine.index import Place
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.graph import Module
 from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.python.class_statements import class_statements

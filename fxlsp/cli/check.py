@@ -26,7 +26,7 @@ from fxlsp.cli.project import Projects
 from fxlsp.cli.silencing import Silencing
 from fxlsp.cli.survey import survey
 from fxlsp.cli.workspace_files import WorkspaceFiles
-from fxlsp.engine.interpreters import InterpreterError
+from fxlsp.engine.settings.interpreters import InterpreterError
 from fxlsp.report.problems import Problem
 
 

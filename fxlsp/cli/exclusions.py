@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from fxlsp.engine.exclusion import Exclusion
-from fxlsp.engine.settings import read_settings
+from fxlsp.engine.settings.exclusion import Exclusion
+from fxlsp.engine.settings.settings import read_settings
 
 
 def is_excluded(path: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fxlsp.cli.exclusions import is_excluded
 from fxlsp.cli.exits import UsageError
-from fxlsp.engine.python_files import files_below, never
+from fxlsp.engine.index.python_files import files_below, never
 from fxlsp.source.text.notebooks.ipynb import SUFFIX
 
 

@@ -12,7 +12,7 @@ from fxlsp.cli.pool import Pool
 from fxlsp.cli.project import Project, Projects
 from fxlsp.cli.recipes import RecipeError, written_recipes
 from fxlsp.cli.targets import Target, TargetError, parse_target
-from fxlsp.engine.interpreters import InterpreterError
+from fxlsp.engine.settings.interpreters import InterpreterError
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report

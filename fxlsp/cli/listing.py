@@ -11,7 +11,7 @@ from fxlsp.answers.standing import report_facts
 from fxlsp.answers.tables import table_lines
 from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.cli.excerpts import place
-from fxlsp.engine.policy import Policy
+from fxlsp.engine.settings.policy import Policy
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 
-from fxlsp.engine.settings import is_name
+from fxlsp.engine.settings.settings import is_name
 from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 

@@ -9,9 +9,9 @@ from functools import cached_property
 
 from fxlsp.cli.excerpts import place
 from fxlsp.cli.workspace_files import WorkspaceFiles
-from fxlsp.engine.interpreters import choose_interpreter
-from fxlsp.engine.policy import Policy
-from fxlsp.engine.settings import COMMAND_LINE_SECONDS, Settings, absolute_name, read_settings
+from fxlsp.engine.settings.interpreters import choose_interpreter
+from fxlsp.engine.settings.policy import Policy
+from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, Settings, absolute_name, read_settings
 
 _log = logging.getLogger("fxlsp")
 

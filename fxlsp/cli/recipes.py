@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fxlsp.cli.project import Project
-from fxlsp.engine.analysis import Analysis, Candidate, analyse
+from fxlsp.engine.state.analysis import Analysis, Candidate, analyse
 from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe

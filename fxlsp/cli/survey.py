@@ -12,7 +12,7 @@ from fxlsp.cli.jobs import trace_target
 from fxlsp.cli.pool import Pool
 from fxlsp.cli.project import Projects
 from fxlsp.cli.variants import variants
-from fxlsp.engine.coverage import covered_classes
+from fxlsp.engine.state.coverage import covered_classes
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from fxlsp.cli.exclusions import is_excluded
 from fxlsp.cli.targets import index_folders
-from fxlsp.engine.elsewhere import Elsewhere
-from fxlsp.engine.indexing import read_index
+from fxlsp.engine.index.scan import read_index
+from fxlsp.engine.state.cross_file_recipes import Elsewhere
 from fxlsp.source.recipes.markdown_blocks import read_source
 from fxlsp.source.text.documents import Document
 

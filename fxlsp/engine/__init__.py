@@ -1,5 +1,6 @@
-"""Keeps traces of the open models up to date: processes that trace, a schedule, and a store of what they found.
+"""Keeps traces of the open models up to date: processes that trace, a schedule, and snapshots of what they found.
 
-Nothing here knows LSP, and nothing here runs code of the user: that happens in the processes behind
-:mod:`fxlsp.engine.template`. Everything runs on one asyncio loop, which nothing here blocks.
+In: texts, edits and settings. Out: immutable snapshots. Nothing here knows LSP, and nothing here runs user code: that
+happens in the processes behind :mod:`fxlsp.engine.connection`. One asyncio loop changes everything, and nothing blocks
+it.
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fxlsp.answers.origins import is_stale
 from fxlsp.answers.sightings import sightings_at
 from fxlsp.answers.standing import states_of
-from fxlsp.engine.store import ModelState, Snapshot
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report

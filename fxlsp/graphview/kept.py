@@ -7,7 +7,7 @@ import re
 from hashlib import blake2b
 from pathlib import Path
 
-from fxlsp.engine.user_folders import cache_folder, write_whole
+from fxlsp.engine.storage.user_dirs import cache_folder, write_whole
 
 _MOST_PAGES = 30
 """Each is some 2 MB; the oldest make room."""

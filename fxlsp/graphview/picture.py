@@ -10,7 +10,7 @@ from fxlsp.answers.origins import is_guessed, readable_recipe
 from fxlsp.answers.shapes import flow_text, output_text
 from fxlsp.answers.standing import report_facts
 from fxlsp.answers.traceindex import index_of
-from fxlsp.engine.policy import Policy
+from fxlsp.engine.settings.policy import Policy
 from fxlsp.graphview.boxes import Box, root_box
 from fxlsp.graphview.marks import marked_nodes
 from fxlsp.report.codes import page_of

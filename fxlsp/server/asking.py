@@ -8,7 +8,7 @@ from typing import TypeVar
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.server import Server
 
 T = TypeVar("T")

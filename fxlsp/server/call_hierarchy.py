@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.answers.call_hierarchy import Item, Reference, incoming, outgoing, prepare
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.places import Texts, read_texts
 from fxlsp.server.server import Server
 

@@ -10,7 +10,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.folders import Client
+from fxlsp.engine.state.folders import Client
 from fxlsp.server.server import Server
 from fxlsp.source.text.documents import path_of_uri
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from fxlsp.answers.problems import FileProblem
-from fxlsp.engine.workspace import Change
+from fxlsp.engine.session.workspace import Change
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.problem_feed import ProblemFeed
 from fxlsp.server.refresh import Refresher

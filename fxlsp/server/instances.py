@@ -10,7 +10,7 @@ from typing import Any
 
 from fxlsp.answers.instances import InstanceChoice, instance_choices
 from fxlsp.answers.outline import outline
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.asking import ask, say, warn, which_model
 from fxlsp.server.server import Server
 

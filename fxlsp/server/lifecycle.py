@@ -7,7 +7,7 @@ from collections.abc import Callable
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.workspace import Change, Workspace
+from fxlsp.engine.session.workspace import Change, Workspace
 from fxlsp.server import call_hierarchy, configuration, diagnostics, watched_files
 from fxlsp.server.configuration import Configuration
 from fxlsp.server.diagnostics import Diagnostics

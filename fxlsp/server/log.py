@@ -7,9 +7,9 @@ import logging
 
 from lsprotocol import types
 
-from fxlsp.engine.policy import Policy
-from fxlsp.engine.store import InterpreterState, Snapshot
-from fxlsp.engine.workspace import Change
+from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.settings.policy import Policy
+from fxlsp.engine.state.snapshot import InterpreterState, Snapshot
 from fxlsp.server.server import Server
 
 _LEVELS = (

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 
 from fxlsp.answers.problems import FileProblem, problems
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 
 REST = 2.0
 """Seconds without an edit after which failures are told."""

@@ -8,8 +8,8 @@ import itertools
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.store import Snapshot, Status
-from fxlsp.engine.workspace import Change
+from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.state.snapshot import Snapshot, Status
 from fxlsp.server.server import Server
 
 PATIENCE = 0.5

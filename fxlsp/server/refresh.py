@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.store import Snapshot
-from fxlsp.engine.workspace import Change
+from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.server import Server
 
 Ask = Callable[[None], Awaitable[None]]

@@ -10,9 +10,9 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 
 from fxlsp import __version__
-from fxlsp.engine.disk_texts import DiskTexts
-from fxlsp.engine.store import Snapshot
-from fxlsp.engine.workspace import Workspace
+from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.workspace import Workspace
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.protocol import Protocol
 from fxlsp.server.sheets import Sheet, sheet_at, sheet_called
 from fxlsp.server.still_hints import StillHints

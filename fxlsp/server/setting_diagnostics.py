@@ -6,7 +6,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.answers.setting_problems import setting_problems
-from fxlsp.engine.workspace import Change
+from fxlsp.engine.session.workspace import Change
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import sheet_at

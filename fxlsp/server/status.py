@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from fxlsp.answers.origins import is_stale
-from fxlsp.engine.store import InterpreterState, ModelState, Snapshot, Status
-from fxlsp.engine.workspace import Change
+from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot, Status
 from fxlsp.server.server import Server
 
 STATUS = "fxlsp/status"

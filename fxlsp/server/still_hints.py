@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from fxlsp.answers.hints import Hint
-from fxlsp.engine.store import Snapshot
-from fxlsp.engine.workspace import Change
+from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.text.documents import Document
 
 REST = 0.5

@@ -1,4 +1,4 @@
-"""The socket that a process of ours is handed by whoever starts it (``fxlsp.engine.launching``)."""
+"""The socket that a process of ours is handed by whoever starts it (``fxlsp.engine.connection.process_start``)."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fxlsp.engine.history import History
-from fxlsp.engine.store import ModelKey, ModelState, Snapshot, Status, files_of
+from fxlsp.engine.state.history import History
+from fxlsp.engine.state.snapshot import ModelKey, ModelState, Snapshot, Status, files_of
 from fxlsp.report.codes import Severity
 from fxlsp.report.graph import Module, ModuleCall, Node, Opcode, Output, Verdict
 from fxlsp.report.locations import Location, Step

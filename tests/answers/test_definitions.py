@@ -4,7 +4,7 @@ import pytest
 
 from fxlsp.answers.definitions import definition, implementation, unknown_to_python
 from fxlsp.answers.targets import Target
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from tests.answers.builder import PATH, edited, snapshot
 from tests.answers.navigable import TEXT, trace
 

@@ -6,9 +6,9 @@ from fxlsp.answers.hints import hints
 from fxlsp.answers.hover import hover
 from fxlsp.answers.instances import instance_choices
 from fxlsp.answers.lenses import lenses
-from fxlsp.engine.index import Place
-from fxlsp.engine.instances import Instance
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.state.snapshot import Snapshot
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.nets import TEXT, trace
 

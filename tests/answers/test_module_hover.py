@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fxlsp.answers.hover import hover
 from fxlsp.answers.hovertext import HoverText
-from fxlsp.engine.store import Snapshot, Status
+from fxlsp.engine.state.snapshot import Snapshot, Status
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 
 TEXT = """\

@@ -10,7 +10,7 @@ from fxlsp.answers.definitions import definition
 from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.symbols import symbols
 from fxlsp.answers.workspace_symbols import workspace_symbols
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.text.documents import TextEdit
 from tests.answers.builder import PATH, edited_by, snapshot
 from tests.answers.navigable import TEXT, trace

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from fxlsp.answers.hover import hover
 from fxlsp.answers.hovertext import HoverText
-from fxlsp.engine.policy import Policy
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.settings.policy import Policy
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.report.codes import CALLED_AGAIN, CONTROL_FLOW, OPERATION_FAILS, SWALLOWED, UNREGISTERED_MODULE
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.nets import TEXT

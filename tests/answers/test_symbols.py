@@ -7,7 +7,7 @@ import pytest
 from fxlsp.answers.instances import instance_choices
 from fxlsp.answers.symbol import Symbol
 from fxlsp.answers.symbols import symbols
-from fxlsp.engine.index import Place
+from fxlsp.engine.index.index import Place
 from fxlsp.source.text.positions import LineIndex
 from tests.answers import navigable
 from tests.answers.builder import PATH, Trace, edited, snapshot

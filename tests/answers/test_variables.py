@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from fxlsp.answers.hover import hover
 from fxlsp.answers.hovertext import HoverText
-from fxlsp.engine.index import Place
-from fxlsp.engine.instances import Instance
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.state.snapshot import Snapshot
 from tests.answers.builder import PATH, Trace, edited, place, snapshot
 from tests.answers.nets import TEXT, trace
 

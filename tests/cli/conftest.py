@@ -41,7 +41,7 @@ Fxlsp = Callable[..., Ran]
 @pytest.fixture(autouse=True)
 def forked(warm: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that run in this process have their supervisors forked."""
-    monkeypatch.setattr("fxlsp.engine.process.launch", launch)
+    monkeypatch.setattr("fxlsp.engine.connection.process.launch", launch)
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import pytest
 
 from fxlsp.cli.doctor.memory import available, memory
 from fxlsp.cli.doctor.probe import probe
-from fxlsp.engine.interpreters import OLDEST_PYTHON
-from fxlsp.engine.settings import Settings
+from fxlsp.engine.settings.interpreters import OLDEST_PYTHON
+from fxlsp.engine.settings.settings import Settings
 from fxlsp.worker.supervisor.start import OLDEST_PYTHON as OLDEST_OF_WORKER
 
 NET = "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"

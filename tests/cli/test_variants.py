@@ -9,7 +9,7 @@ from fxlsp.cli.findings import Findings
 from fxlsp.cli.generations import generations
 from fxlsp.cli.variants import variants
 from fxlsp.cli.workspace_files import WorkspaceFiles
-from fxlsp.engine.settings import Settings
+from fxlsp.engine.settings.settings import Settings
 
 NETS = """\
 import torch

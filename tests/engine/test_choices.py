@@ -13,15 +13,15 @@ from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
-from fxlsp.engine import choices
-from fxlsp.engine.choice_file import BrokenFileError, ChoiceFile, Key
-from fxlsp.engine.choices import Choices
-from fxlsp.engine.folders import Client, read_folder
-from fxlsp.engine.index import Place
-from fxlsp.engine.instances import Instance
-from fxlsp.engine.pins import Pin
-from fxlsp.engine.session import Session
-from fxlsp.engine.user_folders import cache_folder, state_folder
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.session import user_choices
+from fxlsp.engine.session.user_choices import Choices
+from fxlsp.engine.state.folders import Client, read_folder
+from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.state.pinned_recipes import Pin
+from fxlsp.engine.state.session import Session
+from fxlsp.engine.storage.user_choices_file import BrokenFileError, ChoiceFile, Key
+from fxlsp.engine.storage.user_dirs import cache_folder, state_folder
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.source.text.positions import Span
@@ -38,7 +38,7 @@ INSTANCE = Instance("/project/net.py", "Net", "layers.1", 1)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(choices, "_PAUSE", 0.0)
+    monkeypatch.setattr(user_choices, "_PAUSE", 0.0)
     # A server that was made in this process has taken the log for its editor.
     monkeypatch.setattr(logging.getLogger("fxlsp"), "propagate", True)
     return tmp_path / "state" / "fxlsp"
@@ -196,7 +196,7 @@ def test_no_half_written_file_is_left(tmp_path: Path, state: Path, monkeypatch: 
     def fail(*_: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr("fxlsp.engine.user_folders.os.replace", fail)
+    monkeypatch.setattr("fxlsp.engine.storage.user_dirs.os.replace", fail)
     with pytest.raises(OSError, match="no space"):
         file.write({})
     assert files(state) == before
@@ -218,7 +218,7 @@ def test_files_of_no_folder_have_a_file_of_their_own(tmp_path: Path, monkeypatch
 def test_the_users_folders_follow_the_system(
     system: type[PlatformDirsABC], state: str, cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxlsp.engine.user_folders.PlatformDirs", system)
+    monkeypatch.setattr("fxlsp.engine.storage.user_dirs.PlatformDirs", system)
     monkeypatch.setattr("platformdirs.windows.get_win_folder", lambda _: str(tmp_path / "Local"))
     for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -229,7 +229,7 @@ def test_the_users_folders_follow_the_system(
 
 
 def test_the_users_folders_are_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fxlsp.engine.user_folders.PlatformDirs", Unix)
+    monkeypatch.setattr("fxlsp.engine.storage.user_dirs.PlatformDirs", Unix)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert cache_folder() == tmp_path / "cache" / "fxlsp"
 

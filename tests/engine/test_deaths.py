@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.engine.deaths import describe_exit, failure_of_death
+from fxlsp.engine.connection.crash_failures import describe_exit, failure_of_death
 from fxlsp.report.codes import DIED
 from fxlsp.report.locations import Location
 from fxlsp.wire.messages import Limits, StackFrame, TraceRequest, TraceTarget, WorkerDied

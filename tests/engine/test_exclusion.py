@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.engine.exclusion import Exclusion
-from fxlsp.engine.folders import exclusion_in
-from fxlsp.engine.python_files import files_below, never
+from fxlsp.engine.index.python_files import files_below, never
+from fxlsp.engine.settings.exclusion import Exclusion
+from fxlsp.engine.state.folders import exclusion_in
 
 FILES = ("a.py", "b/a.py", "b/b.py", "b/c/a.py", "b/c/x1.py", "c/b/a.py", "c/c/b.py", "c/#a.py", "x1.py")
 SEGMENTS = ("a.py", "b", "c", "*", "**", "***", "*.py", "?", "[ab].py", "[!b]*", "x[0-9].py", r"\#a.py", "[[:alpha:]]")

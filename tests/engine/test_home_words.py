@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.engine.home_words import in_words_of, module_name
-from fxlsp.engine.index import Index
+from fxlsp.engine.index.index import Index
+from fxlsp.engine.state.import_rewriting import in_words_of, module_name
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.text.documents import Document

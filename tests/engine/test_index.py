@@ -8,11 +8,11 @@ from textwrap import dedent
 
 import pytest
 
-from fxlsp.engine.elsewhere import Elsewhere
-from fxlsp.engine.index import Index, Place
-from fxlsp.engine.index_cache import IndexCache, content_digest
-from fxlsp.engine.indexing import read_index
-from fxlsp.engine.python_files import StoppedError
+from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index_cache import IndexCache, content_digest
+from fxlsp.engine.index.python_files import StoppedError
+from fxlsp.engine.index.scan import read_index
+from fxlsp.engine.state.cross_file_recipes import Elsewhere
 from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.models.models import model_classes
@@ -34,7 +34,7 @@ class Net(nn.Module):
 @pytest.fixture(autouse=True)
 def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setattr("fxlsp.engine.index_files.cache_folder", lambda: folder)
+    monkeypatch.setattr("fxlsp.engine.storage.index_files.cache_folder", lambda: folder)
     return folder
 
 
@@ -222,7 +222,7 @@ def test_the_cache_answers_by_content(tmp_path: Path, cache_folder: Path, monkey
     files = Files(tmp_path, models=NET, broken="import torch\nclass (:\n", latin="# coding: nonsense\nimport torch\n")
     first = files.index
     parsed: list[str] = []
-    monkeypatch.setattr("fxlsp.engine.indexing.offers_of", lambda document: parsed.append(document.path))
+    monkeypatch.setattr("fxlsp.engine.index.scan.offers_of", lambda document: parsed.append(document.path))
     assert files.index.files == first.files
     assert parsed == []
     files.write("new.py", "import torch\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.engine.interpreters import Interpreter, InterpreterError, choose_interpreter
+from fxlsp.engine.settings.interpreters import Interpreter, InterpreterError, choose_interpreter
 from fxlsp.report.codes import NO_INTERPRETER
 
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from fxlsp.engine.analysis import Analysis, Candidate, analyse
-from fxlsp.engine.index import Place
-from fxlsp.engine.pins import Pin, with_pins
-from fxlsp.engine.settings import Settings
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.settings.settings import Settings
+from fxlsp.engine.state.analysis import Analysis, Candidate, analyse
+from fxlsp.engine.state.pinned_recipes import Pin, with_pins
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.documents import Document
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.folders import Client
-from fxlsp.engine.policy import Policy
-from fxlsp.engine.settings import Settings
-from fxlsp.engine.workspace import Workspace
+from fxlsp.engine.session.workspace import Workspace
+from fxlsp.engine.settings.policy import Policy
+from fxlsp.engine.settings.settings import Settings
+from fxlsp.engine.state.folders import Client
 from fxlsp.report.codes import severity_of
 from fxlsp.report.problems import Problem
 from fxlsp.source.text.documents import Document, TextEdit, uri_of_path

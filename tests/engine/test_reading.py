@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.exclusion import NOTHING, Exclusion
-from fxlsp.engine.index import Index
-from fxlsp.engine.indexing import read_index
-from fxlsp.engine.process import Process
-from fxlsp.engine.reading import Reading
-from fxlsp.engine.workspace import Workspace
+from fxlsp.engine.connection.process import Process
+from fxlsp.engine.index.index import Index
+from fxlsp.engine.index.scan import read_index
+from fxlsp.engine.index_reader.reader_client import Reading
+from fxlsp.engine.session.workspace import Workspace
+from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
 
 from .conftest import eventually, worker
 
@@ -45,7 +45,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
         return process
 
     monkeypatch.setattr(Process, "start", starting)
-    monkeypatch.setattr("fxlsp.engine.indexing._LITTLE_BYTES", 0)
+    monkeypatch.setattr("fxlsp.engine.index.scan._LITTLE_BYTES", 0)
     return found
 
 
@@ -70,7 +70,7 @@ def names(index: Index) -> list[str]:
 
 
 def dying(monkeypatch: pytest.MonkeyPatch, name: str = "dying_reader") -> None:
-    monkeypatch.setattr("fxlsp.engine.reading.READER", worker(name))
+    monkeypatch.setattr("fxlsp.engine.index_reader.reader_client.READER", worker(name))
 
 
 async def test_a_process_finds_what_the_server_would_cold_and_warm(

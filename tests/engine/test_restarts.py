@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fxlsp.engine.restarts import RestartLimit
+from fxlsp.engine.connection.restart_limit import RestartLimit
 
 
 def test_the_first_death_costs_no_pause_and_each_further_one_twice_as_much() -> None:

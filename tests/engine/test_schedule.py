@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.schedule import Scheduler, pause_before, worth_finishing
+from fxlsp.engine.session.schedule import Scheduler, pause_before, worth_finishing
 
 from .conftest import eventually
 

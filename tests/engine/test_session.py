@@ -11,8 +11,8 @@ from types import MappingProxyType
 import pytest
 
 import fxlsp
-from fxlsp.engine.model_tables import ModelTables
-from fxlsp.engine.session import Session
+from fxlsp.engine.state.model_tables import ModelTables
+from fxlsp.engine.state.session import Session
 
 OWNERS = (Session, ModelTables)
 HOLDERS = {"session", "_session", "models", "_models"}

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.restarts import RestartLimit
-from fxlsp.engine.template import StartError, Template, TemplateState
+from fxlsp.engine.connection.restart_limit import RestartLimit
+from fxlsp.engine.connection.supervisor_client import StartError, Template, TemplateState
 from fxlsp.report.codes import DIED, NO_INTERPRETER
 from fxlsp.wire.frames import text_digest
 from fxlsp.wire.messages import Limits, TraceRequest, TraceTarget
@@ -261,7 +261,7 @@ async def test_a_stream_that_is_not_the_wire_ends_the_process(make: Make, tmp_pa
 async def test_a_template_that_does_not_answer_at_the_limit_is_ended(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxlsp.engine.conversation._GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("fxlsp.engine.connection.connection._GRACE_SECONDS", 0.1)
     outcome = await make("deaf").trace(request(tmp_path, limits=Limits(seconds=0.1)))
     assert outcome.died
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.engine.analysis import Analysis, analyse
-from fxlsp.engine.elsewhere import Elsewhere
-from fxlsp.engine.folders import Client, read_folder
-from fxlsp.engine.index import Index
-from fxlsp.engine.session import Session
-from fxlsp.engine.settings import Settings
-from fxlsp.engine.texts import Texts
+from fxlsp.engine.index.index import Index
+from fxlsp.engine.session.documents import Texts
+from fxlsp.engine.settings.settings import Settings
+from fxlsp.engine.state.analysis import Analysis, analyse
+from fxlsp.engine.state.cross_file_recipes import Elsewhere
+from fxlsp.engine.state.folders import Client, read_folder
+from fxlsp.engine.state.session import Session
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.text.documents import Document, read_document
 
@@ -51,7 +51,7 @@ class Held:
             assert self.goes_on.wait(10)
             return analyse(document, settings, elsewhere)
 
-        monkeypatch.setattr("fxlsp.engine.texts.analyse", held)
+        monkeypatch.setattr("fxlsp.engine.session.documents.analyse", held)
 
 
 async def recipes_after(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.engine.toml_places import entries
+from fxlsp.engine.settings.toml_spans import entries
 
 TEXT = """\
 top = 1 # not "this"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.engine import indexing
-from fxlsp.engine.indexing import read_index
-from fxlsp.engine.unrelated_files import State, UnrelatedFiles
+from fxlsp.engine.index import scan
+from fxlsp.engine.index.scan import read_index
+from fxlsp.engine.index.skip_cache import State, UnrelatedFiles
 
 MODEL = "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x): return x\n"
 PLAIN = "import os\n".ljust(len(MODEL), "#")
@@ -25,20 +25,20 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the files had been written long ago."""
-    monkeypatch.setattr("fxlsp.engine.unrelated_files._SETTLED_NS", -(10**18))
+    monkeypatch.setattr("fxlsp.engine.index.skip_cache._SETTLED_NS", -(10**18))
 
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that are read."""
     found: list[str] = []
-    content = indexing._content
+    content = scan._content
 
     def reading(path: str) -> tuple[bytes, State] | None:
         found.append(os.path.basename(path))
         return content(path)
 
-    monkeypatch.setattr(indexing, "_content", reading)
+    monkeypatch.setattr(scan, "_content", reading)
     return found
 
 

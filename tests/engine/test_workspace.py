@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.folders import Client
-from fxlsp.engine.store import ModelState, Status
-from fxlsp.engine.workspace import Change, Workspace
+from fxlsp.engine.session.workspace import Change, Workspace
+from fxlsp.engine.state.folders import Client
+from fxlsp.engine.state.snapshot import ModelState, Status
 from fxlsp.report.codes import DIED, NO_INTERPRETER
 from fxlsp.report.report import Report
 from fxlsp.source.text.documents import Document, TextEdit, uri_of_path
@@ -417,7 +417,7 @@ async def test_closing_a_document_forgets_its_models(make: Make) -> None:
 async def test_a_file_with_more_models_than_its_budget_traces_the_rest_when_looked_at(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxlsp.engine.planning.FIRST_TRACES_MS", 0.0001)
+    monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 0.0001)
     editor = make()
     editor.open(FAMILY)
     await editor.at_rest()
@@ -440,7 +440,7 @@ async def test_a_base_class_without_a_forward_is_not_traced_by_itself(make: Make
 async def test_models_that_wait_for_a_look_are_traced_when_the_user_asks(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxlsp.engine.planning.FIRST_TRACES_MS", 0.0001)
+    monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 0.0001)
     editor = make()
     editor.open(FAMILY)
     await editor.at_rest()
@@ -451,8 +451,8 @@ async def test_models_that_wait_for_a_look_are_traced_when_the_user_asks(
 async def test_one_long_trace_does_not_use_up_the_budget_of_its_file(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxlsp.engine.planning.FIRST_TRACES_MS", 50.0)
-    monkeypatch.setattr("fxlsp.engine.acceptance.MOST_CHARGED_MS", 25.0)
+    monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 50.0)
+    monkeypatch.setattr("fxlsp.engine.session.apply_outcome.MOST_CHARGED_MS", 25.0)
     editor = make()
     editor.open(FAMILY.replace("# runs", "# slow\n# runs"))
     await eventually(lambda: len(editor.traced()) == 1)
@@ -462,7 +462,7 @@ async def test_one_long_trace_does_not_use_up_the_budget_of_its_file(
 
 
 async def test_other_settings_begin_the_budget_of_a_file_anew(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fxlsp.engine.planning.FIRST_TRACES_MS", 0.0001)
+    monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 0.0001)
     editor = make()
     editor.open(NET)
     await editor.until(Status.FRESH)

@@ -41,7 +41,7 @@ def write(folder: Path) -> None:
 async def reader_of(mark: str) -> int:
     """The process id of what reads the workspace, once it is there."""
     deadline = time.monotonic() + PATIENCE
-    while not (found := [pid for pid, command in processes(mark).items() if "reader.py" in command]):
+    while not (found := [pid for pid, command in processes(mark).items() if "reader_main.py" in command]):
         assert time.monotonic() < deadline, "no process reads"
         await asyncio.sleep(0.01)
     return found[0]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.engine.history import History
+from fxlsp.engine.state.history import History
 from fxlsp.report.locations import Location
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import move

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fxlsp.engine import process
-from fxlsp.engine.launching import launch as really_launch
+from fxlsp.engine.connection import process
+from fxlsp.engine.connection.process_start import launch as really_launch
 from tests.support.fork_server import MARK, UNMARKED
 
 SUPERVISORS = "FXLSP_TEST_SUPERVISORS"
@@ -85,7 +85,7 @@ def install() -> None:
 
 
 async def launch(python: str, bootstrap: Path, theirs: socket.socket) -> asyncio.subprocess.Process:
-    """In the place of :func:`fxlsp.engine.launching.launch`."""
+    """In the place of :func:`fxlsp.engine.connection.process_start.launch`."""
     if not (SUPERVISORS in os.environ and python == sys.executable and bootstrap == process.BOOTSTRAP):
         return await really_launch(python, bootstrap, theirs)
     return await asyncio.create_subprocess_exec(

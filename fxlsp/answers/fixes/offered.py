@@ -17,7 +17,7 @@ from fxlsp.answers.fixes.made_in_forward import made_in_forward
 from fxlsp.answers.fixes.tensor_attributes import in_place_methods
 from fxlsp.answers.fixes.wraps import wrapped_helper, wrapped_length
 from fxlsp.answers.problems import FileProblem, problems
-from fxlsp.engine.store import Snapshot
+from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.report.codes import (
     COMPILED,
     CONSTANT,

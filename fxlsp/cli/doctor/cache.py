@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from fxlsp.cli.doctor.finding import Finding
-from fxlsp.engine.user_folders import cache_folder
+from fxlsp.engine.storage.user_dirs import cache_folder
 
 
 def cache() -> Finding:

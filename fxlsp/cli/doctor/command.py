@@ -19,9 +19,9 @@ from fxlsp.cli.doctor.memory import memory
 from fxlsp.cli.doctor.settings import Row, rows, settings_finding
 from fxlsp.cli.doctor.workspace import profile, workspace
 from fxlsp.cli.exits import NOTHING_FOUND, PROBLEMS_FOUND, UsageError
-from fxlsp.engine.configured_models import unknown_models
-from fxlsp.engine.pyproject import read_pyproject
-from fxlsp.engine.settings import COMMAND_LINE_SECONDS, settings_of
+from fxlsp.engine.settings.pyproject import read_pyproject
+from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, settings_of
+from fxlsp.engine.state.configured_models import unknown_models
 from fxlsp.report.problems import SCHEMA
 
 _MARK_WIDTH = 7

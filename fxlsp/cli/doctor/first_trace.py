@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from fxlsp.cli.doctor.finding import Finding
-from fxlsp.engine.interpreters import Interpreter
-from fxlsp.engine.requests import Outcome
-from fxlsp.engine.settings import Settings
-from fxlsp.engine.template import StartError, Template
+from fxlsp.engine.connection.requests import Outcome
+from fxlsp.engine.connection.supervisor_client import StartError, Template
+from fxlsp.engine.settings.interpreters import Interpreter
+from fxlsp.engine.settings.settings import Settings
 from fxlsp.report.report import Environment, Report
 from fxlsp.wire.messages import Limits, RecipeRequest, TraceRequest, TraceTarget
 

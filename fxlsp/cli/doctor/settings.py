@@ -9,8 +9,8 @@ from typing import Any
 
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.excerpts import place
-from fxlsp.engine.pyproject import Pyproject
-from fxlsp.engine.settings import EDITOR_SECONDS, SettingProblem, Settings
+from fxlsp.engine.settings.pyproject import Pyproject
+from fxlsp.engine.settings.settings import EDITOR_SECONDS, SettingProblem, Settings
 from fxlsp.report.locations import Location
 from fxlsp.report.serialization import JsonObject
 

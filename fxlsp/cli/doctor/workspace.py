@@ -9,10 +9,10 @@ from fxlsp.answers.counts import counted
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.exclusions import is_excluded
 from fxlsp.cli.targets import index_folders
-from fxlsp.engine.fx_uses import first_use
-from fxlsp.engine.index import Index, Place
-from fxlsp.engine.indexing import read_index
-from fxlsp.engine.settings import Settings
+from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.scan import read_index
+from fxlsp.engine.session.fx_usage import first_use
+from fxlsp.engine.settings.settings import Settings
 from fxlsp.source.models.class_hierarchy import Kind
 
 

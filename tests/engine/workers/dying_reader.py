@@ -1,4 +1,4 @@
-"""Reads a workspace as ``fxlsp/engine/reader.py`` does, but parses files as they say:
+"""Reads a workspace as ``fxlsp/engine/index_reader/reader_main.py`` does, but parses files as they say:
 
 - ``# dies``: this process is killed, each time.
 - ``# dies once``: the first time.
@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from fxlsp.engine import indexing
-from fxlsp.engine.reading_order import carry_out
+from fxlsp.engine.index import scan
+from fxlsp.engine.index_reader.reader_protocol import carry_out
 from fxlsp.source.models.file_summary import Offers, offers_of
 from fxlsp.source.text.documents import Document
 from fxlsp.wire.handed_socket import handed_socket
@@ -34,6 +34,6 @@ def obeyed(document: Document) -> Offers:
     return offers_of(document)
 
 
-indexing.offers_of = obeyed  # type: ignore[attr-defined]  # imported there for its own use
+scan.offers_of = obeyed  # type: ignore[attr-defined]  # imported there for its own use
 carry_out(handed_socket(sys.argv[1]))
 os._exit(0)

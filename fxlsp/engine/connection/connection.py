@@ -1,0 +1,182 @@
+"""What is said with one template process from its ``hello`` to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+
+from fxlsp.engine.connection.crash_failures import describe_exit, failure_of_death
+from fxlsp.engine.connection.preload_requests import Preloading
+from fxlsp.engine.connection.process import Process
+from fxlsp.engine.connection.requests import Outcome, outcome_of
+from fxlsp.report.codes import DIED
+from fxlsp.report.problems import Failure
+from fxlsp.report.report import Environment
+from fxlsp.wire.frames import WireError, text_digest
+from fxlsp.wire.messages import (
+    WIRE,
+    Cancel,
+    FailureMessage,
+    Log,
+    Overlay,
+    Preload,
+    ReportMessage,
+    Stage,
+    TraceRequest,
+    WorkerDied,
+)
+from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
+
+OnStage = Callable[[str], None]
+"""Called with ``load``, ``construct``, ``trace``, ``values`` and ``checks`` as a trace enters them."""
+
+_GRACE_SECONDS = 15.0
+"""What the template has, over the limit of a trace, to end it and say so; else the template is ended."""
+
+_PROCESS_SECONDS = 60.0
+"""What it has besides where it does not fork, and a trace may have to wait until a process has imported torch."""
+
+_END_SECONDS = 1.0
+"""What a process has to end by itself after it closed its channel."""
+
+Answer = ReportMessage | FailureMessage | WorkerDied | None
+"""To a request; None where the process is gone."""
+
+_log = logging.getLogger("fxlsp.engine")
+_worker_log = logging.getLogger("fxlsp.worker")
+
+
+class Conversation:
+    """Sends requests to a process that said ``hello``, and hands each answer to whom it is for."""
+
+    def __init__(
+        self, process: Process, environment: Environment, executor: Executor | None = None, *, forks: bool = True
+    ) -> None:
+        """``forks``: whether the process forks others, as it said."""
+        self._patience = _GRACE_SECONDS if forks else _GRACE_SECONDS + _PROCESS_SECONDS
+        self.process = process
+        self.environment = environment
+        self._executor = executor
+        self._ids = itertools.count(1)
+        self._answers: dict[int, asyncio.Future[Answer]] = {}
+        self._on_stage: dict[int, OnStage] = {}
+        self._sent: dict[str, str] = {}
+        """Digest of the newest text sent, by path."""
+        self._preloading = Preloading(lambda names: process.channel.send(Preload(names)))
+        self._listening = asyncio.create_task(self._listen())
+
+    @property
+    def ended(self) -> bool:
+        """The process is gone or does not speak the wire: nothing more can be asked of it."""
+        return self._listening.done()
+
+    async def wait_ended(self) -> None:
+        await asyncio.wait({self._listening})
+
+    async def trace(self, request: TraceRequest, on_stage: OnStage | None = None) -> Outcome:
+        """The outcome of one trace. To cancel the task that awaits it is to cancel the trace."""
+        number = next(self._ids)
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        if on_stage is not None:
+            self._on_stage[number] = on_stage
+        self._preloading.trace_starts()
+        try:
+            self._send(number, request)
+            outcome = await self._outcome(await self._answered(answer, request), request)
+            self._preloading.trace_ended(outcome.imports, idle=len(self._answers) == 1)
+            return outcome
+        except asyncio.CancelledError:
+            self.process.channel.send(Cancel(number))
+            raise
+        finally:
+            self._answers.pop(number, None)
+            self._on_stage.pop(number, None)
+
+    async def close(self) -> None:
+        """Ends the process; requests under way are answered with its death."""
+        self._preloading.stop()
+        await self.process.stop()
+        await asyncio.wait({self._listening}, timeout=_END_SECONDS)
+        self._listening.cancel()
+        await asyncio.gather(self._listening, return_exceptions=True)
+
+    def _send(self, number: int, request: TraceRequest) -> None:
+        overlays = {path: text_digest(text) for path, text in request.texts.items()}
+        for path, digest in overlays.items():
+            if self._sent.get(path) != digest:
+                self.process.channel.send(Overlay(path, digest, request.texts[path]))
+                self._sent[path] = digest
+        self.process.channel.send(replace(request, id=number, overlays=overlays, texts={}))
+
+    async def _answered(self, answer: asyncio.Future[Answer], request: TraceRequest) -> Answer:
+        if self.ended:
+            return None
+        done, _ = await asyncio.wait({answer}, timeout=request.limits.seconds + self._patience)
+        if not done:
+            _log.warning("The tracing process did not end %s at its limit; it is killed", request.target)
+            self.process.kill()
+        return await answer
+
+    async def _outcome(self, message: Answer, request: TraceRequest) -> Outcome:
+        loop = asyncio.get_running_loop()
+        if message is None:
+            return Outcome(failure=self._death(request), died=True)
+        if isinstance(message, WorkerDied):
+            failure = await loop.run_in_executor(self._executor, failure_of_death, message, request)
+            return Outcome(failure=failure, died=True)
+        try:
+            return await loop.run_in_executor(self._executor, outcome_of, message)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            words = f"The tracing process answered in a way that fxlsp does not understand ({error!r})"
+            return Outcome(failure=Failure(str(request.target), DIED, words), died=True)
+
+    def _death(self, request: TraceRequest) -> Failure:
+        end = describe_exit(self.process.exit_code)
+        last = f" Its last output: {self.process.tail[-1]}" if self.process.tail else ""
+        words = (
+            f"The tracing process ended while it traced {request.target.name} ({end}); the next trace starts it again."
+        )
+        return Failure(str(request.target), DIED, words + last)
+
+    async def _listen(self) -> None:
+        try:
+            while (message := await self.process.channel.receive()) is not None:
+                self._dispatch(WIRE.parse(message))
+        except WireError as error:
+            _log.error("The tracing process does not speak the wire any more: %s", error)
+            self.process.kill()
+        finally:
+            await self._hang_up()
+
+    async def _hang_up(self) -> None:
+        """Answers what nobody will answer any more, once the exit code is known."""
+        try:
+            await self.process.wait(_END_SECONDS)
+            self.process.kill()
+            await self.process.wait(_END_SECONDS)
+        finally:
+            for answer in self._answers.values():
+                if not answer.done():
+                    answer.set_result(None)
+
+    def _dispatch(self, message: WireMessage) -> None:
+        match message:
+            case Stage():
+                if message.id in self._on_stage:
+                    self._on_stage[message.id](message.name)
+            case ReportMessage() | FailureMessage() | WorkerDied():
+                answer = self._answers.get(message.id)
+                if answer is not None and not answer.done():
+                    answer.set_result(message)
+            case Log():
+                level = logging.getLevelName(message.level.upper())
+                _worker_log.log(level if isinstance(level, int) else logging.INFO, "%s", message.message)
+            case UnknownMessage():
+                _log.debug("The tracing process sent an unknown message of type %s", message.name)
+            case _:
+                _log.debug("The tracing process sent a message of type %s, which is not for the server", message.type)

@@ -1,0 +1,92 @@
+"""The start of a template process, up to its ``hello`` or one clear reason why there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Executor
+from pathlib import Path
+
+from fxlsp.engine.connection.connection import Conversation
+from fxlsp.engine.connection.crash_failures import describe_exit
+from fxlsp.engine.connection.process import Process
+from fxlsp.report.codes import NO_INTERPRETER
+from fxlsp.report.problems import Failure
+from fxlsp.report.report import Environment
+from fxlsp.wire.frames import WireError
+from fxlsp.wire.messages import PROTOCOL, WIRE, Hello, Refused
+from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
+
+_ADVICE = "Choose another interpreter (setting 'python'), or mend this one."
+
+
+class StartError(Exception):
+    """The interpreter cannot trace."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure("", NO_INTERPRETER, message)
+
+    @classmethod
+    def of(cls, failure: Failure) -> StartError:
+        return cls(failure.message)
+
+
+async def start_conversation(python: str, bootstrap: Path, executor: Executor | None, seconds: float) -> Conversation:
+    """Starts the worker under ``python`` and waits for its ``hello``, ``seconds`` at most.
+
+    Raises:
+        StartError: it does not come; nothing of the process is left.
+    """
+    try:
+        process = await Process.start(python, bootstrap, executor)
+    except OSError as error:
+        raise StartError(f"The interpreter {python} cannot be run: {error.strerror or error}. {_ADVICE}") from error
+    try:
+        hello = _checked(await _greeting(process, python, seconds), python)
+    except BaseException:
+        process.kill()
+        await process.stop()
+        raise
+    return Conversation(process, Environment(hello.python, hello.torch), executor, forks=hello.fork)
+
+
+async def _greeting(process: Process, python: str, seconds: float) -> WireMessage:
+    try:
+        message = await asyncio.wait_for(process.channel.receive(), seconds)
+        if message is not None:
+            return WIRE.parse(message)
+    except asyncio.TimeoutError:
+        words = f"The interpreter {python} did not finish importing torch within {seconds:g} s."
+        raise StartError(f"{words}{_last_output(process)} {_ADVICE}") from None
+    except WireError as error:
+        raise StartError(f"The worker under {python} does not speak fxlsp's wire ({error}). {_ADVICE}") from error
+    raise await _ended(process, python)
+
+
+async def _ended(process: Process, python: str) -> StartError:
+    await process.wait(1.0)
+    await process.drain_output()
+    words = f"The interpreter {python} cannot run fxlsp's tracing worker: it ended with"
+    needs = "fxlsp traces with Python 3.10 or later and torch."
+    return StartError(f"{words} {describe_exit(process.exit_code)}. {needs}{_last_output(process)} {_ADVICE}")
+
+
+def _last_output(process: Process) -> str:
+    return f" Its last output: {process.tail[-1]}." if process.tail else ""
+
+
+def _checked(message: WireMessage, python: str) -> Hello:
+    """The ``hello`` that a process must begin with.
+
+    Raises:
+        StartError: it is something else, or of another version of the wire.
+    """
+    if isinstance(message, Refused):
+        raise StartError(message.message or f"The interpreter {python} refuses to trace. {_ADVICE}")
+    if not isinstance(message, Hello):
+        said = message.name if isinstance(message, UnknownMessage) else message.type
+        raise StartError(f"The worker under {python} said {said!r} where 'hello' was due. {_ADVICE}")
+    if message.protocol != PROTOCOL:
+        versions = f"version {PROTOCOL} of its wire, the worker under {python} version {message.protocol}"
+        raise StartError(f"fxlsp speaks {versions}: parts of two installations are mixed. Install fxlsp anew.")
+    return message

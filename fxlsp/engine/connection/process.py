@@ -1,0 +1,92 @@
+"""A process that is spoken to over a socket, as a template is: how it is started and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from concurrent.futures import Executor
+from pathlib import Path
+
+from fxlsp.engine.connection.framed_stream import Channel
+from fxlsp.engine.connection.output_log import OutputLog
+from fxlsp.engine.connection.process_start import kill, launch
+from fxlsp.wire.messages import Bye
+
+BOOTSTRAP = Path(__file__).resolve().parents[2] / "worker" / "bootstrap.py"
+"""Run by path, so that nothing of the server's environment appears on the project's ``sys.path``."""
+
+_STOP_SECONDS = 1.0
+"""What a process has to end by itself after its channel is closed."""
+
+
+class Process:
+    """A running process. It ends by itself when the channel is closed, for instance by our death."""
+
+    def __init__(self, process: asyncio.subprocess.Process, channel: Channel) -> None:
+        self._process = process
+        self._output = OutputLog()
+        assert process.stdout is not None
+        self._following = asyncio.create_task(self._output.follow(process.stdout))
+        self.channel = channel
+
+    @classmethod
+    async def start(cls, python: str, bootstrap: Path = BOOTSTRAP, executor: Executor | None = None) -> Process:
+        """Starts the program ``bootstrap`` under ``python``.
+
+        Raises:
+            OSError: there is no such program, or it cannot be executed.
+        """
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # The channel comes first: were this cancelled after the process is there, nobody would end it.
+            channel = await Channel.over(ours, executor)
+            try:
+                process = await launch(python, bootstrap, theirs)
+            except BaseException:
+                channel.close()
+                raise
+        return cls(process, channel)
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """The last lines of its standard output and error."""
+        return self._output.tail
+
+    @property
+    def exit_code(self) -> int | None:
+        """As :class:`subprocess.Popen` gives it: a signal is negative; None while it runs."""
+        return self._process.returncode
+
+    def kill(self) -> None:
+        """Ends the process and its session at once; :meth:`stop` is still to be awaited."""
+        if self._process.returncode is None:
+            kill(self._process)
+
+    async def wait(self, seconds: float) -> None:
+        """Waits for the end of the process, ``seconds`` at most."""
+        try:
+            await asyncio.wait_for(self._process.wait(), seconds)
+        except asyncio.TimeoutError:
+            return
+
+    async def drain_output(self) -> None:
+        """Reads what an ended process has printed. What it left running may hold its output open: not for long."""
+        await asyncio.wait({self._following}, timeout=0.2)
+
+    async def stop(self, seconds: float = _STOP_SECONDS) -> None:
+        """Closes the channel, waits for the end, kills after ``seconds``; afterwards nothing of it is left."""
+        self.channel.send(Bye())
+        self.channel.close()
+        try:
+            await self.wait(seconds)
+        finally:
+            self.kill()
+            await self._process.wait()
+            await self.channel.forget_unread()
+            await self._end_output()
+
+    async def _end_output(self) -> None:
+        await self.drain_output()
+        self._following.cancel()
+        await asyncio.gather(self._following, return_exceptions=True)
+        self._process._transport.close()  # type: ignore[attr-defined]  # closes the pipe, which asyncio would keep

@@ -1,0 +1,180 @@
+"""Reads what the files of folders offer, from the files or, where it is known, from the cache."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+
+from fxlsp.engine.index.index import Index
+from fxlsp.engine.index.index_cache import IndexCache, content_digest
+from fxlsp.engine.index.python_files import IsExcluded, IsStopped, files_below, keep, never
+from fxlsp.engine.index.skip_cache import State, UnrelatedFiles
+from fxlsp.source.models.file_summary import Offers, imported_modules, may_offer, offers_of
+from fxlsp.source.recipes.markdown_blocks import SUFFIX, block_name, code_blocks
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.notebooks.ipynb import is_notebook
+
+_MOST_FILES = 20_000
+"""Of a larger folder the rest is not looked at."""
+_MOST_BYTES = 2_000_000
+"""A larger file was made by a program."""
+_LITTLE_BYTES = 2**18
+"""Parsing as much takes a tenth of a second, and so does starting a process."""
+
+MayParse = Callable[[str], bool]
+"""Asked with the path of a file."""
+
+
+def anything(_: str) -> bool:
+    """For whoever trusts the parser with every file."""
+    return True
+
+
+def read_index(
+    folders: Iterable[str],
+    is_stopped: IsStopped = never,
+    is_excluded: IsExcluded = keep,
+    may_parse: MayParse = anything,
+) -> Index:
+    """The index of all Python files below some folders; ``may_parse`` as for :func:`folder_offers`.
+
+    Raises:
+        StoppedError: ``is_stopped`` said so.
+    """
+    files: dict[str, Offers] = {}
+    for folder in folders:
+        files.update(folder_offers(folder, is_stopped, is_excluded, may_parse))
+    return Index(files)
+
+
+def is_little(folders: Iterable[str], is_stopped: IsStopped = never, is_excluded: IsExcluded = keep) -> bool:
+    """Whether the files below some folders are read sooner than a process is started that could do it.
+
+    Raises:
+        StoppedError: ``is_stopped`` said so.
+    """
+    size = 0
+    for path in (path for folder in folders for path in _files(folder, is_stopped, is_excluded)):
+        with contextlib.suppress(OSError):
+            size += os.path.getsize(path)
+        if size > _LITTLE_BYTES:
+            return False
+    return True
+
+
+def folder_offers(
+    folder: str,
+    is_stopped: IsStopped = never,
+    is_excluded: IsExcluded = keep,
+    may_parse: MayParse = anything,
+) -> Iterator[tuple[str, Offers]]:
+    """What each program below a folder offers, by its name; ends by keeping it for the next time.
+
+    Args:
+        may_parse: asked before each parse of a file; what is not known and not parsed offers nothing this time.
+
+    Raises:
+        StoppedError: ``is_stopped`` said so.
+    """
+    cache, unrelated = IndexCache(folder), UnrelatedFiles(folder)
+    known = cache.read()
+    digests: dict[str, str] = {}
+    new = False
+    for path, data in _wanted_files(_files(folder, is_stopped, is_excluded), unrelated):
+        digest = content_digest(data)
+        for name, key, text in _programs(path, digest, data):
+            if key not in known:
+                if not may_parse(path):
+                    continue
+                known[key] = _offers(path, data) if text is None else offers_of(Document("", path, None, text))
+                new = True
+            digests[name] = key
+            offers = known[key]
+            if offers is not None:
+                yield name, offers
+    if new or len(known) > 2 * len(digests):
+        cache.write(known, digests.values())
+    unrelated.write()
+
+
+def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, str | None]]:
+    """The name in the index, the name in the cache and the text of each program in a file; None for the file itself."""
+    if not path.endswith(SUFFIX):
+        yield path, digest, None
+        return
+    for line, text in code_blocks(data.decode("utf-8", "replace")):
+        yield block_name(path, line), f"{digest}#{line}", text
+
+
+def _wanted_files(paths: Iterable[str], unrelated: UnrelatedFiles) -> Iterator[tuple[str, bytes]]:
+    """The files that may matter, with their contents: by what they name, or since they import one of those."""
+    wanted: set[str] = set()
+    imports: dict[str, frozenset[str]] = {}
+    for path in paths:
+        names = unrelated.imports_of(path)
+        if names is None:
+            found = _content(path)
+            if found is None:
+                continue
+            data, state = found
+            if _is_wanted(path, data):
+                wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
+                yield path, data
+                continue
+            names = imported_modules(data) if path.endswith(".py") else frozenset()
+            unrelated.add(path, state, names)
+        imports[path] = names
+    for path, names in imports.items():
+        found = None if names.isdisjoint(wanted) else _content(path)
+        if found is not None:
+            yield path, found[0]
+
+
+def file_offers(path: str) -> dict[str, Offers | None]:
+    """What one file offers as it stands on disk, by the names of the programs in it; None for what is nothing."""
+    found = _content(path)
+    if found is None or is_notebook(path):
+        # What a notebook offers counts while it is open: then there is a text of it that can be traced.
+        return {path: None}
+    data, _ = found
+    if path.endswith(SUFFIX):
+        return {name: offers_of(Document("", path, None, text or "")) for name, _, text in _programs(path, "", data)}
+    return {path: _offers(path, data)}
+
+
+def _files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Iterable[str]:
+    """Their real paths."""
+    root = os.path.realpath(folder)
+    for number, path in enumerate(files_below(root, (".py", SUFFIX), is_stopped, is_excluded)):
+        if number >= _MOST_FILES:
+            return
+        # Folders that are links are not gone into: what remains to ask is whether the file is one.
+        yield os.path.realpath(path) if os.path.islink(path) else path
+
+
+def _content(path: str) -> tuple[bytes, State] | None:
+    """What a file holds, and the state on disk in which it was before it was read."""
+    try:
+        with open(path, "rb") as file:
+            state = State.of(os.fstat(file.fileno()))
+            data = file.read(_MOST_BYTES + 1)
+    except OSError:
+        return None
+    return (data, state) if len(data) <= _MOST_BYTES else None
+
+
+def _is_wanted(path: str, data: bytes) -> bool:
+    # A package hands on what its modules define, in few words.
+    return may_offer(data) or os.path.basename(path) == "__init__.py"
+
+
+def _offers(path: str, data: bytes) -> Offers | None:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        return None
+    return offers_of(Document("", path, None, text))

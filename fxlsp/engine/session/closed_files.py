@@ -1,0 +1,159 @@
+"""The files that nobody has opened, in folders whose settings want the problems of the whole workspace.
+
+Each that defines a model, or in which a trace found a place, is read and analysed as an open one is. What is traced of
+it comes last in the plan.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import Executor
+
+from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.session.reconcile import reconcile
+from fxlsp.engine.settings.settings import Settings
+from fxlsp.engine.state.analysis import Analysis, analyse
+from fxlsp.engine.state.cross_file_recipes import Elsewhere, ReadText
+from fxlsp.engine.state.session import Session
+from fxlsp.engine.state.snapshot import inside
+from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.text.documents import Document, read_document
+
+MOST_FILES = 500
+"""Of a larger workspace the rest waits until it is opened: planning takes time with every model that is known."""
+
+_log = logging.getLogger("fxlsp.engine")
+
+
+class Background:
+    """Keeps ``session.background``, and the models of its files, in line with the index and the settings."""
+
+    def __init__(
+        self,
+        session: Session,
+        executor: Executor,
+        reader: Callable[[], ReadText],
+        on_known: Callable[[frozenset[str]], None],
+    ) -> None:
+        """
+        Args:
+            reader: gives what reads the files of the workspace as they are now.
+            on_known: called with files that were taken or dropped.
+        """
+        self._session = session
+        self._executor = executor
+        self._reader = reader
+        self._on_known = on_known
+        self._touched: set[str] = set()
+        """Files in which a trace found a place."""
+        self._stale: set[str] = set()
+        """Files to be read, again or for the first time."""
+        self._reading: asyncio.Task[None] | None = None
+
+    def look(self, changed: Collection[str] | None = None) -> None:
+        """Takes what is wanted and not known, and drops what is wanted no more.
+
+        Args:
+            changed: files about which something else is known now; None if that may be all.
+        """
+        wanted = self._wanted()
+        gone = frozenset(self._session.background.keys() - wanted)
+        for path in gone:
+            self._drop(path)
+        self._stale &= wanted
+        self._stale |= {path for path in wanted if path not in self._session.background}
+        if changed is None:
+            self._stale |= wanted
+        else:
+            self._stale |= {path for path in wanted & self._session.analyses.keys() if self._depends(path, changed)}
+        if self._stale and self._reading is None:
+            self._reading = asyncio.create_task(self._read())
+            self._reading.add_done_callback(self._ended)
+        if gone:
+            self._on_known(gone)
+
+    def written(self, paths: Collection[str]) -> None:
+        """Files that are not open were written or deleted."""
+        self._stale |= self._session.background.keys() & set(paths)
+        self.look(paths)
+
+    def traced(self, paths: Collection[str]) -> None:
+        """A trace has a place in these files."""
+        new = {path for path in paths if path not in self._touched and self._is_wanted(path)}
+        if new:
+            self._touched |= new
+            self.look(())
+
+    @property
+    def is_busy(self) -> bool:
+        """Files are being read."""
+        return self._reading is not None
+
+    async def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    def _wanted(self) -> set[str]:
+        if not any(folder.settings.problems == "workspace" for folder in self._session.folders):
+            return set()
+        wanted = [
+            path for path in (*sorted(self._touched), *_with_models(self._session.index)) if self._is_wanted(path)
+        ]
+        return set(wanted[:MOST_FILES])
+
+    def _is_wanted(self, path: str) -> bool:
+        folder = self._session.folder_of(path)
+        is_asked_for = folder.settings.problems == "workspace" and inside(path, folder.path)
+        return is_asked_for and path not in self._session.documents and not folder.settings.exclude(path)
+
+    def _depends(self, path: str, changed: Collection[str]) -> bool:
+        return not self._session.analyses[path].asked.isdisjoint(changed)
+
+    def _drop(self, path: str) -> None:
+        self._session.drop_background(path)
+        self._touched.discard(path)
+
+    async def _read(self) -> None:
+        loop, session = asyncio.get_running_loop(), self._session
+        while self._stale:
+            path = min(self._stale)
+            self._stale.discard(path)
+            settings, index, read = session.folder_of(path).settings, session.index, self._reader()
+            found = await loop.run_in_executor(self._executor, _analysed, path, settings, index, read)
+            if path in session.documents or path not in self._wanted():
+                continue
+            if found is None:
+                self._drop(path)
+            else:
+                self._take(*found)
+            self._on_known(frozenset({path}))
+
+    def _take(self, document: Document, analysis: Analysis | None) -> None:
+        self._session.set_background(document, analysis)
+        if analysis is not None:
+            reconcile(self._session, self._session.analyses[document.path])
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._reading = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("the workspace could not be read, which is a mistake of fxlsp's own", exc_info=error)
+
+
+def _with_models(index: Index) -> Iterator[str]:
+    for path, offers in index.files.items():
+        runs = (each for each in offers.definitions if each.takes_inputs)
+        if not is_block(path) and any(index.kind_of(Place(path, each.name)) is Kind.MODULE for each in runs):
+            yield path
+
+
+def _analysed(path: str, settings: Settings, index: Index, read: ReadText) -> tuple[Document, Analysis | None] | None:
+    """A file as it stands on disk; None if there is none to read."""
+    try:
+        document = read_document(path).with_bases(index.bases_elsewhere(path))
+    except (OSError, UnicodeDecodeError, SyntaxError):
+        return None
+    return document, analyse(document, settings, Elsewhere(index, read))

@@ -1,0 +1,192 @@
+"""Takes texts into a session: those of open documents as they are typed, those of other files as they are written."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor
+from typing import Any
+
+from fxlsp.engine.session.apply_outcome import coverage
+from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.reconcile import reconcile
+from fxlsp.engine.state.analysis import Analysis, analyse
+from fxlsp.engine.state.cross_file_recipes import Elsewhere, ReadText
+from fxlsp.engine.state.session import Session
+from fxlsp.source.text.documents import Document, read_document
+
+_TINY_TEXT = 2_000
+"""Characters; analysing less takes two or three milliseconds, and goes without a detour over a thread."""
+_SHORT_TEXT = 20_000
+"""Characters; telling whether less is another program takes as long."""
+
+_log = logging.getLogger("fxlsp.engine")
+
+
+class Texts:
+    """Analyses texts; of several of one file only the newest counts."""
+
+    def __init__(
+        self,
+        session: Session,
+        executor: Executor,
+        on_known: Callable[[str], None],
+        on_taken: Callable[[Document], None] = lambda document: None,
+    ) -> None:
+        """
+        Args:
+            on_known: called with a path once its newest text has been taken into the session later than in the call
+                that announced it.
+            on_taken: called with each text that parses and is another program than the one before of its file.
+        """
+        self._session = session
+        self._executor = executor
+        self._on_known = on_known
+        self._on_taken = on_taken
+        self._disk = DiskTexts()
+        self._forms: dict[str, str] = {}
+        """Normalized digest of the text that ``on_taken`` was told last, by path."""
+        self._again: set[str] = set()
+        """Documents about which other files say something else since their analysis began."""
+        self._analysing: dict[str, asyncio.Task[None]] = {}
+        self._reading: dict[str, asyncio.Task[None]] = {}
+
+    def arrived(self, document: Document) -> bool:
+        """Takes the present text of an open document.
+
+        Returns:
+            Whether traces can be planned on it now. ``on_known`` tells when its models are known, if they are not.
+        """
+        path, program = document.path, document.program
+        if len(program.text) <= _TINY_TEXT and path not in self._analysing:
+            elsewhere = self._elsewhere()
+            if not elsewhere.concerns(program):
+                self._take(program, analyse(program, self._session.folder_of(path).settings, elsewhere))
+                return True
+        if path in self._analysing:
+            # What it began with may not hold any more: the text, the settings.
+            self._again.add(path)
+        else:
+            self._run(self._analysing, path, self._analyse_on_thread(path))
+        return len(program.text) <= _SHORT_TEXT and self._session.carry_over_analysis(program)
+
+    def written(self, path: str) -> None:
+        """Compares a file that is not open, and that somebody may have changed, with what traces read of it."""
+        self._forms.pop(path, None)
+        if any(path in attempt.texts for attempt in self._session.models.attempts.values()):
+            previous = self._reading.get(path)
+            if previous is not None:
+                previous.cancel()
+            self._run(self._reading, path, self._read_on_thread(path))
+
+    def changed_elsewhere(self, paths: frozenset[str] | None) -> None:
+        """Asks again what these files, or all if None, say about the models of the open documents."""
+        # What is analysed for the first time has nobody yet who could tell whether these files concern it.
+        self._again |= {
+            path for path in self._analysing if path not in self._session.analyses and paths != frozenset({path})
+        }
+        for path, analysis in tuple(self._session.analyses.items()):
+            derived = self._session.update_bases(path)
+            if derived or paths is None or (paths - {path} and self._is_concerned(analysis, paths - {path})):
+                # Whoever edits that file wants to see what becomes of these models, as after an edit of their own.
+                self._session.models.reset_budget(path)
+                if path in self._analysing:
+                    self._again.add(path)
+                else:
+                    self._run(self._analysing, path, self._analyse_on_thread(path))
+
+    def _is_concerned(self, analysis: Analysis, paths: frozenset[str]) -> bool:
+        return bool(analysis.asked & paths) or bool(self._elsewhere().users_of(analysis.document) & paths)
+
+    def _elsewhere(self) -> Elsewhere:
+        """The workspace as it is now, for use on any thread."""
+        return Elsewhere(self._session.index, self.reader())
+
+    def reader(self) -> ReadText:
+        """Reads the files of the workspace as they are now, on any thread."""
+        session = self._session
+        texts = {path: text for path in session.documents if (text := session.settled_text(path)) is not None}
+        return lambda path: texts.get(path) or self._disk.read(path)
+
+    @property
+    def is_busy(self) -> bool:
+        """A text is being analysed or read."""
+        return bool(self._analysing or self._reading)
+
+    async def close(self) -> None:
+        tasks = (*self._analysing.values(), *self._reading.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _analyse_on_thread(self, path: str) -> None:
+        loop = asyncio.get_running_loop()
+        while (document := self._session.documents.get(path)) is not None:
+            program, settings = document.program, self._session.folder_of(path).settings
+            await loop.run_in_executor(self._executor, _prepare, program)
+            if self._session.documents.get(path) is document and self._session.carry_over_analysis(program):
+                self._on_known(path)
+            self._again.discard(path)
+            elsewhere = self._elsewhere()
+            analysis = await loop.run_in_executor(self._executor, analyse, program, settings, elsewhere)
+            if self._session.documents.get(path) is document and path not in self._again:
+                self._take(program, analysis)
+                self._on_known(path)
+                if self._session.documents.get(path) is document and path not in self._again:
+                    break
+        # In the very step that decides so: of an edit that comes in the next one nobody else would take notice.
+        del self._analysing[path]
+
+    async def _read_on_thread(self, path: str) -> None:
+        document = await asyncio.get_running_loop().run_in_executor(self._executor, _read, path)
+        if path not in self._session.documents:
+            self._session.set_on_disk(document)
+            self._on_known(path)
+
+    def _take(self, document: Document, analysis: Analysis | None) -> None:
+        session, path = self._session, document.path
+        if analysis is None:
+            session.mark_unparsed(document)
+            return
+        if path not in session.analyses:
+            self._find_covered(document)
+        if session.is_excluded(path):
+            # What syntax tells is there all the same.
+            analysis = Analysis(document, ())
+        reconcile(session, session.set_analysis(analysis))
+        if self._forms.get(path) != document.normalized:
+            self._forms[path] = document.normalized
+            self._on_taken(document)
+
+    def _find_covered(self, document: Document) -> None:
+        """Reports that were there before the document was opened may cover its models."""
+        for key, state in self._session.models.states.items():
+            if state.report is not None and document.path in state.texts:
+                found = coverage(state.report, state.texts, {document.path: document}, key)
+                self._session.models.add_covered(key, found)
+
+    def _run(self, tasks: dict[str, asyncio.Task[None]], path: str, work: Coroutine[Any, Any, None]) -> None:
+        def ended(task: asyncio.Task[None]) -> None:
+            if tasks.get(path) is task:
+                del tasks[path]
+            if not task.cancelled() and (error := task.exception()) is not None:
+                _log.error("%s could not be read, which is a mistake of fxlsp's own", path, exc_info=error)
+
+        tasks[path] = asyncio.create_task(work)
+        tasks[path].add_done_callback(ended)
+
+
+def _prepare(document: Document) -> Document:
+    """Computes what comparing a text with others takes."""
+    document.normalized  # noqa: B018
+    document.parses  # noqa: B018
+    return document
+
+
+def _read(path: str) -> Document:
+    """The document of a file, empty if there is none."""
+    try:
+        return _prepare(read_document(path).program)
+    except (OSError, UnicodeDecodeError, SyntaxError):
+        return _prepare(Document("", path, None, ""))

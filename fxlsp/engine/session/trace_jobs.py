@@ -1,0 +1,200 @@
+"""Runs the traces that a session wants, and takes what comes of them into it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Literal
+
+from fxlsp.engine.connection.requests import Outcome
+from fxlsp.engine.connection.supervisor_client import StartError, Template
+from fxlsp.engine.connection.supervisor_pool import Templates
+from fxlsp.engine.session.apply_outcome import Sent, accept
+from fxlsp.engine.session.plan import Wish, candidate_of, covering, plan, settle
+from fxlsp.engine.session.schedule import Scheduler, pause_before, worth_finishing
+from fxlsp.engine.state.model_tables import Attempt
+from fxlsp.engine.state.session import Session
+from fxlsp.engine.state.snapshot import ModelKey, Status, inside
+from fxlsp.report.recipes import Recipe
+from fxlsp.wire.messages import Limits, RecipeGuess, RecipeRequest, TraceRequest, TraceTarget
+
+OnTraced = Callable[[frozenset[str]], None]
+"""Called with the files whose answers a trace has changed; with none when only a status has."""
+
+Pauses = Literal["none", "keep", "restart"]
+"""Whether a costly trace waits for a rest: not if somebody asked for it; after an edit, and anew after each one."""
+
+
+class TracingJobs:
+    """Keeps the schedule in line with the plan."""
+
+    def __init__(self, session: Session, templates: Templates, on_traced: OnTraced, limit: int | None = None) -> None:
+        self._session = session
+        self._models = session.models
+        self._templates = templates
+        self._on_traced = on_traced
+        self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
+        self._number = 0
+        self._begun: dict[ModelKey, float] = {}
+        """When the traces that run entered their first stage; not yet those that wait for a process."""
+
+    def replan(self, pauses: Pauses = "none") -> None:
+        """Schedules what is to be traced now, and forgets what need not be any more."""
+        settle(self._session)
+        wishes = plan(self._session)
+        self._withdraw_all_but({wish.key for wish in wishes})
+        for wish in wishes:
+            self._schedule(wish, pauses)
+
+    def cancel(self, keys: Iterable[ModelKey]) -> None:
+        """Ends the traces of these models, running or waiting."""
+        for key in tuple(keys):
+            self._scheduler.withdraw(key)
+            self._scheduler.cancel(key)
+
+    def stop(self) -> None:
+        """Ends the traces that run or wait; none begins again before a text has changed or somebody asks for it."""
+        stopped = [key for key, state in self._models.states.items() if state.busy]
+        for key in stopped:
+            sent = self._send(key)
+            self._models.set_attempt(key, Attempt(sent.number, sent.digests()))
+        self.cancel(stopped)
+        self.replan()
+
+    @property
+    def is_busy(self) -> bool:
+        """A trace runs, or waits for its turn or for a rest."""
+        return self._scheduler.is_busy
+
+    async def close(self) -> None:
+        await self._scheduler.close()
+
+    def _is_in_edited_file(self, key: ModelKey) -> bool:
+        return self._session.cursor is not None and self._session.cursor[0] == key.file
+
+    def _withdraw_all_but(self, wished: set[ModelKey]) -> None:
+        for key in self._scheduler.waiting() - wished:
+            self._scheduler.withdraw(key)
+        settled = False
+        for key, state in self._models.states.items():
+            if state.status is Status.QUEUED and key not in wished:
+                self._models.set_status(key, Status.UNKNOWN)
+                settled = True
+        for key in self._models.under_way.keys() - self._models.states.keys():
+            self._scheduler.cancel(key)
+        if settled:
+            settle(self._session)
+
+    def _schedule(self, wish: Wish, pauses: Pauses) -> None:
+        key, state = wish.key, self._models.states[wish.key]
+        if key not in self._models.under_way:
+            self._models.set_status(key, Status.QUEUED)
+        elif not worth_finishing(self._running_ms(key), state.cost_ms):
+            self._scheduler.cancel(key)
+        if pauses == "restart" or not self._scheduler.is_waiting(key):
+            pause = 0.0 if pauses == "none" else pause_before(state.cost_ms)
+            self._scheduler.submit(key, lambda: self._trace(key), priority=wish.priority, pause=pause)
+
+    def _entered(self, key: ModelKey) -> None:
+        self._begun.setdefault(key, time.monotonic())
+
+    def _running_ms(self, key: ModelKey) -> float:
+        """How long a trace has been running, but for the start of its process."""
+        return (time.monotonic() - self._begun[key]) * 1000 if key in self._begun else 0.0
+
+    async def _trace(self, key: ModelKey) -> None:
+        """One trace, from the texts as they are when it starts."""
+        if key not in self._models.states or covering(self._session, key) is not None:
+            return
+        sent = self._send(key)
+        self._begin(key, sent)
+        try:
+            outcome, cost_ms = await self._outcome(key, sent)
+        except BaseException:
+            # Cancelled, as a rule: the status of a running trace must not be the last that subscribers see.
+            self._end(key)
+            self._on_traced(frozenset())
+            raise
+        self._end(key)
+        state = self._models.states.get(key)
+        if state is not None and accept(self._session, key, sent, outcome, cost_ms):
+            self.replan()
+            self._on_traced(frozenset({key.file}) | state.files | self._models.states[key].files)
+
+    def _begin(self, key: ModelKey, sent: Sent) -> None:
+        self._models.start_trace(key, sent.digests())
+        self._on_traced(frozenset())
+
+    def _end(self, key: ModelKey) -> None:
+        """Also after a cancellation: what waits for the same model takes over."""
+        self._begun.pop(key, None)
+        if self._models.end_trace(key, is_waiting=self._scheduler.is_waiting(key)):
+            settle(self._session)
+
+    def _send(self, key: ModelKey) -> Sent:
+        self._number += 1
+        roots = self._roots(key.file)
+        texts = {path: self._session.settled_text(path) for path in self._session.documents}
+        documents = {
+            path: text
+            for path, text in texts.items()
+            if text is not None and (path == key.file or any(inside(path, root) for root in roots))
+        }
+        return Sent(self._number, documents)
+
+    def _roots(self, path: str) -> tuple[str, ...]:
+        roots = tuple(folder.path for folder in self._session.folders if folder.path)
+        return roots if any(inside(path, root) for root in roots) else (*roots, os.path.dirname(path))
+
+    async def _outcome(self, key: ModelKey, sent: Sent) -> tuple[Outcome, float]:
+        """What came of the trace, and the milliseconds it took without the start of any process."""
+        template = self._templates.get(key.python)
+        await _started(template)
+        outcome = await template.trace(self._request(key, sent), lambda stage: self._entered(key))
+        return outcome, self._running_ms(key)
+
+    def _request(self, key: ModelKey, sent: Sent) -> TraceRequest:
+        settings = self._session.folder_of(key.file).settings
+        recipe = replace(
+            RecipeRequest.of(key.recipe),
+            alternatives=self._alternatives(key),
+            only=self._is_pinned(key),
+            guess=self._guess(key),
+        )
+        return TraceRequest(
+            TraceTarget(key.name, file=key.file),
+            recipe,
+            texts={path: document.text for path, document in sent.documents.items()},
+            roots=self._roots(key.file),
+            tracer=settings.tracing,
+            sizes=settings.sizes,
+            limits=Limits(settings.seconds, settings.megabytes),
+        )
+
+    def _is_pinned(self, key: ModelKey) -> bool:
+        state = self._models.states.get(key)
+        return state is not None and state.pinned
+
+    def _guess(self, key: ModelKey) -> RecipeGuess | None:
+        """What the last trace of the model found by search, so that an edit does not cost another one."""
+        state = self._models.states.get(key)
+        recipe = None if state is None or state.report is None or state.sizes != key.sizes else state.report.recipe
+        if recipe is None or recipe.source != "search":
+            return None
+        return RecipeGuess(recipe.init, recipe.inputs)
+
+    def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:
+        """What else to try; nothing once the recipe has worked, so that both passes start on it at once."""
+        state = self._models.states.get(key)
+        worked = state is not None and state.report is not None and state.report.recipe == key.recipe
+        asked = self._models.guests.get(key) or candidate_of(self._session, key)
+        return () if asked is None or worked or key.recipe is None else asked.alternatives
+
+
+async def _started(template: Template) -> None:
+    """Starts it if need be; a failure to start comes back as the outcome of the trace."""
+    with contextlib.suppress(StartError):
+        await template.start()

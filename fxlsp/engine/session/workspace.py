@@ -1,0 +1,303 @@
+"""A session without LSP: documents come in, snapshots come out, and traces run in between."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from fxlsp.engine.connection.process import BOOTSTRAP
+from fxlsp.engine.connection.supervisor_client import IDLE_SECONDS
+from fxlsp.engine.connection.supervisor_pool import Templates
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.session.closed_files import Background
+from fxlsp.engine.session.documents import Texts
+from fxlsp.engine.session.fx_usage import FxUses
+from fxlsp.engine.session.indexer import Indexer
+from fxlsp.engine.session.reconcile import welcome_guests
+from fxlsp.engine.session.trace_jobs import TracingJobs
+from fxlsp.engine.session.user_choices import Choices
+from fxlsp.engine.state.folders import Client, read_folder
+from fxlsp.engine.state.import_rewriting import in_words_of
+from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.state.pinned_recipes import Pin
+from fxlsp.engine.state.session import Session
+from fxlsp.engine.state.snapshot import ModelKey, Snapshot, Status
+from fxlsp.engine.state.take_snapshot import take_snapshot
+from fxlsp.report.recipes import Recipe
+from fxlsp.source.text.documents import Document, TextEdit
+
+_SETTINGS_FILE = "pyproject.toml"
+_SHUTDOWN_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is new in a snapshot."""
+
+    cause: Literal["edit", "trace", "session"]
+    """``edit``: a document was opened, edited, saved or closed; ``session``: trust, settings or an interpreter
+    changed, or a file on disk."""
+    paths: frozenset[str] = frozenset()
+    """The files whose answers may be other ones; none when only the status of a model or interpreter changed."""
+
+
+OnChange = Callable[[Change], None]
+
+
+class Workspace:
+    """Holds what changes during a session. Make and use it on one running loop, and await :meth:`shutdown`."""
+
+    def __init__(
+        self,
+        folders: Sequence[str] = (),
+        client: Client | None = None,
+        *,
+        trusted: bool = False,
+        bootstrap: Path = BOOTSTRAP,
+        limit: int | None = None,
+        idle_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        """
+        Args:
+            folders: paths of the workspace folders; none for single files.
+            client: what the editor says about settings.
+            trusted: code of the workspace may run.
+            bootstrap: the worker's program.
+            limit: traces at once; None is one less than there are cores.
+            idle_seconds: how long after its last trace an interpreter's process leaves.
+        """
+        self._client = client or Client({})
+        self._folders = tuple(folders)
+        self._session = Session(trusted=trusted)
+        self._subscribers: list[OnChange] = []
+        self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
+        self._templates = Templates(self._executor, self._on_template, bootstrap, idle_seconds)
+        self._texts = Texts(self._session, self._executor, self._on_known, self._on_taken)
+        self._background = Background(self._session, self._executor, self._texts.reader, self._on_background)
+        self._indexer = Indexer(self._session, self._executor, self._on_indexed)
+        self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)
+        self._fx_uses = FxUses(self._session, self._executor, self._on_profile)
+        self._choices = Choices(self._session)
+        self._read_folders()
+        self.snapshot: Snapshot = take_snapshot(self._session, self._templates)
+        """The session as it is. It never changes; another takes its place."""
+
+    def subscribe(self, callback: OnChange) -> Callable[[], None]:
+        """Calls ``callback`` after each new snapshot; the result ends that."""
+        self._subscribers.append(callback)
+        return lambda: self._subscribers.remove(callback)
+
+    @property
+    def cursor(self) -> tuple[str, int] | None:
+        """Path and line of the last edit, hover or lens."""
+        return self._session.cursor
+
+    @property
+    def at_rest(self) -> bool:
+        """Nothing is read, analysed or traced, or waits for that: only another change can lead to another snapshot."""
+        return not any(
+            each.is_busy for each in (self._texts, self._indexer, self._fx_uses, self._background, self._jobs)
+        )
+
+    def open(self, document: Document) -> None:
+        self._session.open(document)
+        welcome_guests(self._session)
+        self._arrived(document)
+
+    def change(self, path: str, edits: Sequence[TextEdit], version: int | None) -> None:
+        """Applies edits to an open document. Spans move at once; what is to be traced again follows.
+
+        Raises:
+            KeyError: the document is not open.
+        """
+        self.update(self._session.documents[path].edited(edits, version), edits)
+
+    def update(self, document: Document, edits: Sequence[TextEdit]) -> None:
+        """Takes the next text of an open document, to which ``edits`` lead."""
+        self._session.edit(document, edits)
+        self._arrived(document)
+
+    def close(self, path: str) -> None:
+        """Forgets the document and its models; reports of others that read it stay."""
+        self._session.close(path)
+        welcome_guests(self._session)
+        self._texts.written(path)
+        self._indexer.written([path])
+        self._background.look(())
+        self._replan("edit", path)
+
+    def saved(self, path: str) -> None:
+        """A trace that failed is tried again: what it lacked may lie outside the texts. Settings are read again."""
+        self._session.mark_saved(path)
+        if os.path.basename(path) == _SETTINGS_FILE:
+            self.configure(self._client)
+            self._session.models.repeat(self._failed())
+        self._fx_uses.written([path])
+        self._session.models.repeat(key for key in self._failed() if key.file == path)
+        self._replan("edit", path)
+
+    def changed_on_disk(self, paths: Iterable[str]) -> None:
+        """Files were created, written or deleted, by whomever; open ones count as they stand in the editor."""
+        changed = [path for path in paths if path not in self._session.documents]
+        if any(os.path.basename(path) == _SETTINGS_FILE for path in changed):
+            self.configure(self._client)
+        self._fx_uses.written(changed)
+        self._indexer.written(changed)
+        for path in changed:
+            self._texts.written(path)
+        self._background.written(changed)
+        if changed:
+            self._session.models.repeat(self._failed())
+            self._replan("session")
+
+    def touch(self, path: str, line: int) -> None:
+        """The user looks at this place: a model there is traced first, and even if its file has used its budget."""
+        if (path, line) == self._session.cursor:
+            return
+        self._session.set_cursor(path, line)
+        if any(state.status is Status.UNKNOWN and not state.covered_by for state in self.snapshot.states_in(path)):
+            self._replan("session")
+
+    def trust(self) -> None:
+        """From now on code of the workspace may run."""
+        self._session.trust()
+        self._replan("session", *self._session.documents)
+
+    def configure(self, client: Client, folders: Sequence[str] | None = None) -> None:
+        """Takes other settings of the editor, other folders too if given, and reads those of the folders again."""
+        self._client = client
+        self._folders = self._folders if folders is None else tuple(folders)
+        self._read_folders()
+        self._session.drop_analyses()
+        for document in tuple(self._session.documents.values()):
+            self._texts.arrived(document)
+        self._background.look()
+        self._replan("session", *self._session.documents)
+
+    def choose_recipe(self, path: str, name: str, recipe: Recipe | None) -> None:
+        """Makes and feeds a model of an open document by one of its ``found`` recipes; None by the first that works.
+
+        The choice holds, in later sessions too, until a recipe comment is written for the model.
+        """
+        place = Place(path, name)
+        found = next((state.found for state in self.snapshot.states_in(path) if state.key.name == name), ())
+        self._session.set_pin(place, None if recipe is None else Pin(recipe, found))
+        document = self._session.documents.get(path)
+        if document is not None:
+            self._texts.arrived(document)
+        self._replan("session", path)
+
+    def choose_instance(self, path: str, name: str, instance: Instance | None) -> None:
+        """Shows of a class of an open document what one of its uses made of it; None shows the first again.
+
+        The choice holds, in later sessions too; while no trace has that use, the first is shown.
+        """
+        self._session.set_instance(Place(path, name), instance)
+        self._publish(Change("session", frozenset({path})))
+
+    async def in_own_words(self, path: str, recipe: Recipe) -> Recipe | None:
+        """A recipe for a model of an open document in words of that document; None where it has none."""
+        home = self._session.documents.get(path)
+        if recipe.file is None or home is None:
+            return recipe
+        index, folders = self._session.index, [folder.path for folder in self._session.folders if folder.path]
+        other = await asyncio.get_running_loop().run_in_executor(self._executor, self._texts.reader(), recipe.file)
+        return None if other is None else in_words_of(recipe, home, other, index, folders)
+
+    def retrace(self, path: str | None = None) -> None:
+        """Traces the models of one file, or all, again although nothing has changed; poisoned and waiting ones too."""
+        self._session.models.repeat_all(path)
+        self._replan("session")
+
+    def stop(self) -> None:
+        """Ends the traces that are under way, whoever waits for them: the next edit begins new ones."""
+        self._jobs.stop()
+        self._publish(Change("session"))
+
+    async def restart(self) -> None:
+        """Ends the tracing processes, forgets why they may have failed, and traces everything again."""
+        self._jobs.cancel(self._session.models.states)
+        await self._templates.restart()
+        self.configure(self._client)
+        self.retrace()
+
+    async def shutdown(self) -> None:
+        """Ends everything: traces, processes, threads; within a few seconds, whatever they do."""
+        self._subscribers.clear()
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._choices.close(), _SHUTDOWN_SECONDS)
+        await self._fx_uses.close()
+        await self._background.close()
+        await self._indexer.close()
+        await self._texts.close()
+        await self._jobs.close()
+        try:
+            await asyncio.wait_for(self._templates.close(), _SHUTDOWN_SECONDS)
+        finally:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+            with suppress(asyncio.TimeoutError):
+                # What a thread has begun it ends, and then nothing is left open.
+                await asyncio.wait_for(asyncio.to_thread(self._executor.shutdown), _SHUTDOWN_SECONDS)
+
+    def _arrived(self, document: Document) -> None:
+        self._session.models.reset_budget(document.path)
+        if self._texts.arrived(document):
+            self._jobs.replan("restart")
+        self._publish(Change("edit", frozenset({document.path})))
+
+    def _on_taken(self, document: Document) -> None:
+        self._indexer.taken(document)
+        self._texts.changed_elsewhere(frozenset({document.path}))
+
+    def _on_indexed(self, paths: frozenset[str] | None) -> None:
+        self._texts.changed_elsewhere(paths)
+        self._background.look(paths)
+        # Who asks for what the index knows finds it; nothing that an editor shows of its own accord depends on it.
+        self.snapshot = take_snapshot(self._session, self._templates)
+        if any(folder.settings.recipe_places for folder in self._session.folders):
+            self._publish(Change("session"))
+
+    def _on_known(self, path: str) -> None:
+        self._jobs.replan("keep")
+        self._publish(Change("edit" if path in self._session.documents else "session", frozenset({path})))
+
+    def _on_background(self, paths: frozenset[str]) -> None:
+        self._jobs.replan("keep")
+        self._publish(Change("session", paths))
+
+    def _on_traced(self, paths: frozenset[str]) -> None:
+        self._background.traced(paths)
+        self._publish(Change("trace", paths))
+
+    def _on_profile(self) -> None:
+        self._publish(Change("session", frozenset(self._session.documents)))
+
+    def _on_template(self) -> None:
+        self._publish(Change("session"))
+
+    def _replan(self, cause: Literal["edit", "session"], *paths: str) -> None:
+        self._jobs.replan()
+        self._publish(Change(cause, frozenset(paths)))
+
+    def _publish(self, change: Change) -> None:
+        self._choices.follow()
+        self.snapshot = take_snapshot(self._session, self._templates)
+        for callback in tuple(self._subscribers):
+            callback(change)
+
+    def _failed(self) -> list[ModelKey]:
+        return [key for key, state in self._session.models.states.items() if state.failure is not None]
+
+    def _read_folders(self) -> None:
+        folders = tuple(read_folder(path, self._client) for path in self._folders or ("",))
+        self._session.set_folders(folders)
+        self._choices.look()
+        self._fx_uses.look()
+        self._indexer.look()
+        self._templates.keep({folder.interpreter.path for folder in folders if folder.interpreter is not None})

@@ -1,0 +1,112 @@
+"""The table ``[tool.fxlsp]`` of a project, and where in the file its keys stand."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from fxlsp.engine.settings.toml_spans import Entry, entries
+from fxlsp.report.locations import Location
+from fxlsp.source.text.positions import LineIndex
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True, eq=False)
+class Pyproject:
+    """``[tool.fxlsp]`` of one file as it was read once; empty where there is none."""
+
+    path: str
+    """Absolute, "" if there is no file."""
+    table: dict[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    """Why the file cannot be read."""
+    error_at: Location | None = None
+    text: str = ""
+
+    @property
+    def folder(self) -> str:
+        return str(Path(self.path).parent) if self.path else ""
+
+    def place_of(self, *keys: str) -> Location | None:
+        """What is assigned to nested ``keys`` of the table; the table itself where they are not to be found."""
+        return self._place("value", keys)
+
+    def place_of_key(self, *keys: str) -> Location | None:
+        """As :meth:`place_of`, the key itself."""
+        return self._place("key", keys)
+
+    def places_of_strings(self, *keys: str) -> tuple[Location, ...]:
+        """Each string in what is assigned to nested ``keys`` of the table, without its quotes."""
+        entry = self._entry(keys)
+        return () if entry is None else tuple(self._at(*place) for place in entry.strings)
+
+    def _place(self, part: Literal["key", "value"], keys: tuple[str, ...]) -> Location | None:
+        entry = next((found for end in range(len(keys), -1, -1) if (found := self._entry(keys[:end]))), None)
+        if entry is None:
+            return self._at(0, 0) if self.path else None
+        return self._at(*(entry.value if part == "value" else entry.key))
+
+    def _entry(self, keys: tuple[str, ...]) -> Entry | None:
+        wanted = ("tool", "fxlsp", *keys)
+        exact = (entry for entry in self._entries if entry.keys == wanted)
+        return next(exact, None) or next(
+            (entry for entry in self._entries if entry.keys[: len(wanted)] == wanted), None
+        )
+
+    def _at(self, start: int, end: int) -> Location:
+        span = self._lines.span(start, end)
+        return Location(self.path, span.line, span.column, span.end_line, span.end_column)
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        return entries(self.text)
+
+    @cached_property
+    def _lines(self) -> LineIndex:
+        return LineIndex(self.text)
+
+
+def read_pyproject(folder: str) -> Pyproject:
+    """The table of the ``pyproject.toml`` in ``folder``, else of the nearest folder above that has such a file.
+
+    The folder "" has none.
+    """
+    if not folder:
+        return Pyproject("")
+    start = Path(folder)
+    found = next((place for parent in (start, *start.parents) if (place := parent / "pyproject.toml").is_file()), None)
+    if found is None:
+        return Pyproject("")
+    path = str(found)
+    try:
+        text = found.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return Pyproject(path, error=f"{found} cannot be read: {error}")
+    try:
+        tool = tomllib.loads(text).get("tool", {})
+    except tomllib.TOMLDecodeError as error:
+        return Pyproject(
+            path, error=f"{found} is not TOML: {error}", error_at=_place(path, str(error), text), text=text
+        )
+    table = tool.get("fxlsp", {}) if isinstance(tool, dict) else {}
+    if not isinstance(table, dict):
+        wrong = Pyproject(path, error="'tool.fxlsp' is not a table", text=text)
+        return replace(wrong, error_at=wrong.place_of())
+    return Pyproject(path, table, text=text)
+
+
+def _place(path: str, message: str, text: str) -> Location:
+    """The place that a message of tomllib names in words, which has no attribute for it before Python 3.14; else the
+    end of the text."""
+    match = re.search(r"at line (\d+), column (\d+)", message)
+    last = LineIndex(text).place(len(text))
+    line, column = (int(match[1]), int(match[2])) if match is not None else last
+    return Location(path, line, column, line, column + 1)

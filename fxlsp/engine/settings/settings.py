@@ -1,0 +1,390 @@
+"""The settings: defaults, then ``[tool.fxlsp]``, then what the editor or the command line says, key by key."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain, repeat
+from typing import Any, Literal
+
+from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
+from fxlsp.engine.settings.hint_kinds import ALL_HINTS, HintKinds
+from fxlsp.engine.settings.pyproject import Pyproject, read_pyproject
+from fxlsp.report import codes
+from fxlsp.report.codes import Severity
+from fxlsp.report.locations import Location
+from fxlsp.report.sizes import ANY_SIZES, Sizes
+from fxlsp.report.tracer_choice import TORCH_FX, Named, TracerChoice
+
+Origin = Literal["default", "pyproject", "client"]
+Level = Severity | Literal["off"]
+
+EDITOR_SECONDS = 10.0
+COMMAND_LINE_SECONDS = 60.0
+_MEGABYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Valid settings of one folder."""
+
+    python: str | None = None
+    """Interpreter that traces; None has one found (:mod:`fxlsp.engine.settings.interpreters`)."""
+    trusted: bool = False
+    """Code of the workspace may run. Never from ``pyproject.toml``: a workspace cannot vouch for itself."""
+    hints: HintKinds = ALL_HINTS
+    recipes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Expressions by ``Name`` or ``/absolute/path.py:Name``."""
+    recipe_places: Mapping[str, tuple[Location, ...]] = field(default_factory=dict)
+    """Where those of ``pyproject.toml`` are written, by the same names."""
+    tracing: TracerChoice = TORCH_FX
+    """``tracer``, ``leafModules`` and ``wrap``."""
+    sizes: Sizes = ANY_SIZES
+    """Of guessed inputs."""
+    exclude: Exclusion = NOTHING
+    """Files that nothing of this looks at, unless they are opened."""
+    problems: Literal["open", "workspace"] = "open"
+    """Of which files problems are told."""
+    retrace: Literal["type", "save"] = "type"
+    """When an edit is traced."""
+    profile: Literal["auto", "fx", "shapes"] = "auto"
+    """Whether what concerns torch.fx alone is told as a problem or as a hint; ``auto`` looks whether it is used."""
+    severities: Mapping[str, Level] = field(default_factory=dict)
+    """By code or the beginning of codes."""
+    ignore: tuple[str, ...] = ()
+    """Codes and beginnings of codes that are never told."""
+    seconds: float = EDITOR_SECONDS
+    """Wall time of one trace (``limits.seconds``)."""
+    megabytes: int = _MEGABYTES
+    """Resident memory of one trace (``limits.megabytes``)."""
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """Where each value that is not the default comes from, by dotted key."""
+
+    def values(self) -> list[tuple[str, Any]]:
+        """Every setting by its dotted key, and each entry of those that are tables, as JSON could hold it."""
+        found = {
+            "python": self.python,
+            "trusted": self.trusted,
+            **{f"hints.{kind}": getattr(self.hints, kind) for kind in _HINT_KINDS},
+            "tracer": None if self.tracing.tracer is None else self.tracing.tracer.text,
+            "leafModules": list(self.tracing.leaf_modules),
+            "wrap": [function.text for function in self.tracing.wrap],
+            **{f"sizes.{name}": getattr(self.sizes, name) for name in _SIZES},
+            "exclude": list(self.exclude.patterns),
+            "problems": self.problems,
+            "retrace": self.retrace,
+            "profile": self.profile,
+            "ignore": list(self.ignore),
+            "limits.seconds": self.seconds,
+            "limits.megabytes": self.megabytes,
+        }
+        recipes = [(f"recipes.{key}", list(texts)) for key, texts in self.recipes.items()]
+        severities = [(f"severities.{key}", level) for key, level in self.severities.items()]
+        return [*found.items(), *recipes, *severities]
+
+    def origin(self, key: str) -> Origin:
+        return self.origins.get(key, "default")
+
+    def recipes_of(self, file: str, name: str) -> tuple[str, ...]:
+        """The configured expressions for one model; those that name its file win over those that do not."""
+        return tuple(each.text for each in self.configured(file, name))
+
+    def configured(self, file: str, name: str) -> tuple[Configured, ...]:
+        """As :meth:`recipes_of`, with the places."""
+        for key in (f"{file}:{name}", name):
+            texts, places = self.recipes.get(key, ()), self.recipe_places.get(key, ())
+            if texts:
+                return tuple(map(Configured, texts, places or (None,) * len(texts)))
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A recipe of the settings."""
+
+    text: str
+    place: Location | None
+    """None where the editor or the command line says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingProblem:
+    """A value that is not used, and why."""
+
+    message: str
+    location: Location | None = None
+    code: str = ""
+    """Of a recipe that is wrong; other settings have no codes."""
+
+
+def read_settings(
+    folder: str, client: Mapping[str, Any] | None = None, seconds: float = EDITOR_SECONDS
+) -> tuple[Settings, tuple[SettingProblem, ...]]:
+    """The settings of ``folder``. What is wrong in them is told and left out, never an error.
+
+    Args:
+        folder: absolute; the nearest ``pyproject.toml`` at or above it counts.
+        client: what the editor or the command line says, of the same shape as ``[tool.fxlsp]``; null is unset.
+        seconds: the default of ``limits.seconds``.
+    """
+    return settings_of(read_pyproject(folder), folder, client, seconds)
+
+
+def settings_of(
+    pyproject: Pyproject, folder: str, client: Mapping[str, Any] | None = None, seconds: float = EDITOR_SECONDS
+) -> tuple[Settings, tuple[SettingProblem, ...]]:
+    """As :func:`read_settings`, with a file that has been read."""
+    problems: list[SettingProblem] = []
+    if pyproject.error is not None:
+        problems.append(SettingProblem(pyproject.error, pyproject.error_at))
+    values: dict[str, Any] = {}
+    origins: dict[str, Origin] = {}
+    for layer in (_from_pyproject(pyproject), _from_client(client or {}, folder)):
+        for entry in layer:
+            if isinstance(entry, SettingProblem):
+                problems.append(entry)
+            else:
+                key, value, origin = entry
+                values[key] = value
+                origins[key] = origin
+    settings = _settings(values, origins, seconds)
+    choice = _tracing(values, origins, pyproject)
+    return replace(settings, tracing=choice, recipe_places=_recipe_places(pyproject, settings)), tuple(problems)
+
+
+def _tracing(values: Mapping[str, Any], origins: Mapping[str, Origin], pyproject: Pyproject) -> TracerChoice:
+    def named(key: str) -> tuple[Named, ...]:
+        texts = values.get(key) or ()
+        places = pyproject.places_of_strings(key) if origins.get(key) == "pyproject" else ()
+        return tuple(map(Named, (texts,) if isinstance(texts, str) else texts, chain(places, repeat(None))))
+
+    return TracerChoice(next(iter(named("tracer")), None), values.get("leafModules", ()), named("wrap"))
+
+
+def _recipe_places(pyproject: Pyproject, settings: Settings) -> dict[str, tuple[Location, ...]]:
+    table = pyproject.table.get("recipes")
+    keys = {_recipe_key(key, pyproject.folder): key for key in (table if isinstance(table, Mapping) else ())}
+    return {
+        name: pyproject.places_of_strings("recipes", key)
+        for name, key in keys.items()
+        if settings.origin(f"recipes.{name}") == "pyproject"
+    }
+
+
+_Entry = tuple[str, Any, Origin]
+
+
+def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds: float) -> Settings:
+    return Settings(
+        python=values.get("python"),
+        trusted=values.get("trusted", False),
+        hints=HintKinds(**_table("hints", values)),
+        recipes=_table("recipes", values),
+        sizes=Sizes(**_table("sizes", values)),
+        exclude=values.get("exclude", NOTHING),
+        problems=values.get("problems", "open"),
+        retrace=values.get("retrace", "type"),
+        profile=values.get("profile", "auto"),
+        severities=_table("severities", values),
+        ignore=values.get("ignore", ()),
+        seconds=values.get("limits.seconds", seconds),
+        megabytes=values.get("limits.megabytes", _MEGABYTES),
+        origins=origins,
+    )
+
+
+def _table(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values whose key starts with ``name.``."""
+    return {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
+
+
+def _from_pyproject(pyproject: Pyproject) -> Iterator[_Entry | SettingProblem]:
+    table = dict(pyproject.table)
+    if table.pop("trusted", None) is not None:
+        words = "'trusted' has no effect in pyproject.toml: a workspace cannot vouch for itself. Trust it in the editor"
+        yield SettingProblem(f"{words}.", pyproject.place_of_key("trusted"))
+    for keys, value in _flat(table):
+        entry = _entry(keys, value, pyproject.folder, "pyproject")
+        yield _placed(entry, pyproject, keys) if isinstance(entry, SettingProblem) else entry
+
+
+def _placed(problem: SettingProblem, pyproject: Pyproject, keys: tuple[str, ...]) -> SettingProblem:
+    known = ".".join(keys) in _CHECKS or keys[0] in _TABLES
+    return SettingProblem(problem.message, pyproject.place_of(*keys) if known else pyproject.place_of_key(*keys))
+
+
+def _from_client(table: Mapping[str, Any], folder: str) -> Iterator[_Entry | SettingProblem]:
+    for keys, value in _flat(table):
+        yield _entry(keys, value, folder, "client")
+
+
+def _entry(keys: tuple[str, ...], value: Any, folder: str, origin: Origin) -> _Entry | SettingProblem:
+    try:
+        return (*_checked(keys, value, folder), origin)
+    except ValueError as error:
+        where = "tool.fxlsp" if origin == "pyproject" else "setting of the editor or command line"
+        return SettingProblem(f"{where}: {error}")
+
+
+def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Each value with its keys, tables of known name opened, nulls left out."""
+    for key, value in table.items():
+        if value is None:
+            continue
+        if key == "hints" and isinstance(value, bool):
+            yield from ((("hints", kind), value) for kind in _HINT_KINDS)
+        elif key in _TABLES and isinstance(value, Mapping):
+            yield from (((key, inner), deep) for inner, deep in value.items() if deep is not None)
+        else:
+            yield (key,), value
+
+
+def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
+    """The dotted key and the value as :class:`Settings` holds it.
+
+    Raises:
+        ValueError: there is no such key, or the value is of a wrong type.
+    """
+    if keys[0] == "recipes" and len(keys) == 2:
+        return f"recipes.{_recipe_key(keys[1], folder)}", _expressions(".".join(keys), value)
+    name = ".".join(keys)
+    if keys[0] == "severities" and len(keys) == 2:
+        return f"severities.{_code(name, keys[1])}", _one_of(*_LEVELS)(name, value)
+    check = _CHECKS.get(name)
+    if check is None:
+        known = ", ".join((*_CHECKS, "recipes", "severities"))
+        raise ValueError(f"there is no setting '{name}'; there are: {known}")
+    checked = check(name, value)
+    if name == "tracer":
+        return name, absolute_name(checked, folder) if checked else None
+    if name == "exclude":
+        return name, Exclusion(os.path.realpath(folder) if folder else "", checked)
+    return name, tuple(absolute_name(each, folder) for each in checked) if name == "wrap" else checked
+
+
+def absolute_name(name: str, folder: str) -> str:
+    """``file.py:Name`` with the whole path of its file; any other name as it is."""
+    path, _, inner = name.rpartition(":")
+    return f"{os.path.realpath(os.path.join(folder, path))}:{inner}" if path.endswith(".py") else name
+
+
+def _recipe_key(key: str, folder: str) -> str:
+    path, colon, name = key.rpartition(":")
+    return f"{os.path.realpath(os.path.join(folder, path))}:{name}" if colon else key
+
+
+def _expressions(name: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return tuple(value)
+    raise ValueError(f"'{name}' must be a string or a list of strings, not {value!r}")
+
+
+def _text(name: str, value: Any) -> str | None:
+    if not isinstance(value, str):
+        raise ValueError(f"'{name}' must be a string, not {value!r}")
+    return value or None
+
+
+def _name(name: str, value: Any) -> str | None:
+    """A class by its module or file."""
+    text = _text(name, value)
+    if text is not None and not is_name(text):
+        raise ValueError(f"'{name}' must be 'package.module:Name' or 'file.py:Name', not {value!r}")
+    return text
+
+
+def is_name(text: str) -> bool:
+    """Whether it says ``module:Name`` or ``file.py:Name``."""
+    return re.fullmatch(r".*[^:]:[^\W\d]\w*", text) is not None
+
+
+def _functions(name: str, value: Any) -> tuple[str, ...]:
+    """Functions by their modules or files, each as ``module:function``."""
+    return tuple(_function(name, text) for text in _texts(name, value))
+
+
+def _function(name: str, text: str) -> str:
+    colon = text if ":" in text else ":".join(text.rsplit(".", 1))
+    if not is_name(colon):
+        raise ValueError(f"'{name}' must list functions as 'package.module:function', not {text!r}")
+    return colon
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+        raise ValueError(f"'{name}' must be a list of strings, not {value!r}")
+    return tuple(value)
+
+
+def _one_of(*choices: str) -> Callable[[str, Any], str]:
+    def check(name: str, value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"'{name}' must be one of {', '.join(choices)}, not {value!r}")
+        return str(value)
+
+    return check
+
+
+def _codes(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"'{name}' must be a list of problem codes, not {value!r}")
+    return tuple(_code(name, code) for code in value)
+
+
+def _code(name: str, value: Any) -> str:
+    """A code, or the beginning of some."""
+    if not isinstance(value, str) or not any(code.startswith(value) for code in _KNOWN_CODES) or not value:
+        raise ValueError(f"'{name}': {value!r} is no problem code (such as FX101) and no family of them (such as FX1)")
+    return value
+
+
+def _all_or_some(name: str, value: Any) -> None:
+    raise ValueError(f"'{name}' must be true, false or a table, not {value!r}")
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"'{name}' must be true or false, not {value!r}")
+    return value
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValueError(f"'{name}' must be a number above 0, not {value!r}")
+    return float(value)
+
+
+def _positive_integer(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        raise ValueError(f"'{name}' must be an integer above 0, not {value!r}")
+    return value
+
+
+_HINT_KINDS = tuple(kind.name for kind in fields(HintKinds))
+_SIZES = tuple(size.name for size in fields(Sizes))
+_TABLES = ("hints", "limits", "recipes", "severities", "sizes")
+_LEVELS = ("error", "warning", "info", "hint", "off")
+_KNOWN_CODES = frozenset(
+    value for value in vars(codes).values() if isinstance(value, str) and re.fullmatch(r"FX\d{3}", value)
+)
+_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "python": _text,
+    "trusted": _flag,
+    "hints": _all_or_some,
+    **dict.fromkeys((f"hints.{kind}" for kind in _HINT_KINDS), _flag),
+    "tracer": _name,
+    "leafModules": _texts,
+    "wrap": _functions,
+    **dict.fromkeys((f"sizes.{name}" for name in _SIZES), _positive_integer),
+    "exclude": _texts,
+    "problems": _one_of("open", "workspace"),
+    "retrace": _one_of("type", "save"),
+    "profile": _one_of("auto", "fx", "shapes"),
+    "ignore": _codes,
+    "limits.seconds": _positive,
+    "limits.megabytes": _positive_integer,
+}

@@ -1,0 +1,199 @@
+"""Which models a document holds, how each is to be made, and in what order they are traced."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.settings.settings import Settings
+from fxlsp.engine.state.cross_file_recipes import Elsewhere
+from fxlsp.report.recipes import Recipe
+from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, instances, model_classes
+from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipe_of_setting, recipes_for
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+
+_MOST_GUESTS = 3
+"""Models of other files that are traced for the sake of one."""
+_MOST_ALTERNATIVES = 4
+"""Call sites that are tried after the best one; whatever fails costs time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model of a document that can be traced by its name."""
+
+    name: str
+    extent: Span
+    found: tuple[FoundRecipe, ...]
+    """What its file says about it, mistakes too."""
+    recipes: tuple[Recipe | None, ...]
+    """Those to trace it by; ``(None,)`` leaves it to the tracing process; empty while its comment is being mended."""
+    alternatives: tuple[Recipe, ...]
+    """Further recipes, for when none of ``recipes`` works."""
+    parents: frozenset[str]
+    """Candidates before it in the document's order that construct it."""
+    users: frozenset[Place]
+    """Model classes of any file that may construct it, or are handed it by the functions that make them."""
+    asked: bool
+    """A comment, setting or choice asks for it: it is traced even if another trace covers it."""
+    pinned: bool = False
+    """The user chose its recipe among several: no other is tried."""
+
+    @property
+    def is_fed(self) -> bool:
+        """Whether anything says what it is called with; else what makes it may show that better than a guess."""
+        return self.asked or any(recipe is not None and recipe.inputs is not None for recipe in self.recipes)
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """A model of another file, traced for what it shows of the classes of this one that it is made of."""
+
+    path: str
+    name: str
+    found: tuple[FoundRecipe, ...]
+    recipe: Recipe
+    alternatives: tuple[Recipe, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """The candidates of one document, parents before the children that they construct."""
+
+    document: Document
+    candidates: tuple[Candidate, ...]
+    guests: tuple[Guest, ...] = ()
+    asked: frozenset[str] = frozenset()
+    """Paths of the other files that were asked how they make these models."""
+
+
+def analyse(document: Document, settings: Settings, elsewhere: Elsewhere | None = None) -> Analysis | None:
+    """The analysis of a document; None if its text does not parse. Takes milliseconds for a long text.
+
+    Args:
+        elsewhere: the rest of the workspace, as far as it is known.
+    """
+    document.normalized  # noqa: B018  # computed here, where time may pass, for the comparisons that follow
+    if not document.parses:
+        return None
+    classes = _parents_first(_traceable_classes(document))
+    makers = factories(document)
+    candidates = [
+        _class_candidate(document, model, (*makers, *classes[:rank]), settings, elsewhere)
+        for rank, model in enumerate(classes)
+    ]
+    candidates = [
+        candidate for candidate, model in zip(candidates, classes, strict=True) if candidate.asked or model.runs
+    ]
+    fed = {recipe.inputs for candidate in candidates for recipe in candidate.recipes if recipe is not None}
+    first = [_other_candidate(document, factory, settings) for factory in makers]
+    last = [_other_candidate(document, instance, settings) for instance in instances(document)]
+    wanted = [candidate for candidate in last if candidate.asked or _is_fed_otherwise(candidate, fed)]
+    if elsewhere is None:
+        return Analysis(document, (*first, *candidates, *wanted))
+    guests = tuple(_guests(document, candidates, elsewhere))
+    return Analysis(document, (*first, *candidates, *wanted), guests, frozenset(elsewhere.asked - {document.path}))
+
+
+def _guests(document: Document, candidates: Sequence[Candidate], elsewhere: Elsewhere) -> Iterator[Guest]:
+    """What other files make of the classes that nobody makes alone."""
+    fed = {candidate.name for candidate in candidates if candidate.is_fed}
+    users = sorted(
+        {
+            place
+            for candidate in candidates
+            if candidate.name not in fed and candidate.parents.isdisjoint(fed)
+            for place in candidate.users
+            if place.path != document.path
+        }
+    )
+    given = 0
+    for place in users:
+        found = tuple(elsewhere.all_recipes_for(place)) if given < _MOST_GUESTS else ()
+        recipes = [each.recipe for each in found if each.error is None and each.recipe.init]
+        if recipes:
+            given += 1
+            yield Guest(*place, found, recipes[0], tuple(recipes[1 : 1 + _MOST_ALTERNATIVES]))
+
+
+def _traceable_classes(document: Document) -> list[ModelClass]:
+    """Those that a name reaches once the file has run: not one inside a function, the last of those of one name."""
+    by_name = {model.qualname: model for model in model_classes(document) if not model.local}
+    return list(by_name.values())
+
+
+def _is_fed_otherwise(candidate: Candidate, fed: Container[str | None]) -> bool:
+    """An instance shows something only if its inputs are known, and something new only if no class is fed them."""
+    return any(recipe and recipe.inputs and recipe.inputs not in fed for recipe in candidate.recipes)
+
+
+def _parents_first(classes: list[ModelClass]) -> list[ModelClass]:
+    """In an order in which whatever constructs a class comes before it, cycles aside."""
+    constructed_by = {
+        model.qualname: [other for other in classes if model.qualname in other.constructs and other is not model]
+        for model in classes
+    }
+    ordered: dict[str, ModelClass] = {}
+    entered: set[str] = set()
+    waiting = [(model, False) for model in reversed(classes)]
+    while waiting:
+        model, parents_done = waiting.pop()
+        if parents_done:
+            ordered.setdefault(model.qualname, model)
+        elif model.qualname not in entered:
+            entered.add(model.qualname)
+            waiting.append((model, True))
+            waiting.extend((parent, False) for parent in constructed_by[model.qualname])
+    return list(ordered.values())
+
+
+def _class_candidate(
+    document: Document,
+    model: ModelClass,
+    before: Sequence[ModelClass | Factory],
+    settings: Settings,
+    elsewhere: Elsewhere | None,
+) -> Candidate:
+    name = model.qualname
+    found = _found(document, model, settings, elsewhere)
+    recipes, alternatives, asked = _chosen(found)
+    parents = frozenset(
+        other.name if isinstance(other, Factory) else other.qualname for other in before if name in other.constructs
+    )
+    users = elsewhere.parents_of(Place(document.path, name)) if elsewhere is not None else frozenset()
+    return Candidate(name, model.extent, found, recipes, alternatives, parents, users, asked)
+
+
+def _other_candidate(document: Document, model: Factory | Instance, settings: Settings) -> Candidate:
+    found = _found(document, model, settings)
+    recipes, alternatives, asked = _chosen(found)
+    return Candidate(model.name, model.extent, found, recipes, alternatives, frozenset(), frozenset(), asked)
+
+
+def _found(
+    document: Document, model: ModelClass | Factory | Instance, settings: Settings, elsewhere: Elsewhere | None = None
+) -> tuple[FoundRecipe, ...]:
+    """Everything that is written down: comments, then settings, then call sites, of which any can be chosen."""
+    name = model.qualname if isinstance(model, ModelClass) else model.name
+    own = recipes_for(document, model)
+    comments = [each for each in own if each.recipe.source == "comment"]
+    sites = [each for each in own if each.recipe.source != "comment"]
+    if elsewhere is not None:
+        sites = best_first([*sites, *elsewhere.recipes_for(document, name)])
+    configured = (
+        recipe_of_setting(each.text, name, each.place, isinstance(model, Instance))
+        for each in settings.configured(document.path, name)
+    )
+    return (*comments, *configured, *sites)
+
+
+def _chosen(found: tuple[FoundRecipe, ...]) -> tuple[tuple[Recipe | None, ...], tuple[Recipe, ...], bool]:
+    """All comments, else all of the settings, else the best call site and the next ones; and whether somebody asked."""
+    for source in ("comment", "config"):
+        asked = [each for each in found if each.recipe.source == source]
+        if asked:
+            return tuple(each.recipe for each in asked if each.error is None), (), True
+    sites = [recipe.recipe for recipe in found if recipe.error is None]
+    return (sites[0] if sites else None,), tuple(sites[1 : 1 + _MOST_ALTERNATIVES]), False

@@ -1,0 +1,140 @@
+"""How other files of the workspace make and feed the models of one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from fxlsp.engine.index.index import Index, Place
+from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.models import model_classes
+from fxlsp.source.recipes.call_sites import Subject, call_sites, makers_in
+from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipes_for
+from fxlsp.source.recipes.requalify import translated
+from fxlsp.source.text.documents import Document
+
+ReadText = Callable[[str], Document | None]
+"""The present text of a file of the workspace; None where it cannot be read."""
+
+_MOST_FILES = 16
+"""Files with call sites of one model that are looked into, the nearest first."""
+_MOST_HANDS = 3
+"""Functions that hand on what another one made."""
+
+
+class Elsewhere:
+    """The files around one that are asked; ``asked`` grows with each answer."""
+
+    def __init__(self, index: Index, read: ReadText) -> None:
+        self.asked: set[str] = set()
+        """Paths of the files on whose texts the answers depend."""
+        self._index = index
+        self._read = read
+
+    def recipes_for(self, document: Document, name: str) -> list[FoundRecipe]:
+        """The recipes that other files hold for a model of ``document``, those of the nearest file first."""
+        makers = frozenset(Place(document.path, each) for each in makers_in(document, frozenset({name})))
+        known: dict[str, dict[str, Place]] = {}
+        """What each file calls those that make the model."""
+        for _ in range(_MOST_HANDS):
+            self._add_mentions(makers, document.path, known)
+            before = len(makers)
+            makers |= self._makers(known)
+            if len(makers) == before:
+                break
+        paths = self._nearest(known, document.path)
+        return [each for path in paths for each in self._found(path, known[path], document)]
+
+    def all_recipes_for(self, place: Place) -> list[FoundRecipe]:
+        """The recipes for a class of another file, those in its own file first."""
+        document = self._document(place.path)
+        models = () if document is None else model_classes(document)
+        model = next((each for each in models if each.qualname == place.name), None)
+        if document is None or model is None or model.local:
+            return []
+        return best_first([*recipes_for(document, model), *self.recipes_for(document, place.name)])
+
+    def users_of(self, document: Document) -> frozenset[str]:
+        """Paths of the other files that name what a document defines."""
+        offers = offers_of(document)
+        places = (Place(document.path, each.name) for each in offers.definitions)
+        found = (path for place in places for path, _, _ in self._index.mentions(place))
+        return frozenset(found) - {document.path}
+
+    def concerns(self, document: Document) -> bool:
+        """Whether any other file names what a document defines."""
+        return bool(self._index.files) and bool(self.users_of(document))
+
+    def parents_of(self, place: Place) -> frozenset[Place]:
+        """The model classes of any file that may construct a class, themselves or by functions that they call."""
+        parents: set[Place] = set()
+        waiting, seen = [place], {place}
+        while waiting:
+            for path, _, around in self._index.mentions(waiting.pop()):
+                user = None if around is None or is_block(path) else Place(path, around)
+                if user is None or user in seen:
+                    continue
+                seen.add(user)
+                if self._index.kind_of(user) is Kind.MODULE:
+                    parents.add(user)
+                elif _is_function(self._index, user):
+                    waiting.append(user)
+                    parents |= self._modules_in(user)
+        return frozenset(parents - {place})
+
+    def _modules_in(self, function: Place) -> set[Place]:
+        """The model classes that a function mentions: it may hand one to another, ``ResNet(Bottleneck)``."""
+        definition = self._index.definition(function)
+        names = frozenset[str]() if definition is None else definition.mentions
+        places = (self._index.resolve(function.path, name) for name in names)
+        return {place for place in places if place is not None and self._index.kind_of(place) is Kind.MODULE}
+
+    def _add_mentions(self, makers: frozenset[Place], home: str, known: dict[str, dict[str, Place]]) -> None:
+        for maker in makers:
+            for path, name, _ in self._index.mentions(maker):
+                if path != home:
+                    known.setdefault(path, {})[name] = maker
+
+    def _makers(self, known: dict[str, dict[str, Place]]) -> frozenset[Place]:
+        """The functions in the files so far that return what the known ones make."""
+        found: set[Place] = set()
+        for path, names in known.items():
+            document = self._document(path)
+            if document is not None:
+                found |= {Place(path, each) for each in makers_in(document, frozenset(names)) - names.keys()}
+        return frozenset(found)
+
+    def _found(self, path: str, names: dict[str, Place], home: Document) -> list[FoundRecipe]:
+        document = self._document(path)
+        if document is None:
+            return []
+        subject = Subject(frozenset(names), is_instance=False, own=None)
+        models = tuple(each.extent for each in model_classes(document))
+        at_home = self._names_at_home(path, names, home.path)
+        found = (translated(site, document, at_home) for site in call_sites(document, subject, models))
+        return [each for each in found if each is not None]
+
+    def _names_at_home(self, path: str, names: dict[str, Place], home: str) -> dict[str, str]:
+        """What a file calls the things that the model's file defines, with their names in there."""
+        offers = self._index.files.get(path)
+        imported = () if offers is None else offers.imports.names
+        places = {**{name: self._index.resolve(path, name) for name in imported}, **names}
+        return {name: place.name for name, place in places.items() if place is not None and place.path == home}
+
+    def _document(self, path: str) -> Document | None:
+        self.asked.add(path)
+        return self._read(path)
+
+    def _nearest(self, known: dict[str, dict[str, Place]], home: str) -> list[str]:
+        def distance(path: str) -> tuple[bool, int, str]:
+            # Code that runs is more up to date than what is told about it.
+            return is_block(path), -len(os.path.commonpath([os.path.dirname(home), path])), path
+
+        return sorted(known, key=distance)[:_MOST_FILES]
+
+
+def _is_function(index: Index, place: Place) -> bool:
+    definition = index.definition(place)
+    return definition is not None and definition.bases is None

@@ -1,0 +1,374 @@
+"""The mutable state of a session.
+
+One loop changes it; everything else sees its snapshots.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
+from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.state.analysis import Analysis, Guest
+from fxlsp.engine.state.folders import Folder, folder_of
+from fxlsp.engine.state.history import History
+from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.state.model_tables import ModelTables
+from fxlsp.engine.state.pinned_recipes import Pin, with_pins
+from fxlsp.engine.state.snapshot import ModelKey, ModelState
+from fxlsp.source.models.file_summary import Offers
+from fxlsp.source.text.documents import Document, TextEdit
+
+_REMEMBERED_FORMS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class FxUse:
+    """A file that uses torch.fx."""
+
+    path: str
+    words: str
+    """What of it the file names."""
+
+
+class Session:
+    """Folders, documents, models and what the user chose.
+
+    The tables are views: the methods alone change them, each in a way that leaves them consistent with each other. The
+    rules that decide about a change are in the modules that take a session.
+    """
+
+    def __init__(self, folders: tuple[Folder, ...] = (), *, trusted: bool = False) -> None:
+        self.models: Final = ModelTables()
+        self._folders = folders
+        self._trusted = trusted
+        self._cursor: tuple[str, int] | None = None
+        self._index = Index({})
+        self._is_indexed = False
+        self._unsaved: set[str] = set()
+        """Open documents that were edited since they were opened or saved."""
+        self._unparsed: set[str] = set()
+        """Open documents whose present text does not parse."""
+        self._forms: OrderedDict[str, str] = OrderedDict()
+        """Normalized digest by text digest."""
+
+        self._documents: dict[str, Document] = {}
+        self.documents: Final[Mapping[str, Document]] = MappingProxyType(self._documents)
+        """The open ones by path."""
+        self._histories: dict[str, History] = {}
+        self.histories: Final[Mapping[str, History]] = MappingProxyType(self._histories)
+        """The edits of each open document."""
+        self._on_disk: dict[str, Document] = {}
+        self.on_disk: Final[Mapping[str, Document]] = MappingProxyType(self._on_disk)
+        """Files that are not open and have changed since a trace read them, by path."""
+        self._background: dict[str, Document] = {}
+        self.background: Final[Mapping[str, Document]] = MappingProxyType(self._background)
+        """Files that are not open and whose problems are wanted all the same, by path."""
+        self._analyses: dict[str, Analysis] = {}
+        self.analyses: Final[Mapping[str, Analysis]] = MappingProxyType(self._analyses)
+        """Of each document, open or in the background, the newest that parsed."""
+        self._pins: dict[Place, Pin] = {}
+        self.pins: Final[Mapping[Place, Pin]] = MappingProxyType(self._pins)
+        """The recipes that the user chose, also of documents that were closed since."""
+        self._instances: dict[Place, Instance] = {}
+        self.instances: Final[Mapping[Place, Instance]] = MappingProxyType(self._instances)
+        """Of a class that is used in several places, the use that the user chose to see."""
+        self._fx_uses: dict[str, FxUse | None] = {}
+        self.fx_uses: Final[Mapping[str, FxUse | None]] = MappingProxyType(self._fx_uses)
+        """Of each folder that was searched, a file that uses torch.fx; None if none does."""
+
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        return self._folders
+
+    @property
+    def trusted(self) -> bool:
+        """Code of the workspace may run."""
+        return self._trusted
+
+    @property
+    def cursor(self) -> tuple[str, int] | None:
+        """Path and line of the last hover, lens or edit."""
+        return self._cursor
+
+    @property
+    def index(self) -> Index:
+        """What the files of the folders offer, open ones as they are in the editor."""
+        return self._index
+
+    @property
+    def is_indexed(self) -> bool:
+        """The folders have been read: what is not in the index does not exist."""
+        return self._is_indexed
+
+    # Questions
+
+    def folder_of(self, path: str) -> Folder:
+        return folder_of(path, self._folders)
+
+    def is_excluded(self, path: str) -> bool:
+        """Whether the settings leave a file out: it is not traced, even if it is open."""
+        return self.folder_of(path).settings.exclude(path)
+
+    def is_unparsed(self, path: str) -> bool:
+        """Whether the present text of an open document does not parse."""
+        return path in self._unparsed
+
+    def is_held_back(self, path: str) -> bool:
+        """Whether the edits of a document wait until it is saved.
+
+        Never those of one without a file, which cannot be saved.
+        """
+        document = self._documents.get(path)
+        if path not in self._unsaved or document is None or not document.uri.startswith("file:"):
+            return False
+        return self.folder_of(path).settings.retrace == "save"
+
+    def holds(self, texts: Mapping[str, str]) -> bool:
+        """Whether these texts are the present programs, comments and layout aside."""
+        return all(self._same(path, digest) for path, digest in texts.items())
+
+    def settled_text(self, path: str) -> Document | None:
+        """Return the text of a file that traces are given.
+
+        Of an open document the newest that parsed, if one did. None for a file that is as it was when a trace read it
+        from disk.
+        """
+        analysis = self._analyses.get(path)
+        if analysis is not None:
+            return analysis.document
+        document = self._documents.get(path)
+        return self._on_disk.get(path) if document is None else document.program
+
+    # Folders and the user
+
+    def set_folders(self, folders: tuple[Folder, ...]) -> None:
+        """Replace the folders. Their settings can grant trust; nothing takes it back."""
+        self._folders = folders
+        self._trusted |= any(folder.settings.trusted for folder in folders)
+
+    def trust(self) -> None:
+        """Allow code of the workspace to run, for the rest of the session."""
+        self._trusted = True
+
+    def set_cursor(self, path: str, line: int) -> None:
+        """Remember where the user looks: what is there is traced first."""
+        self._cursor = (path, line)
+
+    def set_pin(self, place: Place, pin: Pin | None) -> None:
+        """Set the recipe that the user chose for a model; None takes the choice back."""
+        if pin is None:
+            self._pins.pop(place, None)
+        else:
+            self._pins[place] = pin
+
+    def set_instance(self, place: Place, instance: Instance | None) -> None:
+        """Set the use of a class that the user chose to see; None takes the choice back."""
+        if instance is None:
+            self._instances.pop(place, None)
+        else:
+            self._instances[place] = instance
+
+    def restore_pin(self, place: Place, pin: Pin) -> None:
+        """Add a recipe of an earlier session; a choice of this one has precedence."""
+        self._pins.setdefault(place, pin)
+
+    def restore_instance(self, place: Place, instance: Instance) -> None:
+        """Add a use of an earlier session; a choice of this one has precedence."""
+        self._instances.setdefault(place, instance)
+
+    # Texts
+
+    def open(self, document: Document) -> None:
+        """Start a document: from now on its text counts instead of the file's."""
+        self._on_disk.pop(document.path, None)
+        self._background.pop(document.path, None)
+        self._unsaved.discard(document.path)
+        self._histories[document.path] = History.starting_at(document)
+        self._documents[document.path] = document
+
+    def edit(self, document: Document, edits: Sequence[TextEdit]) -> None:
+        """Replace the text of an open document, to which ``edits`` lead.
+
+        The edits since each text from which spans are still to be moved stay known. The cursor is at the last edit.
+        """
+        path, history = document.path, self._histories.get(document.path)
+        if history is None:
+            self._histories[path] = History.starting_at(document)
+        else:
+            self._histories[path] = history.edited(edits, document, self._referenced(path))
+        self._documents[path] = document
+        if edits:
+            self._unsaved.add(path)
+            self.set_cursor(path, document.lines.place(edits[-1].start_offset)[0])
+
+    def mark_saved(self, path: str) -> None:
+        """Record that an open document equals its file: its edits wait no longer."""
+        self._unsaved.discard(path)
+
+    def close(self, path: str) -> None:
+        """Drop a document and its models; reports of others that read it stay."""
+        for table in (self._documents, self._histories, self._analyses):
+            table.pop(path, None)
+        self._unparsed.discard(path)
+        self._unsaved.discard(path)
+        self.models.reset_budget(path)
+        self.models.forget(self.models.keys_in(path))
+
+    def set_on_disk(self, document: Document) -> None:
+        """Set the text of a closed file: traces of another program are outdated."""
+        self._on_disk[document.path] = document
+        self._remember_form(document)
+
+    def update_bases(self, path: str) -> bool:
+        """Give an open document what the index knows of its classes' bases.
+
+        Returns:
+            Whether that is new.
+        """
+        document = self._documents.get(path)
+        updated = None if document is None else document.with_bases(self._index.bases_elsewhere(path))
+        if updated is None or updated is document:
+            return False
+        self._documents[path] = updated
+        return True
+
+    # Analyses
+
+    def carry_over_analysis(self, document: Document) -> bool:
+        """Pair an open document's new text with the models of the text before.
+
+        They are nearly always the same: a trace need not wait until they are found again. The text of an analysis
+        always parses, so with one that does not the last analysis stays as it is.
+
+        Returns:
+            Whether there were models of an earlier text.
+        """
+        known = self._analyses.get(document.path)
+        if known is None or known.document is document:
+            return False
+        if document.parses:
+            self._set_parsed(replace(known, document=document))
+        else:
+            self.mark_unparsed(document)
+        return True
+
+    def mark_unparsed(self, document: Document) -> None:
+        """Record that a document's text does not parse; the last analysis stays."""
+        self._remember_form(document)
+        self._unparsed.add(document.path)
+
+    def set_analysis(self, analysis: Analysis) -> Analysis:
+        """Set the analysis of an open document's present text.
+
+        The recipes that the user chose follow what was found; one that a newer comment replaces is dropped.
+
+        Returns:
+            The analysis with the chosen recipes in the place of others.
+        """
+        chosen = with_pins(analysis, self._pins)
+        self._set_parsed(chosen)
+        return chosen
+
+    def drop_analyses(self) -> None:
+        """Drop what was found, and charged for, under other settings."""
+        self._analyses.clear()
+        self.models.reset_budgets()
+
+    def set_background(self, document: Document, analysis: Analysis | None) -> None:
+        """Set the text and analysis of a background file; None if it does not parse.
+
+        What was traced on another text is traced again, even if it is the same program: no edits tell where it is now.
+        Its analysis has no guests: models of other files are traced for their own sake.
+        """
+        path = document.path
+        self._background[path] = document
+        self._remember_form(document)
+        self.models.repeat_moved(path, document.digest)
+        if analysis is None:
+            self._analyses.pop(path, None)
+        else:
+            self._analyses[path] = replace(analysis, guests=())
+
+    def drop_background(self, path: str) -> None:
+        """Drop a background file with its models, but for guests.
+
+        What belongs to a document that is open now stays.
+        """
+        self._background.pop(path, None)
+        if path not in self._documents:
+            self._analyses.pop(path, None)
+            self.models.forget(key for key in self.models.keys_in(path) if key not in self.models.guests)
+
+    def set_guests(self, guests: Mapping[ModelKey, Guest], states: Mapping[ModelKey, ModelState]) -> None:
+        """Replace the guests, each with its state.
+
+        What is known of former guests goes, unless their file has models of its own here.
+        """
+        gone = self.models.guests.keys() - guests.keys()
+        self.models.forget(key for key in gone if key.file not in self._documents and key.file not in self._background)
+        self.models.set_guests(guests, states)
+
+    # The folders' files
+
+    def start_indexing(self) -> None:
+        """Mark the index as incomplete until the next :meth:`set_index`."""
+        self._is_indexed = False
+
+    def set_index(self, index: Index) -> None:
+        """Set the complete index of the folders."""
+        self._index = index
+        self._is_indexed = True
+
+    def update_index(self, path: str, offers: Offers | None) -> bool:
+        """Set what one file offers, None if it is gone.
+
+        Returns:
+            Whether the index differs now.
+        """
+        before = self._index
+        self._index = before.with_file(path, offers)
+        return self._index is not before
+
+    def set_fx_use(self, folder: str, use: FxUse | None) -> bool:
+        """Record the file of a folder that uses torch.fx, None if none does.
+
+        Returns:
+            Whether that is new.
+        """
+        if folder in self._fx_uses and self._fx_uses[folder] == use:
+            return False
+        self._fx_uses[folder] = use
+        return True
+
+    def forget_fx_use(self, folder: str) -> None:
+        """Mark a folder as one that was not searched."""
+        self._fx_uses.pop(folder, None)
+
+    def _set_parsed(self, analysis: Analysis) -> None:
+        self._remember_form(analysis.document)
+        self._unparsed.discard(analysis.document.path)
+        self._analyses[analysis.document.path] = analysis
+
+    def _remember_form(self, document: Document) -> None:
+        """Make a document comparable to others by its normalized digest."""
+        self._forms[document.digest] = document.normalized
+        self._forms.move_to_end(document.digest)
+        while len(self._forms) > _REMEMBERED_FORMS:
+            self._forms.popitem(last=False)
+
+    def _same(self, path: str, digest: str) -> bool:
+        present = self.settled_text(path)
+        if present is None or present.digest == digest:
+            return True
+        form = self._forms.get(digest)
+        return form is not None and form == self._forms.get(present.digest)
+
+    def _referenced(self, path: str) -> Container[str]:
+        """Digests of the texts of ``path`` from which spans are still to be moved."""
+        digests = self.models.texts_of(path)
+        settled = self.settled_text(path)
+        return digests if settled is None else digests | {settled.digest}
