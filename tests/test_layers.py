@@ -33,12 +33,12 @@ LAYERS = {
     "worker": layer("report", "wire", packages=("torch",), relative_only=True),
     "source": layer("report", "wire", packages=("tree_sitter", "tree_sitter_python")),
     "engine": layer("report", "wire", "source", packages=("platformdirs", "tomli")),
-    "answers": layer("report", "wire", "source", "engine"),
-    "graphview": layer("report", "wire", "source", "engine", "answers"),
+    "ide": layer("report", "wire", "source", "engine"),
+    "graphview": layer("report", "wire", "source", "engine", "ide"),
     "server": layer(
-        "report", "wire", "source", "engine", "answers", "graphview", packages=("pygls", "lsprotocol", "cattrs")
+        "report", "wire", "source", "engine", "ide", "graphview", packages=("pygls", "lsprotocol", "cattrs")
     ),
-    "cli": layer("report", "wire", "source", "engine", "answers", "graphview", "server"),
+    "cli": layer("report", "wire", "source", "engine", "ide", "graphview", "server"),
 }
 
 
@@ -119,8 +119,8 @@ def test_the_package_itself_imports_nothing() -> None:
         ("worker/deep/x.py", "from ... import engine", "imports the layer engine"),
         ("worker/x.py", "import torchvision", "imports the package torchvision"),
         ("source/x.py", "from .positions import Span", "by a relative name"),
-        ("answers/x.py", "from lsprotocol import types", "imports the package lsprotocol"),
-        ("answers/x.py", "import fxlsp.server.main", "imports the layer server"),
+        ("ide/x.py", "from lsprotocol import types", "imports the package lsprotocol"),
+        ("ide/x.py", "import fxlsp.server.main", "imports the layer server"),
         ("server/x.py", "from fxlsp.worker.plain_pass.tracer import T", "imports the layer worker"),
         ("server/x.py", "from fxlsp import worker", "imports the layer worker"),
     ],
@@ -135,7 +135,7 @@ def test_a_forbidden_import_is_found(file: str, text: str, wrong: str) -> None:
     [
         ("worker/x.py", "from ..report.graph import Node\nfrom .tracer import T\nimport torch.fx"),
         ("worker/deep/x.py", "from ...wire import messages\nfrom ..tracer import T"),
-        ("server/x.py", "from fxlsp import __version__\nfrom fxlsp.answers.hover import hover"),
+        ("server/x.py", "from fxlsp import __version__\nfrom fxlsp.ide.hover.hover import hover"),
     ],
 )
 def test_an_allowed_import_passes(file: str, text: str) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from fxlsp import __version__
-from fxlsp.answers.fixes.fix import Complaint
-from fxlsp.answers.fixes.offered import FIXERS
 from fxlsp.engine.settings.settings import Settings
+from fxlsp.ide.fixes.fix import Complaint
+from fxlsp.ide.fixes.registry import FIXERS
 from fxlsp.server.main import make_server
 from fxlsp.source.python.python_tree import python_tree
 from fxlsp.source.text.documents import Document

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fxlsp.answers.syntax_errors import syntax_problems
 from fxlsp.cli.excerpts import shown_path
 from fxlsp.cli.targets import Target
 from fxlsp.cli.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
+from fxlsp.ide.syntax_errors import syntax_problems
 from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem

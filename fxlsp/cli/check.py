@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fxlsp.answers.counts import counted
 from fxlsp.cli.candidates import FoundFile, find_models
 from fxlsp.cli.exits import exit_code
 from fxlsp.cli.failures import tell_failure
@@ -27,6 +26,7 @@ from fxlsp.cli.silencing import Silencing
 from fxlsp.cli.survey import survey
 from fxlsp.cli.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.interpreters import InterpreterError
+from fxlsp.ide.render.numbers import counted
 from fxlsp.report.problems import Problem
 
 

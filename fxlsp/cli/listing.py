@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from fxlsp.answers.counts import short_count
-from fxlsp.answers.origins import readable_recipe
-from fxlsp.answers.shapes import output_text
-from fxlsp.answers.standing import report_facts
-from fxlsp.answers.tables import table_lines
-from fxlsp.answers.traceindex import TraceIndex
 from fxlsp.cli.excerpts import place
 from fxlsp.engine.settings.policy import Policy
+from fxlsp.ide.model_status import report_facts
+from fxlsp.ide.render.numbers import short_count
+from fxlsp.ide.render.shapes import output_text
+from fxlsp.ide.render.tables import table_lines
+from fxlsp.ide.trace_view.provenance import readable_recipe
+from fxlsp.ide.trace_view.report_index import TraceIndex
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report

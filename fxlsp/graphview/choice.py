@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fxlsp.answers.origins import is_stale
-from fxlsp.answers.sightings import sightings_at
-from fxlsp.answers.standing import states_of
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
+from fxlsp.ide.model_status import states_of
+from fxlsp.ide.trace_view.cursor_hits import sightings_at
+from fxlsp.ide.trace_view.provenance import is_stale
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report

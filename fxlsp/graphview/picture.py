@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypedDict
 
-from fxlsp.answers.counts import flops_sum_text, short_count
-from fxlsp.answers.origins import is_guessed, readable_recipe
-from fxlsp.answers.shapes import flow_text, output_text
-from fxlsp.answers.standing import report_facts
-from fxlsp.answers.traceindex import index_of
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.graphview.boxes import Box, root_box
 from fxlsp.graphview.marks import marked_nodes
+from fxlsp.ide.model_status import report_facts
+from fxlsp.ide.render.numbers import flops_sum_text, short_count
+from fxlsp.ide.render.shapes import flow_text, output_text
+from fxlsp.ide.trace_view.provenance import is_guessed, readable_recipe
+from fxlsp.ide.trace_view.report_index import index_of
 from fxlsp.report.codes import page_of
 from fxlsp.report.graph import Node, Output
 from fxlsp.report.locations import Location

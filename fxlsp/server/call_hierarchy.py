@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.answers.call_hierarchy import Item, Reference, incoming, outgoing, prepare
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.navigation.call_hierarchy import Item, Reference, incoming, outgoing, prepare
 from fxlsp.server.places import Texts, read_texts
 from fxlsp.server.server import Server
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 
 from lsprotocol import types
 
-from fxlsp.answers.fixes.fix import Edit, Fix
-from fxlsp.answers.fixes.offered import offers
-from fxlsp.answers.shape_comment import shape_comment
+from fxlsp.ide.fixes.fix import Edit, Fix
+from fxlsp.ide.fixes.registry import offers
+from fxlsp.ide.hover.shape_comment import shape_comment
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet, sheet_at

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.answers.lenses import Action, Lens, lenses
+from fxlsp.ide.lenses import Action, Lens, lenses
 from fxlsp.server.commands import RETRACE, TRUST
 from fxlsp.server.graph import SHOW
 from fxlsp.server.instances import CHOOSE_INSTANCE

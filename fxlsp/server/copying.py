@@ -11,8 +11,8 @@ from typing import Any
 
 from lsprotocol import types
 
-from fxlsp.answers.hover import hover
-from fxlsp.answers.hovertext import HoverText
+from fxlsp.ide.hover.hover import hover
+from fxlsp.ide.hover.text import HoverText
 from fxlsp.server.asking import say, warn
 from fxlsp.server.server import Server
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.answers.definitions import definition, implementation, unknown_to_python
-from fxlsp.answers.targets import Target
+from fxlsp.ide.navigation.definitions import definition, implementation, unknown_to_python
+from fxlsp.ide.trace_view.targets import Target
 from fxlsp.server.places import Texts, read_texts
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from lsprotocol import types
 
-from fxlsp.answers.problems import FileProblem
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.problems import FileProblem
 from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED, Severity, page_of
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet, sheet_at

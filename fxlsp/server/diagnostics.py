@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from fxlsp.answers.problems import FileProblem
 from fxlsp.engine.session.workspace import Change
+from fxlsp.ide.problems import FileProblem
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.problem_feed import ProblemFeed
 from fxlsp.server.refresh import Refresher

@@ -7,8 +7,8 @@ from functools import cache
 
 from lsprotocol import types
 
-from fxlsp.answers.symbol import Symbol
-from fxlsp.answers.symbols import symbols
+from fxlsp.ide.navigation.document_symbols import symbols
+from fxlsp.ide.navigation.outline_symbol import Symbol
 from fxlsp.server.server import Server
 from fxlsp.source.text.positions import Span
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.answers.hover import hover
+from fxlsp.ide.hover.hover import hover
 from fxlsp.server.markup import markup
 from fxlsp.server.server import Server
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fxlsp.answers.information import information, information_text
+from fxlsp.ide.status import information, information_text
 from fxlsp.server.server import Server
 
 INFORMATION = "fxlsp.information"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.answers.hints import Hint, hints
+from fxlsp.ide.hints import Hint, hints
 from fxlsp.server.markup import markup
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import Sheet

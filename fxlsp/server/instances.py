@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fxlsp.answers.instances import InstanceChoice, instance_choices
-from fxlsp.answers.outline import outline
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.trace_view.instances import InstanceChoice, instance_choices
+from fxlsp.ide.trace_view.outline import outline
 from fxlsp.server.asking import ask, say, warn, which_model
 from fxlsp.server.server import Server
 

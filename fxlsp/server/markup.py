@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.answers.richtext import RichText
+from fxlsp.ide.render.rich_text import RichText
 from fxlsp.server.support import Support
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from lsprotocol import types
 
-from fxlsp.answers.targets import Target
 from fxlsp.engine.session.file_cache import DiskTexts
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.trace_view.targets import Target
 from fxlsp.server.sheets import Sheet, sheet_at
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Encoding, Span

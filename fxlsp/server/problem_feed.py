@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from fxlsp.answers.problems import FileProblem, problems
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.problems import FileProblem, problems
 
 REST = 2.0
 """Seconds without an edit after which failures are told."""

@@ -12,9 +12,9 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.answers.recipe_choices import RecipeChoice, recipe_choices, recipe_in_use, recipe_line, shortened
-from fxlsp.answers.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.recipe_choices import RecipeChoice, recipe_choices, recipe_in_use, recipe_line, shortened
+from fxlsp.ide.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.report.recipes import Recipe
 from fxlsp.server.asking import ask, say, warn, which_model
 from fxlsp.server.code_action import to_workspace_edit

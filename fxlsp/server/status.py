@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fxlsp.answers.origins import is_stale
 from fxlsp.engine.session.workspace import Change
 from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot, Status
+from fxlsp.ide.trace_view.provenance import is_stale
 from fxlsp.server.server import Server
 
 STATUS = "fxlsp/status"

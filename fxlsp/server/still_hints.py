@@ -9,9 +9,9 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from fxlsp.answers.hints import Hint
 from fxlsp.engine.session.workspace import Change
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hints import Hint
 from fxlsp.source.text.documents import Document
 
 REST = 0.5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.answers.problems import problems
 from fxlsp.engine.session.workspace import Change
+from fxlsp.ide.problems import problems
 from fxlsp.server.diagnostic import to_diagnostic
 from fxlsp.server.server import Server
 from fxlsp.server.sheets import sheet_at

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.answers.targets import Target
-from fxlsp.answers.workspace_symbols import Found, class_target, workspace_symbols
 from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.ide.navigation.workspace_symbols import Found, class_target, workspace_symbols
+from fxlsp.ide.trace_view.targets import Target
 from fxlsp.server.document_symbol import KINDS
 from fxlsp.server.places import Texts, read_texts
 from fxlsp.server.server import Server

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 import torch.fx
 
-from fxlsp.answers.fixes.fix import Fix
-from fxlsp.answers.fixes.offered import fixes
+from fxlsp.ide.fixes.fix import Fix
+from fxlsp.ide.fixes.registry import fixes
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from tests.answers.builder import document

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.answers.braces import braced
+from fxlsp.ide.render.path_patterns import braced
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fxlsp.answers.call_hierarchy import Calls, Item, Reference, incoming, outgoing, prepare
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.navigation.call_hierarchy import Calls, Item, Reference, incoming, outgoing, prepare
 from fxlsp.report.locations import Step
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.navigable import TEXT, trace

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.answers.calltree import CallTree
+from fxlsp.ide.trace_view.call_tree import CallTree
 from tests.answers.builder import Trace
 
 TEXT = "a(x) b(x) c(x) d(x) forward"

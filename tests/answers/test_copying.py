@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fxlsp.answers.hover import hover
-from fxlsp.answers.tables import Table
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hover.hover import hover
+from fxlsp.ide.render.tables import Table
 from fxlsp.report.codes import CONTROL_FLOW
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.nets import TEXT, trace

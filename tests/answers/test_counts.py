@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.answers.counts import flops_sum_text, flops_text, params_text
+from fxlsp.ide.render.numbers import flops_sum_text, flops_text, params_text
 
 
 @pytest.mark.parametrize(

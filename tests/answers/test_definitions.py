@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.answers.definitions import definition, implementation, unknown_to_python
-from fxlsp.answers.targets import Target
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.navigation.definitions import definition, implementation, unknown_to_python
+from fxlsp.ide.trace_view.targets import Target
 from tests.answers.builder import PATH, edited, snapshot
 from tests.answers.navigable import TEXT, trace
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from fxlsp.answers.fixes.offered import fixes
+from fxlsp.ide.fixes.registry import fixes
 from fxlsp.source.python.ignores import is_ignored
 from fxlsp.source.text.positions import Span
 from tests.answers.builder import document

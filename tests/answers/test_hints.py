@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.answers.hints import Hint, hints
 from fxlsp.engine.settings.hint_kinds import HintKinds
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hints import Hint, hints
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.nets import TEXT, trace
 

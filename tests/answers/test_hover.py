@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from fxlsp.answers.hover import hover
-from fxlsp.answers.hovertext import HoverText
 from fxlsp.engine.state.snapshot import Snapshot, Status
+from fxlsp.ide.hover.hover import hover
+from fxlsp.ide.hover.text import HoverText
 from fxlsp.report.codes import NOT_BUILT
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe

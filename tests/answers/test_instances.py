@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.answers.hints import hints
-from fxlsp.answers.hover import hover
-from fxlsp.answers.instances import instance_choices
-from fxlsp.answers.lenses import lenses
 from fxlsp.engine.index.index import Place
 from fxlsp.engine.state.instances import Instance
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hints import hints
+from fxlsp.ide.hover.hover import hover
+from fxlsp.ide.lenses import lenses
+from fxlsp.ide.trace_view.instances import instance_choices
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.nets import TEXT, trace
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from fxlsp.answers.lenses import lenses
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, Snapshot, Status
+from fxlsp.ide.lenses import lenses
 from fxlsp.report.codes import NOT_BUILT, NOT_FED
 from fxlsp.report.graph import Verdict
 from fxlsp.report.problems import Failure

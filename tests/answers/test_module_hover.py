@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.answers.hover import hover
-from fxlsp.answers.hovertext import HoverText
 from fxlsp.engine.state.snapshot import Snapshot, Status
+from fxlsp.ide.hover.hover import hover
+from fxlsp.ide.hover.text import HoverText
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 
 TEXT = """\

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fxlsp.answers.call_hierarchy import incoming, outgoing, prepare
-from fxlsp.answers.definitions import definition
-from fxlsp.answers.symbol import Symbol
-from fxlsp.answers.symbols import symbols
-from fxlsp.answers.workspace_symbols import workspace_symbols
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.navigation.call_hierarchy import incoming, outgoing, prepare
+from fxlsp.ide.navigation.definitions import definition
+from fxlsp.ide.navigation.document_symbols import symbols
+from fxlsp.ide.navigation.outline_symbol import Symbol
+from fxlsp.ide.navigation.workspace_symbols import workspace_symbols
 from fxlsp.source.text.documents import TextEdit
 from tests.answers.builder import PATH, edited_by, snapshot
 from tests.answers.navigable import TEXT, trace

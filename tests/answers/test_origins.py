@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.answers.origins import readable_recipe
+from fxlsp.ide.trace_view.provenance import readable_recipe
 from fxlsp.report.recipes import Recipe
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.answers.hover import hover
-from fxlsp.answers.hovertext import HoverText
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hover.hover import hover
+from fxlsp.ide.hover.text import HoverText
 from fxlsp.report.codes import CALLED_AGAIN, CONTROL_FLOW, OPERATION_FAILS, SWALLOWED, UNREGISTERED_MODULE
 from tests.answers.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.answers.nets import TEXT

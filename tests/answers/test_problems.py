@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.answers.problems import problems
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import ModelState, Snapshot, Status
+from fxlsp.ide.problems import problems
 from fxlsp.report.codes import DIED, NOT_FED, NOT_LOADED
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.problems import Failure, Problem

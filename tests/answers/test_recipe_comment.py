@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.answers.recipe_comment import NotWritableError, recipe_comment
+from fxlsp.ide.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.recipes import recipes_for

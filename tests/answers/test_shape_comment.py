@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.answers.shape_comment import shape_comment
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hover.shape_comment import shape_comment
 from fxlsp.source.text.positions import Span
 from tests.answers.builder import PATH, Trace, document, place, snapshot, tensor
 from tests.answers.fixing import applied

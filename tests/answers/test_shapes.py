@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.answers.shapes import flow_text, output_text
+from fxlsp.ide.render.shapes import flow_text, output_text
 from fxlsp.report.graph import Output
 from tests.answers.builder import tensor
 

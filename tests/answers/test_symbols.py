@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from fxlsp.answers.instances import instance_choices
-from fxlsp.answers.symbol import Symbol
-from fxlsp.answers.symbols import symbols
 from fxlsp.engine.index.index import Place
+from fxlsp.ide.navigation.document_symbols import symbols
+from fxlsp.ide.navigation.outline_symbol import Symbol
+from fxlsp.ide.trace_view.instances import instance_choices
 from fxlsp.source.text.positions import LineIndex
 from tests.answers import navigable
 from tests.answers.builder import PATH, Trace, edited, snapshot

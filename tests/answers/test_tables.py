@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from fxlsp.answers.richtext import code, words
-from fxlsp.answers.tables import Table, table_lines
+from fxlsp.ide.render.rich_text import code, words
+from fxlsp.ide.render.tables import Table, table_lines
 
 
 def test_columns_are_aligned_and_empty_ones_left_out() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from fxlsp.answers.titles import distinguishing
+from fxlsp.ide.render.row_titles import distinguishing
 
 
 def test_modules_of_one_class_show_the_arguments_in_which_they_differ() -> None:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.answers.hover import hover
-from fxlsp.answers.hovertext import HoverText
 from fxlsp.engine.index.index import Place
 from fxlsp.engine.state.instances import Instance
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hover.hover import hover
+from fxlsp.ide.hover.text import HoverText
 from tests.answers.builder import PATH, Trace, edited, place, snapshot
 from tests.answers.nets import TEXT, trace
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from fxlsp.answers.workspace_symbols import class_target, workspace_symbols
 from fxlsp.engine.index.index import Index
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.navigation.workspace_symbols import class_target, workspace_symbols
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import LineIndex

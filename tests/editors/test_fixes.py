@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from fxlsp.answers.fixes.fix import Complaint, Fix
-from fxlsp.answers.fixes.ignoring import ignoring
-from fxlsp.answers.fixes.offered import FIXERS, Fixer
+from fxlsp.ide.fixes.fix import Complaint, Fix
+from fxlsp.ide.fixes.ignore import ignoring
+from fxlsp.ide.fixes.registry import FIXERS, Fixer
 from fxlsp.source.python.python_tree import PythonTree
 from fxlsp.source.text.positions import Span
 from tests.answers.builder import document

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 
 import pytest
 
-from fxlsp.answers.calleditems import Reference
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.doctor.settings import Row
 from fxlsp.cli.findings import Entry
 from fxlsp.engine.state.instances import Instance
 from fxlsp.engine.state.pinned_recipes import Pin
+from fxlsp.ide.navigation.hierarchy_items import Reference
 from fxlsp.report.graph import Module, ModuleCall, Node, TraceError, Verdict
 from fxlsp.report.locations import Location, RelatedPlace, Step
 from fxlsp.report.problems import Failure, Problem

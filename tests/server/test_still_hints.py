@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.answers.hints import Hint
 from fxlsp.engine.session.workspace import Change
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hints import Hint
 from fxlsp.server import still_hints
 from fxlsp.server.still_hints import StillHints
 from fxlsp.source.text.documents import Document

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-from fxlsp.answers.counts import counted
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.exclusions import is_excluded
 from fxlsp.cli.targets import index_folders
@@ -13,6 +12,7 @@ from fxlsp.engine.index.index import Index, Place
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.session.fx_usage import first_use
 from fxlsp.engine.settings.settings import Settings
+from fxlsp.ide.render.numbers import counted
 from fxlsp.source.models.class_hierarchy import Kind
 
 

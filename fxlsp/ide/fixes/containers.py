@@ -1,0 +1,164 @@
+"""Modules or parameters in a Python list or dict of the model: ``nn.ModuleList`` and the like, which register them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Literal
+
+from fxlsp.ide.fixes.class_context import Assignment, ClassAround, class_around, initialises_module
+from fxlsp.ide.fixes.container_contents import Container, contents
+from fxlsp.ide.fixes.container_elements import attribute_taken_from
+from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
+from fxlsp.ide.fixes.module_expressions import makes_module, makes_parameter
+from fxlsp.ide.fixes.torch_names import spelling
+from fxlsp.source.python.expressions import dotted, first_of_chain
+from fxlsp.source.python.python_tree import PythonTree
+
+Kind = Literal["ModuleList", "ModuleDict", "ParameterList", "ParameterDict"]
+
+_METHODS: dict[Kind, frozenset[str]] = {
+    "ModuleList": frozenset({"append", "extend", "insert", "pop"}),
+    "ModuleDict": frozenset({"items", "keys", "values", "update", "pop", "clear"}),
+    "ParameterList": frozenset({"append", "extend"}),
+    "ParameterDict": frozenset({"items", "keys", "values", "update", "pop", "clear", "get", "setdefault"}),
+}
+"""Methods that Python's container and torch's have in common."""
+
+_RESERVED = frozenset(
+    {"clear", "items", "keys", "pop", "update", "values", "type", "train", "eval", "forward", "float"}
+)
+"""Keys that torch's containers refuse, since they have attributes of the name."""
+
+
+_FUNCTIONS = frozenset({"len", "enumerate", "zip", "reversed", "list", "tuple", "iter", "dict", "bool"})
+_ASKERS = (ast.For, ast.comprehension, ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Starred)
+"""What iterates over a container or asks whether it is empty."""
+
+
+def module_containers(complaint: Complaint) -> Iterator[Fix]:
+    """The fix for the container from which the module of the problem comes."""
+    tree = complaint.tree
+    call = tree.standing_at(complaint.span, ast.Call)
+    around = None if call is None else class_around(tree, call)
+    if call is None or around is None:
+        return
+    owner, method = around
+    name = attribute_taken_from(method, call.func)
+    if name is not None:
+        yield from _registered(complaint, owner, name, ("ModuleList", "ModuleDict"))
+
+
+def parameter_containers(complaint: Complaint) -> Iterator[Fix]:
+    """The fixes for the containers from which an operation takes parameters."""
+    tree = complaint.tree
+    operation = tree.standing_at(complaint.span, ast.expr)
+    around = None if operation is None else class_around(tree, operation)
+    if operation is None or around is None:
+        return
+    owner, method = around
+    operands = [node for node in ast.walk(operation) if isinstance(node, ast.Subscript | ast.Name)]
+    names = dict.fromkeys(attribute_taken_from(method, operand) for operand in operands)
+    for name in names:
+        if name is not None:
+            yield from _registered(complaint, owner, name, ("ParameterList", "ParameterDict"))
+
+
+def _registered(complaint: Complaint, owner: ClassAround, name: str, kinds: tuple[Kind, Kind]) -> Iterator[Fix]:
+    """The fix for one container, with what is to be put in the place of a list, or of a dict."""
+    found = _assignment(owner, name)
+    container = None if found is None else contents(owner, found)
+    if found is None or container is None:
+        return
+    owner = owner.home_of(found)
+    kind = kinds[container.is_dict]
+    if not _is_replaceable(owner, found, container, kind):
+        return
+    made = next((each for each in container.elements if isinstance(first_of_chain(each), ast.Call)), None)
+    callee = first_of_chain(made) if made is not None else None
+    new_name, imports = spelling(complaint, f"torch.nn.{kind}", callee.func if isinstance(callee, ast.Call) else None)
+    edits = _edits(complaint, found, new_name)
+    what = "modules" if kind in ("ModuleList", "ModuleDict") else "parameters"
+    yield Fix(f"Register the {what} of {name} with {new_name}", (*imports, *edits), preferred=True)
+
+
+def _assignment(owner: ClassAround, name: str) -> Assignment | None:
+    """Where the attribute gets its container, if modules can be registered there."""
+    found = owner.only_assignment(name)
+    if found is None or found.method.name == "forward":
+        return None
+    in_initializer = found.method.name == "__init__"
+    return None if in_initializer and not initialises_module(found.method, found.statement.lineno) else found
+
+
+def _is_replaceable(owner: ClassAround, found: Assignment, container: Container, kind: Kind) -> bool:
+    """Whether torch's container takes all that is put into this one, and does all that it is used for."""
+    tree, elements = owner.tree, container.elements
+    is_for_modules = kind in ("ModuleList", "ModuleDict")
+    return (
+        bool(elements)
+        and (_are_modules(tree, elements) if is_for_modules else all(makes_parameter(tree, each) for each in elements))
+        and all(_is_key(key) for key in container.keys)
+        and all(_is_possible(tree, use, kind) for use in owner.uses(found.target.attr))
+    )
+
+
+def _are_modules(tree: PythonTree, elements: tuple[ast.expr, ...]) -> bool:
+    """Evidently, or since the problem says so of one and the others are made in the same way."""
+    unknown = [each for each in elements if not makes_module(tree, each)]
+    if any(not isinstance(each, ast.Call | ast.Name) for each in unknown):
+        return False
+    makers = {dotted(each.func) if isinstance(each, ast.Call) else None for each in unknown}
+    if len(unknown) == len(elements):
+        return len(elements) == 1 or (len(makers) == 1 and None not in makers)
+    return not unknown
+
+
+def _is_key(key: ast.expr) -> bool:
+    """Whether torch's containers take a key."""
+    if isinstance(key, ast.Constant):
+        return isinstance(key.value, str) and key.value != "" and "." not in key.value and key.value not in _RESERVED
+    if isinstance(key, ast.JoinedStr):
+        return not any(isinstance(part, ast.Constant) and "." in str(part.value) for part in key.values)
+    return isinstance(key, ast.Call) and dotted(key.func) == "str"
+
+
+def _is_possible(tree: PythonTree, use: ast.Attribute, kind: Kind) -> bool:
+    """Whether torch's container can be used as Python's is in one place."""
+    parent = tree.parent(use)
+    if isinstance(parent, ast.Attribute):
+        return parent.attr in _METHODS[kind] and isinstance(tree.parent(parent), ast.Call)
+    if isinstance(parent, ast.Call):
+        return dotted(parent.func) in _FUNCTIONS
+    if isinstance(parent, ast.Subscript):
+        return kind in ("ModuleList", "ParameterList") or not isinstance(parent.slice, ast.Slice)
+    if isinstance(parent, ast.Compare):
+        return all(isinstance(operator, ast.In | ast.NotIn) for operator in parent.ops)
+    if isinstance(parent, ast.Assign | ast.AnnAssign):
+        return use is not parent.value
+    return isinstance(parent, _ASKERS)
+
+
+def _edits(complaint: Complaint, found: Assignment, name: str) -> tuple[Edit, ...]:
+    tree, value = complaint.tree, found.value
+    edits = []
+    if isinstance(found.statement, ast.AnnAssign):
+        annotation = found.statement.annotation
+        edits.append(complaint.edit(tree.start(annotation), tree.end(annotation), name))
+    start, end = tree.start(value), tree.end(value)
+    if is_empty(value):
+        return (*edits, complaint.edit(start, end, f"{name}()"))
+    if isinstance(value, ast.Call) and dotted(value.func) in ("list", "tuple") and len(value.args) == 1:
+        return (*edits, complaint.edit(tree.start(value.func), tree.end(value.func), name))
+    if isinstance(value, ast.Tuple) and tree.document.text[start] != "(":
+        return (*edits, complaint.edit(start, start, f"{name}(("), complaint.edit(end, end, "))"))
+    return (*edits, complaint.edit(start, start, f"{name}("), complaint.edit(end, end, ")"))
+
+
+def is_empty(value: ast.expr) -> bool:
+    """``[]``, ``{}``, ``list()``."""
+    if isinstance(value, ast.List):
+        return not value.elts
+    if isinstance(value, ast.Dict):
+        return not value.keys
+    return isinstance(value, ast.Call) and dotted(value.func) in ("list", "dict") and not value.args + value.keywords

@@ -1,0 +1,62 @@
+"""``torch.zeros(n, 3)`` with a traced size: ``torch.zeros((n, 3))``.
+
+torch.fx finds the proxy in a tuple; sizes one by one are refused by torch itself before that. All of the functions
+below trace in this form.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
+from fxlsp.ide.fixes.torch_names import full_name
+
+_FACTORIES = frozenset({"torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn"})
+"""Those that take sizes one by one as well as in a tuple."""
+_METHODS = frozenset({"expand", "new_zeros", "new_ones", "new_empty"})
+"""Methods of a tensor that do so too, and refuse a traced size if the tensor is a buffer."""
+
+_OPENING = re.compile(r"\s*\(")
+_CLOSING = re.compile(r"[\s)]*(?=,)")
+
+
+def factories(complaint: Complaint) -> Iterator[Fix]:
+    """The fix for a call that is given its sizes one by one, or all with one star."""
+    tree = complaint.tree
+    call = tree.standing_at(complaint.span, ast.Call)
+    if call is None or not call.args or not _takes_sizes(complaint, call.func):
+        return
+    stars = [argument for argument in call.args if isinstance(argument, ast.Starred)]
+    if len(stars) == len(call.args) == 1:
+        start = tree.start(stars[0])
+        yield Fix("Pass the size whole", (complaint.edit(start, start + 1, ""),), preferred=True)
+    elif not stars and len(call.args) > 1:
+        brackets = _brackets(complaint, call)
+        if brackets is not None:
+            yield Fix("Pass the size as a tuple", brackets, preferred=True)
+
+
+def _takes_sizes(complaint: Complaint, called: ast.expr) -> bool:
+    full = full_name(complaint.tree, called)
+    if full is None:
+        return isinstance(called, ast.Attribute) and called.attr in _METHODS
+    return full in _FACTORIES
+
+
+def _brackets(complaint: Complaint, call: ast.Call) -> tuple[Edit, Edit] | None:
+    """A bracket before the first size and one behind the last."""
+    tree = complaint.tree
+    opening = _OPENING.match(tree.document.text, tree.end(call.func))
+    if opening is None:
+        return None
+    if call.keywords:
+        # Sizes may have brackets of their own, which end before the comma.
+        closing = _CLOSING.match(tree.document.text, tree.end(call.args[-1]))
+        if closing is None:
+            return None
+        end = closing.end()
+    else:
+        end = tree.end(call) - 1
+    return complaint.edit(opening.end(), opening.end(), "("), complaint.edit(end, end, ")")

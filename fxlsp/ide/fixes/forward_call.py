@@ -1,0 +1,26 @@
+"""``module.forward(x)``: ``module(x)``, which is the call of the module that torch.fx records."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from fxlsp.ide.fixes.class_context import attribute_of_self, class_around
+from fxlsp.ide.fixes.fix import Complaint, Fix
+
+
+def bypasses(complaint: Complaint) -> Iterator[Fix]:
+    """The fix for a call of ``forward`` of a module that is an attribute of the model, or an item of one."""
+    tree = complaint.tree
+    call = tree.standing_at(complaint.span, ast.Call)
+    around = None if call is None else class_around(tree, call)
+    if call is None or around is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "forward":
+        return
+    receiver = call.func.value
+    while isinstance(receiver, ast.Attribute | ast.Subscript) and attribute_of_self(receiver, around[1]) is None:
+        receiver = receiver.value
+    if isinstance(receiver, ast.Attribute):
+        end = tree.end(call.func)
+        # Brackets around the receiver end between it and the dot.
+        dot = tree.document.text.rindex(".", 0, end)
+        yield Fix("Call the module itself", (complaint.edit(dot, end, ""),), preferred=True)

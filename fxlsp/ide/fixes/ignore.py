@@ -1,0 +1,46 @@
+"""``# fxlsp: ignore[FX101]`` at the end of the line on which a problem starts, or above it where that has no room."""
+
+from __future__ import annotations
+
+import re
+
+from fxlsp.ide.fixes.comment_line import comment_above, is_continued
+from fxlsp.ide.fixes.fix import Edit, Fix
+from fxlsp.source.python.comments import Comment, comments_by_line
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+
+_IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
+_RECIPE = re.compile(r"#\s*fxlsp:")
+
+
+def ignoring(document: Document, code: str, span: Span) -> Fix | None:
+    """The comment that makes fxlsp keep a problem to itself; None where there is no room for one."""
+    edit = _edit(document, code, span.line)
+    return None if edit is None else Fix(f"Ignore {code} here", (edit,))
+
+
+def _edit(document: Document, code: str, line: int) -> Edit | None:
+    comments = document.derive(comments_by_line)
+    here, above = comments.get(line), comments.get(line - 1)
+    if here is not None and (known := _IGNORE.search(here.text)) is not None:
+        return _with_code(code, here, known)
+    if above is not None and above.alone and (known := _IGNORE.search(above.text)) is not None:
+        return _with_code(code, above, known)
+    is_recipe = here is not None and _RECIPE.search(here.text) is not None
+    if is_recipe or (here is None and is_continued(document, line)):
+        return comment_above(document, line, f"# fxlsp: ignore[{code}]")
+    text = document.lines.line_text(line)
+    return Edit(Span(line, len(text.rstrip()) + 1, line, len(text) + 1), f"  # fxlsp: ignore[{code}]")
+
+
+def _with_code(code: str, comment: Comment, known: re.Match[str]) -> Edit | None:
+    """One more code in a comment that ignores others."""
+    if known["codes"] is None:
+        return None
+    codes = [each.strip() for each in known["codes"].split(",") if each.strip()]
+    if code in codes:
+        return None
+    line, column = comment.span.line, comment.span.column
+    start, end = known.span("codes")
+    return Edit(Span(line, column + start, line, column + end), ", ".join([*codes, code]))

@@ -1,0 +1,133 @@
+"""A module made while ``forward`` runs: made in ``__init__`` instead, and called from there."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections.abc import Iterator
+from itertools import takewhile
+
+from fxlsp.ide.fixes.class_context import ClassAround, attribute_of_self, class_around, initialises_module, self_of
+from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
+from fxlsp.ide.fixes.module_expressions import is_stateless, made_class
+from fxlsp.ide.fixes.scalars import only_value
+from fxlsp.source.python.expressions import dotted
+from fxlsp.source.python.python_tree import Function, PythonTree
+
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def made_in_forward(complaint: Complaint) -> Iterator[Fix]:
+    """The fix for a module whose arguments are known when the model is made."""
+    tree = complaint.tree
+    made = _made(complaint)
+    around = None if made is None else class_around(tree, made)
+    if made is None or around is None:
+        return
+    owner, method = around
+    if method.name == "__init__" or not owner.bases_known or not _is_movable(owner, method, made):
+        return
+    name = _free_name(owner, _wish(tree, made))
+    insertion = _insertion(complaint, owner, name, made)
+    if insertion is not None:
+        use = complaint.edit(tree.start(made), tree.end(made), f"{self_of(method)}.{name}")
+        yield Fix(f"Make it once, in __init__, as self.{name}", (insertion, use), preferred=True)
+
+
+def _made(complaint: Complaint) -> ast.Call | None:
+    """The call that makes the module: where the problem stands, or what it calls there."""
+    tree = complaint.tree
+    call = tree.standing_at(complaint.span, ast.Call)
+    if call is None:
+        return None
+    made: ast.expr | None = call if made_class(tree, call) is not None else call.func
+    function = tree.function_of(call)
+    if isinstance(made, ast.Name) and function is not None:
+        made = only_value(function, made.id)
+    return made if isinstance(made, ast.Call) and made_class(tree, made) is not None else None
+
+
+def _is_movable(owner: ClassAround, method: Function, made: ast.Call) -> bool:
+    """Whether the module can be made in ``__init__`` just so, and be the same one each time."""
+    tree = owner.tree
+    enclosing = list(takewhile(lambda each: each is not method, tree.ancestors(made)))
+    if any(isinstance(each, ast.Lambda | Function) for each in enclosing):
+        return False
+    if any(isinstance(each, _LOOPS) for each in enclosing) and not is_stateless(tree, made):
+        return False
+    if owner.initializer is not None and self_of(owner.initializer) != self_of(method):
+        return False
+    return all(_is_known(owner, method, made, node) for node in ast.walk(made))
+
+
+def _is_known(owner: ClassAround, method: Function, made: ast.Call, node: ast.AST) -> bool:
+    if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+        return False
+    if isinstance(node, ast.Attribute) and attribute_of_self(node, method) is not None:
+        return _is_set_up(owner, node.attr)
+    if isinstance(node, ast.Name) and node.id == self_of(method):
+        return attribute_of_self(owner.tree.parent(node) or node, method) is not None
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        elsewhere = _locals(method) | (frozenset() if owner.initializer is None else _locals(owner.initializer))
+        return node.id not in elsewhere or node.id in _locals(made)
+    return True
+
+
+def _locals(node: ast.AST) -> frozenset[str]:
+    """The names that code binds."""
+    stores = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
+    return frozenset(stores | {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)})
+
+
+def _is_set_up(owner: ClassAround, name: str) -> bool:
+    """Whether ``__init__`` gives an attribute its one value, whatever way it takes."""
+    found = owner.only_assignment(name)
+    initializer = owner.initializer
+    return found is not None and initializer is not None and found.statement in initializer.body
+
+
+def _wish(tree: PythonTree, made: ast.Call) -> str:
+    """The local name that the module is given, else its class in small letters."""
+    parent = tree.parent(made)
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        return parent.targets[0].id
+    name = made_class(tree, made) or "module"
+    return name.lower()
+
+
+def _free_name(owner: ClassAround, wish: str) -> str:
+    name, count = wish, 0
+    while not owner.is_free(name) or keyword.iskeyword(name):
+        count += 1
+        name = f"{wish}_{count}"
+    return name
+
+
+def _insertion(complaint: Complaint, owner: ClassAround, name: str, made: ast.Call) -> Edit | None:
+    """The line that makes the module, at the end of ``__init__``."""
+    tree, initializer = complaint.tree, owner.initializer
+    text = tree.text(made)
+    if initializer is None:
+        return _new_initializer(complaint, owner, f"self.{name} = {text}")
+    if any(isinstance(node, ast.Return) for node in ast.walk(initializer)) or not initialises_module(initializer):
+        return None
+    last, line = initializer.body[-1], f"{self_of(initializer)}.{name} = {text}"
+    if last.lineno == initializer.lineno:
+        return complaint.edit(tree.end(last), tree.end(last), f"; {line}")
+    row = last.end_lineno or last.lineno
+    offset = tree.lines.offset(row, len(tree.lines.line_text(row)) + 1)
+    return complaint.edit(offset, offset, f"{tree.newline}{tree.indentation(initializer.body[0])}{line}")
+
+
+def _new_initializer(complaint: Complaint, owner: ClassAround, line: str) -> Edit | None:
+    """An ``__init__`` before the first method of a class that has none, nor any base with one of its own."""
+    tree, first = complaint.tree, next(owner.methods([owner.statement]), None)
+    bases = [(dotted(base) or "").rpartition(".")[2] for base in owner.statement.bases]
+    if first is None or bases != ["Module"] or self_of(first) != "self":
+        return None
+    start = min([first.lineno, *(each.lineno for each in first.decorator_list)])
+    outer = tree.indentation(first)
+    inner = tree.indentation(first.body[0]) if first.body[0].lineno > first.lineno else f"{outer}    "
+    lines = [f"{outer}def __init__(self):", f"{inner}super().__init__()", f"{inner}{line}", "", ""]
+    offset = tree.lines.offset(start, 1)
+    return complaint.edit(offset, offset, tree.newline.join(lines))

@@ -1,0 +1,161 @@
+"""Inlay hints: the shape at the end of each line's last expression that makes tensors.
+
+Where several instances, calls or models run the line with different shapes, or without one since something failed,
+the hint shows the first shape and "…"; its tooltip lists all, and what else the line does. A hint follows the end of
+its expression through later edits, inside the expression too: it stays, with the last good shape, until the next
+trace tells.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.argument_hints import arguments
+from fxlsp.ide.render.rich_text import RichText, paragraphs, words
+from fxlsp.ide.render.shapes import holds_tensor, output_text
+from fxlsp.ide.trace_view.expression_events import Event
+from fxlsp.ide.trace_view.focus import Focus, focus_on
+from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale, origin_text
+from fxlsp.ide.trace_view.report_index import TraceIndex, index_of
+from fxlsp.ide.trace_view.runs import Run, runs_table
+from fxlsp.report.graph import Output
+from fxlsp.source.text.edits import EditLog, move
+from fxlsp.source.text.positions import Span
+
+_Point = tuple[int, int]
+
+_TRUTH: Output = {"shape": [], "dtype": "bool"}
+"""A condition, as a rule: not what its line is about, though it may come last (``return a if x.sum() > 0 else b``)."""
+
+_WIDTH = 80
+"""Characters of a hint: a large dictionary must not push the code out of sight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A text behind a place."""
+
+    line: int
+    column: int
+    text: str
+    runs: tuple[Run, ...]
+    """Every run of the expression."""
+    focus: Focus = field(default_factory=Focus)
+    others: tuple[Run, ...] = ()
+    """Every run of the other expressions that end on the line."""
+
+    @property
+    def tooltip(self) -> RichText:
+        """Every run, the other operations on the line, and where the shapes come from."""
+        stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
+        origins = {id(run.state): origin_text(run.state, run.index.report) for run in self.runs}
+        tables = [runs_table(self.runs, self.focus.holds).text()]
+        if self.others:
+            others = runs_table(self.others, self.focus.holds)
+            tables += [words("before that on this line:"), others.text()]
+        return paragraphs([*tables, *origins.values(), *stale])
+
+
+def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> list[Hint]:
+    """The hints of some lines, ends included, at most one a line."""
+    focus, kinds = focus_on(snapshot, path), snapshot.hints_of(path)
+    lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
+    for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
+        if kinds.arguments if sample.parameter else kinds.shapes:
+            lines[line][column].append(sample if kinds.dtypes else replace(sample, shows_dtype=False))
+    known = {line: _with_a_shape(columns) for line, columns in lines.items()}
+    return [_hint(line, columns, focus) for line, columns in sorted(known.items()) if columns]
+
+
+def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:
+    """The columns at which some run has a shape; guesses, and runs without one since something failed, come last."""
+    return {
+        column: sorted(samples, key=lambda sample: (sample.value is None, is_guessed(sample.run.index.report)))
+        for column, samples in columns.items()
+        if any(holds_tensor(sample.value) for sample in samples)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One value that an expression, or a parameter, had."""
+
+    value: Output | None
+    run: Run
+    parameter: str = ""
+    """Its name, if it is one."""
+    shows_dtype: bool = True
+    """Whether an unusual dtype is written beside its shape."""
+
+    @property
+    def text(self) -> str:
+        return output_text(self.value, self.run.index.usual_dtype if self.shows_dtype else None)
+
+
+def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
+    """The hint at the last column; several parameters of a ``def`` line share it, each with its name."""
+    last = max(columns)
+    groups = [columns[column] for column in sorted(columns)]
+    if len(groups) > 1 and all(group[0].parameter for group in groups):
+        text = ", ".join(f"{group[0].parameter}: {_text(group, focus)}" for group in groups)
+        return Hint(line, last, text, tuple(sample.run for group in groups for sample in group), focus)
+    others = tuple(sample.run for group in groups[:-1] for sample in group if not sample.parameter)
+    return Hint(line, last, _text(columns[last], focus), tuple(sample.run for sample in columns[last]), focus, others)
+
+
+def _text(all_samples: Sequence[_Sample], focus: Focus) -> str:
+    samples = focus.among(all_samples, lambda sample: sample.run, calls=bool(all_samples[0].parameter))
+    texts = list(dict.fromkeys(sample.text for sample in samples))
+    guessed = "~" if is_guessed(samples[0].run.index.report) else ""
+    first = texts[0] if len(texts[0]) <= _WIDTH else texts[0][: _WIDTH - 1] + "…"
+    return f"{guessed}{first}{' …' if len(texts) > 1 else ''}"
+
+
+def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:
+    """What is worth a hint on ``lines``, with the place behind its expression in the text as it is now."""
+    for state, log in snapshot.reports_touching(path):
+        if state.report is not None:
+            index = index_of(state.report)
+            for point, events in _ends(index, path, log, lines).items():
+                yield from ((point, _sample(Run(state, index, event))) for event in events)
+    for argument in arguments(snapshot, path):
+        span = argument.parameter
+        if span.end_line in lines and _may_be_tensor(argument.value):
+            yield (span.end_line, span.end_column), _Sample(argument.value, argument.run, argument.name)
+
+
+def _sample(run: Run) -> _Sample:
+    return _Sample(run.event.output, run, run.event.title if run.event.is_argument else "")
+
+
+def _ends(index: TraceIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:
+    """The events of the outermost of the expressions that end at each place on ``lines``."""
+    ends: dict[_Point, Sequence[Event]] = {}
+    places = index.places(path)
+    conditions = [span for span, place in places.items() if any(event.output == _TRUTH for event in place.events)]
+    for span, place in sorted(places.items(), reverse=True):
+        if any(condition.encloses(span) for condition in conditions):
+            continue
+        # Its last character tells where the expression ends: an edit elsewhere in it leaves the hint in its place.
+        moved = move(_last_character(span), log)
+        if moved is None or moved.span.end_line not in lines:
+            continue
+        events = [event for event in place.events if _is_worth_seeing(event)]
+        if events:
+            ends[moved.span.end_line, moved.span.end_column] = events
+    return ends
+
+
+def _last_character(span: Span) -> Span:
+    return Span(span.end_line, max(1, span.end_column - 1), span.end_line, span.end_column)
+
+
+def _is_worth_seeing(event: Event) -> bool:
+    return _may_be_tensor(event.output) and not event.is_result
+
+
+def _may_be_tensor(value: Output | None) -> bool:
+    return value is None or holds_tensor(value)

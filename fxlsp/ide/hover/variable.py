@@ -1,0 +1,69 @@
+"""What a variable of a ``forward`` holds at the place where it stands: the output of the node that made its value.
+
+The trace notes at each node what the local variables held (``Node.variables``), so what is told of a variable is what
+it held when the expression around it ran. Where nothing was noted there, as in a ``return`` that computes nothing,
+nothing is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fxlsp.ide.hover.comment_text import gist_of_variable
+from fxlsp.ide.hover.text import HoverText, Part
+from fxlsp.ide.render.rich_text import RichText, code, dotted, words
+from fxlsp.ide.render.shapes import holds_tensor, output_text
+from fxlsp.ide.trace_view.cursor_hits import Sighting
+from fxlsp.ide.trace_view.expression_events import Event
+from fxlsp.ide.trace_view.focus import Focus
+from fxlsp.ide.trace_view.provenance import STALE, is_stale, origins_of
+from fxlsp.ide.trace_view.runs import Run, runs_table
+from fxlsp.source.text.positions import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a variable held in one run of the expression around it."""
+
+    around: Run
+    made: Run
+    """The node whose output it was."""
+
+
+def holdings(name: str, sightings: Sequence[Sighting]) -> list[Holding]:
+    """What a variable that is read held in each run of the expression around it."""
+    return [each for sighting in sightings for each in _held(name, sighting)]
+
+
+def _held(name: str, sighting: Sighting) -> Iterator[Holding]:
+    for event in (*sighting.place.events, *sighting.place.through):
+        made = sighting.index.node(event.subject.variables.get(name, ""))
+        if made is not None:
+            yield Holding(Run(sighting.state, sighting.index, event), Run(sighting.state, sighting.index, made))
+
+
+def variable_hover(name: str, found: Sequence[Holding], focus: Focus, span: Span) -> HoverText | None:
+    """The value of the variable and the node that made it; None where no run tells of a tensor."""
+    if not found:
+        return None
+    shown = focus.among(found, lambda each: each.around)
+    first = shown[0].made
+    if not holds_tensor(first.event.output):
+        return None
+    made = [each.made for each in found]
+    rows = list({(id(run.state), run.event.first): run for run in made}.values())
+    stale = STALE if is_stale(first.state) else ""
+    more = words(f", and {len(rows) - 1} more") if len(rows) > 1 else words("")
+    value = output_text(first.event.output, first.index.usual_dtype) + (f" {first.dtype}" if first.dtype else "")
+    headline = dotted([code(name), code(value), _maker(first)]) + more + words(stale)
+    table = [runs_table(rows)] if len(rows) > 1 else []
+    facts: list[Part] = [headline, *table, *origins_of(each.around.state for each in shown)]
+    return HoverText(tuple(facts), span, gist=gist_of_variable(name, [each.made for each in shown]))
+
+
+def _maker(run: Run) -> RichText:
+    event: Event = run.event
+    if event.is_argument:
+        return words("as it came in")
+    return words("made by ") + code(event.title)

@@ -1,0 +1,92 @@
+"""How things stand with one model class, on one line: what its lens shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fxlsp.engine.settings.policy import Policy
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
+from fxlsp.ide.render.numbers import counted, flops_sum_text, params_text
+from fxlsp.ide.trace_view.runs import Run
+from fxlsp.report.problems import Failure
+from fxlsp.report.report import Report
+
+NOT_TRUSTED = "not traced: trust this workspace first"
+
+_MESSAGE_WIDTH = 80
+
+
+def states_of(snapshot: Snapshot, path: str, name: str) -> tuple[ModelState, ...]:
+    """The states of one model, one for each of its recipes."""
+    return tuple(state for state in snapshot.states_in(path) if state.key.name == name)
+
+
+def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] = ()) -> str:
+    """``71 nodes · 11.7 M parameters · 3.63 GFLOPs · traceable``, or why there is nothing of the kind.
+
+    Args:
+        runs: the calls that ran the ``forward`` of a class, by :func:`~fxlsp.ide.trace_view.forwards.forward_runs`.
+    """
+    states = states_of(snapshot, path, name)
+    for state in states:
+        if state.report is not None:
+            facts = report_facts(state.report, snapshot.policy_of(path))
+            return " · ".join([*facts, *_since(state)])
+    if runs:
+        return " · ".join([_inside(runs), counted(len(runs), "call"), *_since(runs[0].state)])
+    return _untraced_text(snapshot, path, states)
+
+
+def _inside(runs: Sequence[Run]) -> str:
+    names = list(dict.fromkeys(run.state.key.name for run in runs))
+    return f"traced inside {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+
+
+def report_facts(report: Report, policy: Policy) -> list[str]:
+    """Size, cost, verdict and number of the problems that the user's settings count as such."""
+    facts = [counted(len(report.nodes), "node")]
+    if report.calls:
+        facts.append(params_text(report.calls[0].params))
+    flops = [node.flops for node in report.nodes if node.op not in ("placeholder", "output")]
+    if any(flops):
+        # What follows the place at which torch.fx gives up is not counted.
+        facts.append(flops_sum_text(flops if report.verdict.traceable or report.complete else [*flops, None]))
+    facts.append("traceable" if report.verdict.traceable else "not traceable")
+    if report.recipe.inputs is None:
+        facts.append("shapes unknown: give inputs")
+    problems = [problem for problem in policy.applied(report.problems) if problem.severity in ("error", "warning")]
+    if problems:
+        facts.append(counted(len(problems), "problem"))
+    return facts
+
+
+def failure_text(failure: Failure) -> str:
+    """Why there is no graph, short enough for one line."""
+    if failure.needs is not None:
+        return f"not traced: give {failure.needs}"
+    message = failure.message.strip().partition("\n")[0]
+    return f"not traced: {message if len(message) <= _MESSAGE_WIDTH else message[: _MESSAGE_WIDTH - 1] + '…'}"
+
+
+def _since(state: ModelState) -> list[str]:
+    """What happened after the report that is shown."""
+    return ["the last trace failed"] if state.failure is not None else []
+
+
+def _untraced_text(snapshot: Snapshot, path: str, states: Sequence[ModelState]) -> str:
+    if not snapshot.trusted:
+        return NOT_TRUSTED
+    if path in snapshot.excluded:
+        return "not traced: the settings exclude this file"
+    interpreter = snapshot.interpreter_of(path)
+    if interpreter is not None and interpreter.failure is not None:
+        return failure_text(interpreter.failure)
+    for state in states:
+        if state.failure is not None:
+            return failure_text(state.failure)
+    if any(state.busy for state in states):
+        return "tracing…"
+    document = snapshot.documents.get(path)
+    if document is not None and not document.parses and (document.cells is None or not states):
+        return f"not traced: the {'file' if document.cells is None else 'cell'} does not parse"
+    return "not traced yet"

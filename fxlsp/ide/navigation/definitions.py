@@ -1,0 +1,76 @@
+"""Where a module call leads: to the ``forward`` that ran, and to the line that registered the module.
+
+A Python server runs beside this one and editors show the places of both. So nothing is repeated that it knows: for
+``self.conv(x)`` it finds ``self.conv = ...``. It knows neither which ``forward`` that runs, nor what an element of a
+container is, a loop variable, or a module registered by ``add_module``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.trace_view.called_forward import forward_target
+from fxlsp.ide.trace_view.module_call_at import CallSite, Ran, call_site_at
+from fxlsp.ide.trace_view.module_tree import place_of_module
+from fxlsp.ide.trace_view.targets import Target, target_of
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """Where an expression leads."""
+
+    name: Span
+    """What of the expression names the module."""
+    forwards: tuple[Target, ...]
+    """Each ``forward`` that ran there, once."""
+    registrations: tuple[Target, ...] = ()
+    """The lines that registered the modules that it calls."""
+
+
+def definition(snapshot: Snapshot, path: str, line: int, column: int) -> Leads | None:
+    """What ran at the module call under the cursor, and where that was registered; None where no module is called."""
+    site = call_site_at(snapshot, path, line, column)
+    if site is None:
+        return None
+    registrations = _once(_registration(snapshot, ran) for ran in site.direct)
+    return Leads(site.name, _forwards(snapshot, site), registrations)
+
+
+def implementation(snapshot: Snapshot, path: str, line: int, column: int) -> Leads | None:
+    """Every ``forward`` that ran at the module call under the cursor, in whatever instance and trace."""
+    site = call_site_at(snapshot, path, line, column)
+    return None if site is None else Leads(site.name, _forwards(snapshot, site))
+
+
+def unknown_to_python(leads: Leads, document: Document, text_of: Callable[[str], Document | None]) -> Iterator[Target]:
+    """The registrations that a Python server does not find by itself.
+
+    Args:
+        document: holds the module call.
+        text_of: the texts of the files to which ``leads`` lead; None for one that cannot be read.
+    """
+    name = document.lines.slice(leads.name)
+    for target in leads.registrations:
+        text = text_of(target.path)
+        registered = "" if text is None else text.lines.slice(target.span)
+        # ``layer`` stands in ``self.layer = ...``, but not in ``self.add_module("layer", ...)``.
+        if not registered.endswith(f".{name}"):
+            yield target
+
+
+def _forwards(snapshot: Snapshot, site: CallSite) -> tuple[Target, ...]:
+    return _once(forward_target(snapshot, ran) for ran in site.ran)
+
+
+def _registration(snapshot: Snapshot, ran: Ran) -> Target | None:
+    registered = ran.index.modules.get(ran.entry.call.module_path)
+    return None if registered is None else target_of(snapshot, ran.state, place_of_module(registered.module))
+
+
+def _once(targets: Iterable[Target | None]) -> tuple[Target, ...]:
+    """The targets without those that were edited away; one that several traces name once."""
+    return tuple({(target.path, target.span): target for target in targets if target is not None}.values())

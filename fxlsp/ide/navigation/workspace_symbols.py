@@ -1,0 +1,145 @@
+"""Model classes and modules of the whole workspace by name: ``layer1.0.conv1``, ``ResNet.layer1``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from heapq import heapify, heappop
+from typing import Literal
+
+from fxlsp.engine.index.index import Place
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
+from fxlsp.ide.trace_view.module_tree import place_of_module
+from fxlsp.ide.trace_view.outline import outline
+from fxlsp.ide.trace_view.targets import Target, target_of
+from fxlsp.report.graph import Module
+from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.python.class_statements import class_statements
+from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.syntax import span_of
+
+MOST_SYMBOLS = 128
+"""More than anybody reads; what is left out comes with more letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A model class, or a module of a traced model."""
+
+    name: str
+    """``ResNet`` or ``ResNet.layer1.0.conv1``: what is typed is looked for in all of it, by the editor too."""
+    kind: Literal["class", "module"]
+    container: str
+    """The class of a module."""
+    path: str
+    """The file in which it is."""
+    target: Target | None
+    """None for a class of a file that is not open: :func:`class_target` finds it in the file's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What may be found, before anybody has looked where it is."""
+
+    name: str
+    short: str
+    """The name without the model's."""
+    locate: Callable[[], Found | None]
+
+
+def workspace_symbols(snapshot: Snapshot, query: str, most: int = MOST_SYMBOLS) -> list[Found]:
+    """What goes by a name in which the letters of ``query`` follow each other; the best matches first.
+
+    An empty query finds everything, up to the limit.
+    """
+    letters = "".join(query.split()).lower()
+    matches = re.compile("".join(f"[^{re.escape(each)}]*{re.escape(each)}" for each in letters)).match
+    ranked = (
+        (_rank(letters, each), len(each.name), order, each)
+        for order, each in enumerate(_candidates(snapshot))
+        if matches(each.name.lower())
+    )
+    waiting = list(ranked)
+    heapify(waiting)
+    found: list[Found] = []
+    # Some turn out to be no models, or to stand nowhere, only when they are looked at.
+    while waiting and len(found) < most:
+        *_, candidate = heappop(waiting)
+        found += filter(None, [candidate.locate()])
+    return found
+
+
+def class_target(document: Document, qualname: str) -> Target | None:
+    """The class of that name in a text; the last of several, which is the one that Python keeps."""
+    for statement in reversed(class_statements(document.tree.root_node)):
+        if statement.qualname == qualname:
+            name, extent = span_of(statement.name, document.lines), span_of(statement.statement, document.lines)
+            return Target(document.path, name, extent)
+    return None
+
+
+def _rank(letters: str, candidate: _Candidate) -> int:
+    """0 for what is called exactly so, then what ends with it, begins with it, holds it, or only its letters."""
+    name, short = candidate.name.lower(), candidate.short.lower()
+    if letters in (name, short):
+        return 0
+    if name.endswith(f".{letters}"):
+        return 1
+    if name.startswith(letters) or short.startswith(letters):
+        return 2
+    return 3 if letters in name else 4
+
+
+def _candidates(snapshot: Snapshot) -> Iterator[_Candidate]:
+    yield from _open_classes(snapshot)
+    yield from _other_classes(snapshot)
+    yield from _modules(snapshot)
+
+
+def _open_classes(snapshot: Snapshot) -> Iterator[_Candidate]:
+    for path in snapshot.documents:
+        for model in (each.model for each in outline(snapshot, path)):
+            target = Target(path, model.name, model.extent)
+            found = Found(model.qualname, "class", "", path, target)
+            yield _Candidate(model.qualname, model.qualname, partial(_same, found))
+
+
+def _same(found: Found) -> Found:
+    return found
+
+
+def _other_classes(snapshot: Snapshot) -> Iterator[_Candidate]:
+    for path, offers in snapshot.index.files.items():
+        if path in snapshot.documents or is_block(path):
+            continue
+        for definition in offers.definitions:
+            if definition.bases is not None:
+                locate = partial(_other_class, snapshot, Place(path, definition.name))
+                yield _Candidate(definition.name, definition.name, locate)
+
+
+def _other_class(snapshot: Snapshot, place: Place) -> Found | None:
+    """A class of a file that is not open; None if it is no module."""
+    if snapshot.index.kind_of(place) is not Kind.MODULE:
+        return None
+    return Found(place.name, "class", "", place.path, None)
+
+
+def _modules(snapshot: Snapshot) -> Iterator[_Candidate]:
+    """The modules of every traced model; of one that is traced in several ways those of the chosen one first."""
+    known: set[tuple[str, str]] = set()
+    for state in sorted(snapshot.models.values(), key=lambda state: not state.pinned):
+        for module in () if state.report is None else state.report.modules:
+            name = f"{state.key.name}.{module.path}"
+            if module.path and (state.key.file, name) not in known:
+                known.add((state.key.file, name))
+                yield _Candidate(name, module.path, partial(_module, snapshot, state, name, module))
+
+
+def _module(snapshot: Snapshot, state: ModelState, name: str, module: Module) -> Found | None:
+    """A module of a report; None if the line that registered it is not known, or not there any more."""
+    target = target_of(snapshot, state, place_of_module(module))
+    return None if target is None else Found(name, "module", module.type, target.path, target)

@@ -1,0 +1,68 @@
+"""Tables: as aligned text for terminals, plain text and code blocks, or in the markup of those who render it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fxlsp.ide.render.rich_text import RichText, words
+
+LINES = 12
+"""The most lines of a hover: what is longer hides the code."""
+_FEWEST = 4
+"""Lines of a table whatever else is said: heading, two rows and how many are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a table says, before it is known how much of it is shown. Columns that are empty in every row are not."""
+
+    heading: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def lines(self, limit: int | None = LINES) -> list[str]:
+        """The heading and the rows, columns aligned.
+
+        Of more than ``limit`` lines, the last says how many rows are missing. Rows are never cut.
+        """
+        cells = self._cells(limit)
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in cells)
+        return [*("  ".join(row).rstrip() for row in padded), *self._more(cells)]
+
+    def text(self, limit: int | None = LINES) -> RichText:
+        """The lines that :meth:`lines` gives, set so that they keep their columns."""
+        plain = "\n".join(self.lines(limit))
+        cells = self._cells(limit)
+        tabular = "\n".join([_markdown(cells), *(f"\n{more}" for more in self._more(cells))])
+        return RichText(f"```text\n{plain}\n```", plain, tabular)
+
+    def text_beside(self, taken: int) -> RichText:
+        """As much as there is room for in a hover that says ``taken`` other lines."""
+        return self.text(max(LINES - taken, _FEWEST))
+
+    @property
+    def markdown(self) -> str:
+        """All rows, as Markdown has tables."""
+        return _markdown(self._cells(None))
+
+    def _cells(self, limit: int | None) -> list[list[str]]:
+        """What is shown in so many lines, the heading first."""
+        shown = self.rows if limit is None or len(self.rows) < limit else self.rows[: limit - 2]
+        kept = [index for index in range(len(self.heading)) if any(row[index] for row in self.rows)]
+        return [[row[index] for index in kept] for row in (self.heading, *shown)]
+
+    def _more(self, cells: Sequence[Sequence[str]]) -> list[str]:
+        missing = len(self.rows) + 1 - len(cells)
+        return [f"… {missing} more"] if missing else []
+
+
+def table_lines(heading: Sequence[str], rows: Sequence[Sequence[str]], limit: int | None = LINES) -> list[str]:
+    """As :meth:`Table.lines`."""
+    return Table(tuple(heading), tuple(map(tuple, rows))).lines(limit)
+
+
+def _markdown(cells: Sequence[Sequence[str]]) -> str:
+    lines = [[words(cell).markdown for cell in row] for row in cells]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

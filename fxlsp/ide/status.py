@@ -1,0 +1,83 @@
+"""What fxlsp is doing and with what: for whoever wonders, for a report of a bug, and for a status in the editor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fxlsp import __version__
+from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot
+from fxlsp.ide.trace_view.provenance import readable_recipe
+
+
+def information(snapshot: Snapshot, at_rest: bool) -> dict[str, Any]:
+    """The state of a session as JSON.
+
+    Args:
+        at_rest: nothing is traced, or waits for that.
+
+    Returns:
+        ``{"version", "trusted", "atRest", "folders", "models"}``. Of each folder: its path, interpreter and why it was
+        chosen, versions once the interpreter has started, the profile and why, and what is wrong. Of each model: file,
+        name, status, recipe, milliseconds of its last trace, the versions of the open documents that the report is of,
+        and why the newest trace has no graph.
+    """
+    return {
+        "version": __version__,
+        "trusted": snapshot.trusted,
+        "atRest": at_rest,
+        "folders": [_folder(snapshot, each) for each in snapshot.interpreters],
+        "models": [_model(each) for each in snapshot.models.values()],
+    }
+
+
+def information_text(facts: dict[str, Any]) -> str:
+    """The same for people, a line each."""
+    lines = [f"fxlsp {facts['version']}, {'at rest' if facts['atRest'] else 'at work'}"]
+    if not facts["trusted"]:
+        lines.append("this workspace is not trusted: nothing is traced")
+    return "\n".join([*lines, *map(_folder_text, facts["folders"]), *map(_model_text, facts["models"])])
+
+
+def _folder(snapshot: Snapshot, state: InterpreterState) -> dict[str, Any]:
+    policy = snapshot.policies.get(state.folder)
+    return {
+        "folder": state.folder,
+        "interpreter": None if state.interpreter is None else state.interpreter.path,
+        "origin": None if state.interpreter is None else state.interpreter.origin,
+        "python": None if state.environment is None else state.environment.python,
+        "torch": None if state.environment is None else state.environment.torch,
+        "starting": state.busy,
+        "profile": None if policy is None else policy.profile,
+        "profileReason": None if policy is None else policy.reason,
+        "failure": None if state.failure is None else state.failure.message,
+    }
+
+
+def _model(state: ModelState) -> dict[str, Any]:
+    recipe = state.key.recipe if state.report is None else state.report.recipe
+    return {
+        "file": state.key.file,
+        "name": state.key.name,
+        "status": state.status.value if state.covered_by is None else f"covered by {state.covered_by.name}",
+        "recipe": "no recipe" if recipe is None else readable_recipe(recipe),
+        "milliseconds": state.cost_ms,
+        "versions": dict(state.versions),
+        "failure": None if state.failure is None else state.failure.message,
+    }
+
+
+def _model_text(model: dict[str, Any]) -> str:
+    cost = f", {model['milliseconds']:.0f} ms" if model["milliseconds"] else ""
+    failure = f": {model['failure']}" if model["failure"] else ""
+    return f"{model['file']}:{model['name']} is {model['status']}{cost}, {model['recipe']}{failure}"
+
+
+def _folder_text(folder: dict[str, Any]) -> str:
+    return f"folder {folder['folder'] or '(none)'}: {_interpreter_text(folder)}; profile {folder['profile']}"
+
+
+def _interpreter_text(folder: dict[str, Any]) -> str:
+    if folder["failure"] is not None:
+        return str(folder["failure"])
+    versions = f" (Python {folder['python']}, torch {folder['torch']})" if folder["torch"] else ""
+    return f"{folder['interpreter']}{versions}, chosen by {folder['origin']}"
