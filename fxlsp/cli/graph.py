@@ -17,9 +17,9 @@ from fxlsp.cli.jobs import Job, trace_job
 from fxlsp.cli.options import add_project_options
 from fxlsp.cli.pool import pool
 from fxlsp.cli.project import Projects
-from fxlsp.graphview.kept import page_path, write_page
-from fxlsp.graphview.links import EDITORS, link_template
-from fxlsp.graphview.page import page_of_picture
+from fxlsp.graphview.cache import page_path, write_page
+from fxlsp.graphview.editor_links import EDITORS, link_template
+from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
 from fxlsp.graphview.svg import SvgError, require_engine, svg_of_picture
 from fxlsp.report.problems import Failure

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.graphview.boxes import Box, root_box
-from fxlsp.graphview.marks import marked_nodes
+from fxlsp.graphview.problem_marks import marked_nodes
 from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import flops_sum_text, short_count
 from fxlsp.ide.render.shapes import flow_text, output_text

@@ -16,11 +16,11 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.graphview.choice import Choice, choose_graph
-from fxlsp.graphview.kept import page_path, write_page
-from fxlsp.graphview.links import EDITORS
-from fxlsp.graphview.page import page_of_picture
+from fxlsp.graphview.cache import page_path, write_page
+from fxlsp.graphview.editor_links import EDITORS
+from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
+from fxlsp.graphview.selection import Choice, choose_graph
 from fxlsp.ide.model_status import standing_text
 from fxlsp.server.server import Server
 from fxlsp.source.text.documents import uri_of_path

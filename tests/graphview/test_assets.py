@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dev.elkjs import FOLDER, recorded, sha512
 from fxlsp.graphview.assets import elkjs
-from fxlsp.graphview.kept import page_path, write_page
+from fxlsp.graphview.cache import page_path, write_page
 
 
 def test_elkjs_is_the_one_that_was_published() -> None:

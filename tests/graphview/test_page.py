@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dev.chromium import Tab
-from fxlsp.graphview.page import page_of_picture
+from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
 from fxlsp.report.problems import Problem
 from fxlsp.report.report import Report

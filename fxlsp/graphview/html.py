@@ -8,7 +8,7 @@ from string import Template
 from typing import Any
 
 from fxlsp.graphview.assets import DRAWING, asset, elkjs, elkjs_version, page_palette
-from fxlsp.graphview.links import EDITORS
+from fxlsp.graphview.editor_links import EDITORS
 from fxlsp.graphview.picture import Picture
 
 _SCRIPTS = (
@@ -21,7 +21,7 @@ def page_of_picture(picture: Picture, *, link: str = EDITORS["vscode"], depth: i
     """The text of the page.
 
     Args:
-        link: the address that opens a line, by :func:`~fxlsp.graphview.links.link_template`; "" for none.
+        link: the address that opens a line, by :func:`~fxlsp.graphview.editor_links.link_template`; "" for none.
         depth: how far boxes are open at first, 0 for the root alone; None for as far as can be taken in at once.
     """
     return Template(asset("page.html")).substitute(
