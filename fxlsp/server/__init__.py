@@ -1,4 +1,5 @@
-"""The Language Server Protocol: one file for each of its features, thin; what they say is made in ``answers``.
+"""The Language Server Protocol: one file a method, thin; what the answers say is made in :mod:`fxlsp.ide`.
 
-Everything runs on one asyncio loop, and no handler waits for work: each answers from the engine's last snapshot.
+In: messages of an editor. Out: answers from the engine's last snapshot. Everything runs on one asyncio loop, and no
+handler waits for work.
 """

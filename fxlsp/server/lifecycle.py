@@ -8,18 +8,21 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.session.workspace import Change, Workspace
-from fxlsp.server import call_hierarchy, configuration, diagnostics, watched_files
-from fxlsp.server.configuration import Configuration
-from fxlsp.server.diagnostics import Diagnostics
 from fxlsp.server.editor_watch import watch_editor
 from fxlsp.server.log import Announcer, log, log_to_editor
-from fxlsp.server.progress import Progress
-from fxlsp.server.refresh import Refresher
-from fxlsp.server.server import Server
-from fxlsp.server.setting_diagnostics import SettingDiagnostics
-from fxlsp.server.status import StatusFeed
-from fxlsp.server.still_hints import StillHints
-from fxlsp.server.workspace_diagnostics import WorkspaceDiagnostics
+from fxlsp.server.publish import diagnostics
+from fxlsp.server.publish.diagnostics import Diagnostics
+from fxlsp.server.publish.progress import Progress
+from fxlsp.server.publish.refresh import Refresher
+from fxlsp.server.publish.setting_diagnostics import SettingDiagnostics
+from fxlsp.server.publish.status import StatusFeed
+from fxlsp.server.publish.steady_hints import StillHints
+from fxlsp.server.publish.workspace_diagnostics import WorkspaceDiagnostics
+from fxlsp.server.requests import call_hierarchy
+from fxlsp.server.session import configuration
+from fxlsp.server.session.configuration import Configuration
+from fxlsp.server.session.server import Server
+from fxlsp.server.sync import watched_files
 from fxlsp.source.text.documents import path_of_uri
 
 

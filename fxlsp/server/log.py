@@ -10,7 +10,7 @@ from lsprotocol import types
 from fxlsp.engine.session.workspace import Change
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import InterpreterState, Snapshot
-from fxlsp.server.server import Server
+from fxlsp.server.session.server import Server
 
 _LEVELS = (
     (logging.ERROR, types.MessageType.Error),

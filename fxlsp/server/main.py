@@ -9,28 +9,22 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
-from fxlsp.server import (
+from fxlsp.server import lifecycle, transport
+from fxlsp.server.commands import copy as copying
+from fxlsp.server.commands import graph, information, instances, recipes, trust_and_retrace
+from fxlsp.server.publish import progress
+from fxlsp.server.requests import (
     code_action,
     code_lens,
-    commands,
-    copying,
     definition,
     document_symbol,
-    graph,
     hover,
-    information,
     inlay_hint,
-    instances,
-    lifecycle,
-    notebook_sync,
-    progress,
-    recipes,
-    text_sync,
-    transport,
-    watched_files,
     workspace_symbol,
 )
-from fxlsp.server.server import Server
+from fxlsp.server.session.server import Server
+from fxlsp.server.sync import notebook, watched_files
+from fxlsp.server.sync import text as text_sync
 
 _SWITCH_SECONDS = 0.0005
 """A tenth of Python's own: while threads read and parse, the loop waits that long each time it wants to go on."""
@@ -39,9 +33,9 @@ _FEATURES = (
     *(
         lifecycle,
         text_sync,
-        notebook_sync,
+        notebook,
         watched_files,
-        commands,
+        trust_and_retrace,
         recipes,
         instances,
         graph,

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from pygls.io_ import run_async, run_websocket
 
-from fxlsp.server.server import Server
+from fxlsp.server.session.server import Server
 
 _FLUSH_SECONDS = 1.0
 _AT_ONCE = 2**16

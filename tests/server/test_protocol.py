@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from fxlsp.server.main import make_server
-from fxlsp.server.server import Server
+from fxlsp.server.session.server import Server
 
 URI = "file:///project/net.py"
 PATH = "/project/net.py"

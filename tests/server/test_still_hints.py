@@ -10,8 +10,8 @@ import pytest
 from fxlsp.engine.session.workspace import Change
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint
-from fxlsp.server import still_hints
-from fxlsp.server.still_hints import StillHints
+from fxlsp.server.publish import steady_hints
+from fxlsp.server.publish.steady_hints import StillHints
 from fxlsp.source.text.documents import Document
 from tests.server.conftest import Start
 from tests.server.test_features import NET
@@ -42,7 +42,7 @@ class Session:
 
 @pytest.fixture
 async def session(monkeypatch: pytest.MonkeyPatch) -> Session:
-    monkeypatch.setattr(still_hints, "REST", 0.05)
+    monkeypatch.setattr(steady_hints, "REST", 0.05)
     return Session()
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from fxlsp.server.text_sync import edits_of
+from fxlsp.server.sync.text import edits_of
 from fxlsp.source.text.positions import Encoding, LineIndex
 
 _UNITS: dict[Encoding, tuple[str, int]] = {

@@ -1,0 +1,57 @@
+"""Commands that return what a hover says as text to copy: shapes as a comment, and the table with all its rows.
+
+Each takes the URI of a document, and line and character of a position in it as the protocol counts them. The answer is
+``{"text"}``, null where there is nothing. No request reaches an editor's clipboard: it copies the text itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lsprotocol import types
+
+from fxlsp.ide.hover.hover import hover
+from fxlsp.ide.hover.text import HoverText
+from fxlsp.server.commands.ask_user import say, warn
+from fxlsp.server.session.server import Server
+
+COPY_COMMENT = "fxlsp.copyComment"
+COPY_TABLE = "fxlsp.copyTable"
+
+
+def register(server: Server) -> None:
+    @server.command(COPY_COMMENT)
+    def copy_comment(*arguments: Any) -> dict[str, str] | None:
+        found = _hover(server, COPY_COMMENT, arguments)
+        return None if found is None else _answer(server, found.comment, "No shapes are known here.")
+
+    @server.command(COPY_TABLE)
+    def copy_table(*arguments: Any) -> dict[str, str] | None:
+        found = _hover(server, COPY_TABLE, arguments)
+        table = None if found is None or found.table is None else found.table.markdown
+        return None if found is None else _answer(server, table, "The hover has no table here.")
+
+
+def _answer(server: Server, text: str | None, nothing: str) -> dict[str, str] | None:
+    if text is None:
+        say(server, nothing)
+        return None
+    return {"text": text}
+
+
+def _hover(server: Server, command: str, arguments: Sequence[Any]) -> HoverText | None:
+    """What is known about the place that the arguments name; the user is told where nothing is."""
+    match arguments:
+        case [str(uri), int(line), int(character), *_]:
+            snapshot, sheet = server.open_sheet(uri)
+        case _:
+            warn(server, f"{command} takes the URI of a document, a line and a character, both from 0.")
+            return None
+    if sheet is None:
+        warn(server, f"{command}: {uri} is not open.")
+        return None
+    found = hover(snapshot, sheet.path, *sheet.place(types.Position(line=line, character=character)))
+    if found is None:
+        say(server, "No shapes are known here.")
+    return found

@@ -1,0 +1,118 @@
+"""``fxlsp.showGraph``: writes the graph of a model as a page, and asks the editor to show it.
+
+Its arguments are the URI of a document, the name of a model in it or null, and an object of what to show first:
+``node``, the name of one, or ``position``. With ``"show": false`` in it the page is only written, for an editor that
+has a view of its own, and with ``"quiet": true`` nothing is said where there is no graph. The answer is
+``{"path", "uri", "model", "node", "modulePath"}``, null where there is no graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from fxlsp.graphview.cache import page_path, write_page
+from fxlsp.graphview.editor_links import EDITORS
+from fxlsp.graphview.html import page_of_picture
+from fxlsp.graphview.picture import picture_of
+from fxlsp.graphview.selection import Choice, choose_graph
+from fxlsp.ide.model_status import standing_text
+from fxlsp.server.session.server import Server
+from fxlsp.source.text.documents import uri_of_path
+
+SHOW = "fxlsp.showGraph"
+
+
+def register(server: Server) -> None:
+    @server.command(SHOW)
+    async def show_graph(*arguments: Any) -> dict[str, Any] | None:
+        uri, name, *rest = (*arguments, None, None)[: max(len(arguments), 2)]
+        options = _as_dict(rest[0]) if rest else {}
+        path = server.path_of(uri) if uri else None
+        choice = None if path is None else _chosen(server, uri, name, options)
+        if path is None or choice is None:
+            if not options.get("quiet"):
+                _say(server, types.MessageType.Info, _why_none(server, path, name))
+            return None
+        try:
+            page = await asyncio.get_running_loop().run_in_executor(None, _write, choice)
+        except OSError as error:
+            _say(server, types.MessageType.Warning, f"The graph could not be written: {error}")
+            return None
+        if options.get("show", True):
+            await _show(server, page, choice.fragment)
+        return {
+            "path": page,
+            "uri": _address(page, choice.fragment),
+            "model": choice.state.key.name,
+            "node": choice.node,
+            "modulePath": choice.path,
+        }
+
+
+def _as_dict(options: Any) -> dict[str, Any]:
+    """pygls makes objects with attributes of what has no type in the protocol."""
+    if hasattr(options, "_asdict"):
+        return {
+            name: _as_dict(value) if hasattr(value, "_asdict") else value for name, value in options._asdict().items()
+        }
+    return options if isinstance(options, dict) else {}
+
+
+def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any]) -> Choice | None:
+    snapshot, sheet = server.open_sheet(uri)
+    position, place = options.get("position"), None
+    if position and sheet is not None:
+        place = sheet.place(types.Position(line=int(position["line"]), character=int(position["character"])))
+    choice = choose_graph(snapshot, server.path_of(uri), name, place)
+    node = options.get("node")
+    return replace(choice, node=str(node), path=None) if choice is not None and node else choice
+
+
+def _write(choice: Choice) -> str:
+    """Not on the server's loop: a page of 2,000 nodes takes a tenth of a second, and the disk its time.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    picture = picture_of(choice.report, choice.moved)
+    # The folder is known to whoever has the file open.
+    picture["title"] = f"{os.path.basename(choice.state.key.file)}:{choice.state.key.name}"
+    if choice.is_stale:
+        picture["facts"].append("of an earlier text")
+    path = page_path(choice.state.key.file, choice.state.key.name)
+    write_page(path, page_of_picture(picture, link=EDITORS["vscode"]))
+    return str(path)
+
+
+def _address(page: str, fragment: str) -> str:
+    return uri_of_path(page) + (f"#{fragment}" if fragment else "")
+
+
+async def _show(server: Server, page: str, fragment: str) -> None:
+    """By the editor, else by a message that says where it is."""
+    if server.support.shows_documents:
+        params = types.ShowDocumentParams(uri=_address(page, fragment), external=True)
+        try:
+            if (await server.window_show_document_async(params)).success:
+                return
+        except JsonRpcException:
+            pass  # What follows is for whoever says that they can and then cannot.
+    _say(server, types.MessageType.Info, f"The graph is in {page}")
+
+
+def _why_none(server: Server, path: str | None, name: str | None) -> str:
+    if path is None:
+        return "There is no graph to show: open a file with a model in it."
+    if name is None:
+        return "No model of this file has a graph yet."
+    return f"There is no graph of {name}: {standing_text(server.engine.snapshot, path, name)}"
+
+
+def _say(server: Server, kind: types.MessageType, message: str) -> None:
+    server.window_show_message(types.ShowMessageParams(type=kind, message=message))

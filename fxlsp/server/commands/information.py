@@ -1,0 +1,19 @@
+"""``fxlsp.information``: what the server is doing and with what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fxlsp.ide.status import information, information_text
+from fxlsp.server.session.server import Server
+
+INFORMATION = "fxlsp.information"
+
+
+def register(server: Server) -> None:
+    @server.command(INFORMATION)
+    def tell(*_: str) -> dict[str, Any]:
+        """As data, and as ``text`` for people."""
+        is_holding = server.still_hints is not None and server.still_hints.is_waiting
+        facts = information(server.engine.snapshot, server.engine.at_rest and not is_holding)
+        return {**facts, "text": information_text(facts)}

@@ -1,0 +1,132 @@
+"""Problems as LSP diagnostics: pushed with the document's version, or pulled by editors that can. Never both."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lsprotocol import types
+
+from fxlsp.engine.session.workspace import Change
+from fxlsp.ide.problems import FileProblem
+from fxlsp.server.publish.diagnostic import to_diagnostic
+from fxlsp.server.publish.problem_feed import ProblemFeed
+from fxlsp.server.publish.refresh import Refresher
+from fxlsp.server.session.server import Server
+from fxlsp.server.session.text_documents import Sheet, sheets_of
+from fxlsp.source.text.documents import path_of_uri
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the editor was told last about one file or cell."""
+
+    version: int | None
+    diagnostics: list[types.Diagnostic]
+
+
+class Diagnostics:
+    """Keeps the editor's problems of the open documents as they are."""
+
+    def __init__(self, server: Server, refresher: Refresher) -> None:
+        self._server = server
+        self._refresher = refresher
+        self._feed = ProblemFeed(self._rested)
+        self._paths: set[str] = set()
+        self._told: dict[str, Told] = {}
+        """By URI."""
+
+    def update(self, change: Change) -> None:
+        """Follows a change of the session."""
+        documents = self._server.engine.snapshot.documents
+        sheets = {path: sheets_of(document, self._server.encoding) for path, document in documents.items()}
+        for uri in self._told.keys() - {sheet.uri for each in sheets.values() for sheet in each}:
+            self._close(uri)
+        for path in self._paths - documents.keys():
+            self._feed.forget(path)
+        self._paths = set(documents)
+        # An editor that pulls does so after each edit of its own accord.
+        if self._server.support.pulls_problems and change.cause == "edit":
+            return
+        changed = [path for path in documents if self._tell(path, sheets[path])]
+        if changed and self._server.support.pulls_problems:
+            self._refresher.diagnostics()
+
+    def saved(self, path: str) -> None:
+        """The user rests."""
+        self._feed.rest(path)
+
+    def current(self, sheet: Sheet) -> list[types.Diagnostic]:
+        """What there is to tell about a file or cell now."""
+        return self._shown(sheet, self._feed.problems(self._server.engine.snapshot, sheet.path))
+
+    def _shown(self, sheet: Sheet, problems: Iterable[FileProblem]) -> list[types.Diagnostic]:
+        snapshot = self._server.engine.snapshot
+        here = (problem for problem in problems if sheet.shows(problem.span.line))
+        return [to_diagnostic(self._server, snapshot, sheet, problem) for problem in here]
+
+    def _rested(self, path: str) -> None:
+        document = self._server.engine.snapshot.documents.get(path)
+        sheets = [] if document is None else sheets_of(document, self._server.encoding)
+        if self._tell(path, sheets) and self._server.support.pulls_problems:
+            self._refresher.diagnostics()
+
+    def _tell(self, path: str, sheets: Sequence[Sheet]) -> bool:
+        """Tells the problems of a document to an editor that does not pull; whether they differ from those before."""
+        problems = self._feed.problems(self._server.engine.snapshot, path) if sheets else []
+        news = [self._tell_of(sheet, self._shown(sheet, problems)) for sheet in sheets]
+        return any(news)
+
+    def _tell_of(self, sheet: Sheet, diagnostics: list[types.Diagnostic]) -> bool:
+        before = self._told.get(sheet.uri, Told(None, []))
+        self._told[sheet.uri] = Told(sheet.version, diagnostics)
+        is_new = diagnostics != before.diagnostics
+        # Of the same problems the version is new: an editor may drop those of an old one.
+        if is_new or (diagnostics and sheet.version != before.version):
+            self._send(sheet.uri, sheet.version, diagnostics)
+        return is_new
+
+    def _close(self, uri: str) -> None:
+        told = self._told.pop(uri)
+        if told.diagnostics:
+            self._send(uri, None, [])
+
+    def _send(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
+        if not self._server.support.pulls_problems:
+            params = types.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=diagnostics)
+            self._server.text_document_publish_diagnostics(params)
+
+
+def register_pull(server: Server, diagnostics: Diagnostics) -> None:
+    """Answers ``textDocument/diagnostic``; registered only for editors that pull."""
+    options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier=server.name)
+
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
+    def document_diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        _, sheet = server.open_sheet(params.text_document.uri)
+        items = diagnostics.current(sheet) if sheet is not None else []
+        result_id = _result_id(items)
+        if result_id == params.previous_result_id:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
+        return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
+
+
+def register_save(server: Server, diagnostics: Diagnostics) -> None:
+    """Lets ``textDocument/didSave``, and that of a notebook, count as rest."""
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        saved(server.path_of(params.text_document.uri))
+
+    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
+    def did_save_notebook(params: types.DidSaveNotebookDocumentParams) -> None:
+        saved(path_of_uri(params.notebook_document.uri))
+
+    def saved(path: str) -> None:
+        server.engine.saved(path)
+        diagnostics.saved(path)
+
+
+def _result_id(items: list[types.Diagnostic]) -> str:
+    return hashlib.sha256(repr(items).encode("utf-8", "surrogatepass")).hexdigest()[:16]

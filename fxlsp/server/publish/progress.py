@@ -1,0 +1,86 @@
+"""Shows what takes more than half a second as progress: importing torch, and long traces."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.state.snapshot import Snapshot, Status
+from fxlsp.server.session.server import Server
+
+PATIENCE = 0.5
+"""Seconds after which work is shown."""
+
+
+def register(server: Server) -> None:
+    @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+    def cancel(_: types.WorkDoneProgressCancelParams) -> None:
+        """One display shows all that is under way, so its end is wanted of all."""
+        server.engine.stop()
+
+
+class Progress:
+    """One progress display while anything is under way."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._numbers = itertools.count(1)
+        self._display: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+
+    def update(self, _: Change) -> None:
+        """Follows a change of the session."""
+        self._news.set()
+        if self._server.support.progress and self._display is None and work_text(self._server.engine.snapshot):
+            self._display = asyncio.ensure_future(self._show())
+            self._display.add_done_callback(self._ended)
+
+    def _ended(self, _: asyncio.Task[None]) -> None:
+        self._display = None
+
+    async def _show(self) -> None:
+        await asyncio.sleep(PATIENCE)
+        text = self._work()
+        if text is None:
+            return
+        token = f"fxlsp-{next(self._numbers)}"
+        create = types.WorkDoneProgressCreateParams(token=token)
+        try:
+            await self._server.window_work_done_progress_create_async(create)
+        except JsonRpcException:
+            return
+        self._send(token, types.WorkDoneProgressBegin(title="fxlsp", message=text, cancellable=True))
+        while (present := await self._next()) is not None:
+            if present != text:
+                self._send(token, types.WorkDoneProgressReport(message=present))
+            text = present
+        self._send(token, types.WorkDoneProgressEnd())
+
+    async def _next(self) -> str | None:
+        self._news.clear()
+        if self._work() is not None:
+            await self._news.wait()
+        return self._work()
+
+    def _work(self) -> str | None:
+        return work_text(self._server.engine.snapshot)
+
+    def _send(
+        self,
+        token: str,
+        value: types.WorkDoneProgressBegin | types.WorkDoneProgressReport | types.WorkDoneProgressEnd,
+    ) -> None:
+        self._server.progress(types.ProgressParams(token=token, value=value))
+
+
+def work_text(snapshot: Snapshot) -> str | None:
+    """What is under way, None if nothing is."""
+    running = [state.key.name for state in snapshot.models.values() if state.status is Status.RUNNING]
+    if running:
+        return f"tracing {', '.join(dict.fromkeys(running))}"
+    starting = [state.interpreter for state in snapshot.interpreters if state.busy and state.interpreter is not None]
+    return f"starting {starting[0].path}" if starting else None

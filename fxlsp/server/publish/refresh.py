@@ -1,0 +1,90 @@
+"""Asks the editor to ask again: for lenses, hints, and problems that it pulls.
+
+Each kind has one request under way at most; what happens meanwhile leads to one more after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from pygls.exceptions import JsonRpcException
+
+from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.server.session.server import Server
+
+Ask = Callable[[None], Awaitable[None]]
+
+
+class Refresher:
+    """Knows what lenses and hints were made of when the editor was last told to ask for them."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._lenses = _Repeated(server.workspace_code_lens_refresh_async)
+        self._hints = _Repeated(server.workspace_inlay_hint_refresh_async)
+        self._diagnostics = _Repeated(server.workspace_diagnostic_refresh_async)
+        self._made_of: tuple[Sequence[object], Sequence[object]] = ((), ())
+
+    def update(self, _: Change) -> None:
+        """Follows a change of the session. Edits alone need no request: the editor asks after its own edits."""
+        snapshot = self._server.engine.snapshot
+        reports, standing = _reports(snapshot), _standing(snapshot)
+        old_reports, old_standing = self._made_of
+        self._made_of = (reports, standing)
+        new_reports = not _same(reports, old_reports)
+        if self._server.support.hint_refresh and new_reports:
+            self._hints.ask()
+        if self._server.support.lens_refresh and (new_reports or not _same(standing, old_standing)):
+            self._lenses.ask()
+
+    def diagnostics(self) -> None:
+        self._diagnostics.ask()
+
+    def hints(self) -> None:
+        self._hints.ask()
+
+
+class _Repeated:
+    """A request that is not sent again before it is answered."""
+
+    def __init__(self, send: Ask) -> None:
+        self._send = send
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+
+    def ask(self) -> None:
+        if self._task is not None and not self._task.done():
+            self._again = True
+        else:
+            self._task = asyncio.ensure_future(self._run())
+
+    async def _run(self) -> None:
+        self._again = True
+        while self._again:
+            self._again = False
+            try:
+                await self._send(None)
+            except JsonRpcException:
+                return
+
+
+def _reports(snapshot: Snapshot) -> list[object]:
+    """What hints are made of, and the texts of lenses."""
+    hints = snapshot.hints.values()
+    return [*hints, *snapshot.instances.values(), *(state.report for state in snapshot.models.values())]
+
+
+def _standing(snapshot: Snapshot) -> list[object]:
+    """What else decides the texts of lenses."""
+    parts: list[object] = [snapshot.trusted, *(each.failure for each in snapshot.interpreters)]
+    for state in snapshot.models.values():
+        # The key changes with the recipe, and what is found with what there is to choose.
+        parts += (state.key, state.found, state.pinned, state.failure, state.report is None and state.busy)
+    return parts
+
+
+def _same(one: Sequence[object], other: Sequence[object]) -> bool:
+    """The very same objects: reports are too large to be compared by content."""
+    return len(one) == len(other) and all(mine is theirs for mine, theirs in zip(one, other, strict=True))

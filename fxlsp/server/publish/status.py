@@ -1,0 +1,71 @@
+"""``fxlsp/status``: how the session stands, for an editor that shows it.
+
+Sent whenever it changes, to editors that announce the experimental capability ``fxlspStatus``. Others have the progress
+display and the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot, Status
+from fxlsp.ide.trace_view.provenance import is_stale
+from fxlsp.server.session.server import Server
+
+STATUS = "fxlsp/status"
+
+
+class StatusFeed:
+    """Tells the editor how the session stands, each state once."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._told: dict[str, Any] = {}
+
+    def update(self, _: Change) -> None:
+        """Follows a change of the session."""
+        status = status_of(self._server.engine.snapshot)
+        if self._server.support.shows_status and status != self._told:
+            self._told = status
+            self._server.protocol.notify(STATUS, status)
+
+
+def status_of(snapshot: Snapshot) -> dict[str, Any]:
+    """``{"trusted", "interpreters", "tracing", "stale"}``.
+
+    ``tracing`` names the models whose trace waits or runs, ``stale`` those whose answers are of an earlier text while
+    none does. Of each interpreter: its folder, path, why it was chosen, versions once it has started, whether it is
+    being started, and why it cannot trace.
+    """
+    states = snapshot.models.values()
+    return {
+        "trusted": snapshot.trusted,
+        "interpreters": [_interpreter(each) for each in snapshot.interpreters],
+        "tracing": _names(state for state in states if state.busy),
+        "stale": _names(state for state in states if _is_left_behind(state)),
+    }
+
+
+def _is_left_behind(state: ModelState) -> bool:
+    """Something of an earlier text is shown, and nothing is under way that would change that."""
+    shows_nothing = state.report is None or state.status is Status.UNKNOWN
+    return not shows_nothing and is_stale(state) and not state.busy
+
+
+def _names(states: Iterable[ModelState]) -> list[str]:
+    return sorted({state.key.name for state in states})
+
+
+def _interpreter(state: InterpreterState) -> dict[str, Any]:
+    interpreter, environment = state.interpreter, state.environment
+    return {
+        "folder": state.folder,
+        "path": None if interpreter is None else interpreter.path,
+        "origin": None if interpreter is None else interpreter.origin,
+        "python": None if environment is None else environment.python,
+        "torch": None if environment is None else environment.torch,
+        "starting": state.busy,
+        "failure": None if state.failure is None else state.failure.message,
+    }

@@ -1,0 +1,43 @@
+"""The problems of files that are not open, pushed: an editor that pulls asks for those of open ones alone."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from fxlsp.engine.session.workspace import Change
+from fxlsp.ide.problems import problems
+from fxlsp.server.publish.diagnostic import to_diagnostic
+from fxlsp.server.session.server import Server
+from fxlsp.server.session.text_documents import sheet_at
+from fxlsp.source.text.documents import Document, uri_of_path
+
+
+class WorkspaceDiagnostics:
+    """Keeps the editor's problems of the files in the background as they are."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._told: dict[str, list[types.Diagnostic]] = {}
+        """Of each file of which there was something to tell."""
+
+    def update(self, change: Change) -> None:
+        """Follows a change of the session. To be told before what tells the problems of open documents."""
+        background = self._server.engine.snapshot.background
+        for path in self._told.keys() - background.keys():
+            self._tell(path, [])
+        # What is typed elsewhere changes nothing here before it is traced.
+        paths = background.keys() if change.cause == "session" else background.keys() & change.paths
+        for path in paths:
+            self._tell(path, self._diagnostics(background[path]))
+
+    def _diagnostics(self, document: Document) -> list[types.Diagnostic]:
+        server, snapshot = self._server, self._server.engine.snapshot
+        sheet = sheet_at(document, 1, server.encoding)
+        return [to_diagnostic(server, snapshot, sheet, problem) for problem in problems(snapshot, document.path)]
+
+    def _tell(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
+        if diagnostics != self._told.pop(path, []):
+            params = types.PublishDiagnosticsParams(uri=uri_of_path(path), diagnostics=diagnostics)
+            self._server.text_document_publish_diagnostics(params)
+        if diagnostics:
+            self._told[path] = diagnostics

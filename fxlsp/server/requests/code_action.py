@@ -1,0 +1,94 @@
+"""``textDocument/codeAction``: quick fixes, and shapes as a comment.
+
+That comment can be written at nearly every place. It is offered to who asks for actions, not to editors that show by a
+light bulb where there are some.
+
+An action comes with its edit. That there is a fix is known only once the edit is: an editor that asked for it later
+would save nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lsprotocol import types
+
+from fxlsp.ide.fixes.fix import Edit, Fix
+from fxlsp.ide.fixes.registry import offers
+from fxlsp.ide.hover.shape_comment import shape_comment
+from fxlsp.server.publish.diagnostic import to_diagnostic
+from fxlsp.server.session.server import Server
+from fxlsp.server.session.text_documents import Sheet, sheet_at
+from fxlsp.source.text.documents import Document
+
+_FIX, _COMMENT = types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite
+_OPTIONS = types.CodeActionOptions(code_action_kinds=[_FIX, _COMMENT])
+
+
+def register(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _OPTIONS)
+    def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
+        snapshot, sheet = server.open_sheet(params.text_document.uri)
+        if sheet is None or not server.support.code_actions:
+            return []
+        selected = sheet.span(params.range)
+        comment = shape_comment(snapshot, sheet.path, selected) if _asks_for_comments(params) else None
+        comments = [] if comment is None else [_to_action(server, sheet, comment, _COMMENT)]
+        if not _asks_for(params.context, _FIX):
+            return comments
+        # Some editors name all problems of the line, wherever on it the cursor is.
+        named = {(str(each.code), sheet.span(each.range)) for each in params.context.diagnostics}
+        fixes = [
+            _to_action(server, sheet, offer.fix, _FIX, [to_diagnostic(server, snapshot, sheet, offer.problem)])
+            for offer in offers(snapshot, sheet.path, selected, named)
+        ]
+        return [*fixes, *comments]
+
+
+def _to_action(
+    server: Server, sheet: Sheet, fix: Fix, kind: types.CodeActionKind, mended: list[types.Diagnostic] | None = None
+) -> types.CodeAction:
+    return types.CodeAction(
+        title=fix.title,
+        kind=kind,
+        diagnostics=mended,
+        is_preferred=(fix.preferred or None) if server.support.preferred_actions else None,
+        edit=to_workspace_edit(server, sheet.document, fix.edits),
+    )
+
+
+def _asks_for(context: types.CodeActionContext, kind: types.CodeActionKind) -> bool:
+    """Whether the editor wants such actions; a kind stands for those below it, the empty one for all."""
+    return context.only is None or any(f"{kind.value}.".startswith(f"{each}." if each else "") for each in context.only)
+
+
+def _asks_for_comments(params: types.CodeActionParams) -> bool:
+    """Whether the user does: by the kind, by selecting something, or by asking what can be done here.
+
+    The range of a problem is no selection: editors that show fixes beside it name it so.
+    """
+    context = params.context
+    if context.only is not None or context.trigger_kind == types.CodeActionTriggerKind.Invoked:
+        return _asks_for(context, _COMMENT)
+    problems = [each.range for each in context.diagnostics]
+    return params.range.start != params.range.end and params.range not in problems
+
+
+def to_workspace_edit(server: Server, document: Document, changes: Iterable[Edit]) -> types.WorkspaceEdit:
+    """Edits of one document, for its present version where the editor can say so."""
+    edits: dict[str, list[types.TextEdit]] = {}
+    sheets: dict[str, Sheet] = {}
+    for change in changes:
+        sheet = sheet_at(document, change.span.line, server.encoding)
+        sheets[sheet.uri] = sheet
+        edits.setdefault(sheet.uri, []).append(types.TextEdit(sheet.range(change.span), change.new_text))
+    if not server.support.versioned_edits:
+        return types.WorkspaceEdit(changes=edits)
+    return types.WorkspaceEdit(
+        document_changes=[
+            types.TextDocumentEdit(
+                types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=sheets[uri].version), each
+            )
+            for uri, each in edits.items()
+        ]
+    )

@@ -1,0 +1,58 @@
+"""``textDocument/codeLens`` and ``codeLens/resolve``.
+
+A lens comes with its text: it is known already, and an editor that had to ask for it would show a gap meanwhile.
+Resolving brings an old lens up to date.
+"""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from fxlsp.ide.lenses import Action, Lens, lenses
+from fxlsp.server.commands.graph import SHOW
+from fxlsp.server.commands.instances import CHOOSE_INSTANCE
+from fxlsp.server.commands.recipes import CHOOSE
+from fxlsp.server.commands.trust_and_retrace import RETRACE, TRUST
+from fxlsp.server.session.server import Server
+
+_COMMANDS: dict[Action, str] = {
+    "retrace": RETRACE,
+    "trust": TRUST,
+    "choose": CHOOSE,
+    "instance": CHOOSE_INSTANCE,
+    "graph": SHOW,
+}
+
+
+def register(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        snapshot, sheet = server.open_sheet(params.text_document.uri)
+        if sheet is None:
+            return []
+        return [
+            types.CodeLens(
+                range=sheet.range(lens.span),
+                command=_command(lens, sheet.uri),
+                data={"uri": sheet.uri, "name": lens.name, "place": lens.place},
+            )
+            for lens in lenses(snapshot, sheet.path)
+            if sheet.shows(lens.span.line)
+        ]
+
+    @server.feature(types.CODE_LENS_RESOLVE)
+    def resolve(lens: types.CodeLens) -> types.CodeLens:
+        data = lens.data if isinstance(lens.data, dict) else {}
+        snapshot, sheet = server.open_sheet(str(data.get("uri", "")))
+        for present in lenses(snapshot, sheet.path) if sheet is not None else ():
+            if (present.name, present.place) == (data.get("name"), data.get("place")):
+                lens.command = _command(present, str(data["uri"]))
+        # A lens without a command stays unresolved for ever in some editors.
+        lens.command = lens.command or types.Command(title="not traced yet", command="")
+        return lens
+
+
+def _command(lens: Lens, uri: str) -> types.Command:
+    about_the_model = lens.action in ("choose", "instance", "graph")
+    arguments = [uri, lens.name] if about_the_model else [uri]
+    return types.Command(title=lens.text, command=_COMMANDS[lens.action], arguments=arguments)

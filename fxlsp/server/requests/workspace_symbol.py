@@ -1,0 +1,75 @@
+"""``workspace/symbol`` and ``workspaceSymbol/resolve``: model classes, and modules by their paths."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from lsprotocol import types
+
+from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.ide.navigation.workspace_symbols import Found, class_target, workspace_symbols
+from fxlsp.ide.trace_view.targets import Target
+from fxlsp.server.requests.document_symbol import KINDS
+from fxlsp.server.session.server import Server
+from fxlsp.server.session.target_locations import Texts, read_texts
+from fxlsp.source.text.documents import uri_of_path
+
+
+def register(server: Server) -> None:
+    @server.feature(types.WORKSPACE_SYMBOL)
+    async def workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        snapshot = server.engine.snapshot
+        found = workspace_symbols(snapshot, params.query)
+        # To find a class its file is read and parsed: editors that ask for that later get the list sooner.
+        lookups = [] if server.support.resolves_symbol_places else [each for each in found if each.target is None]
+        targets = await _class_targets(server.disk, lookups)
+        known = [targets.get((each.path, each.name), each.target) for each in found]
+        paths = {each.path for each in known if each is not None}
+        texts = await read_texts(snapshot, server.disk, paths, server.encoding)
+        made = [_symbol(server, each, target, texts) for each, target in zip(found, known, strict=True)]
+        return [symbol for symbol in made if symbol is not None]
+
+    @server.feature(types.WORKSPACE_SYMBOL_RESOLVE)
+    async def resolve(symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
+        if isinstance(symbol.location, types.Location):
+            return symbol
+        path = server.path_of(symbol.location.uri)
+        snapshot = server.engine.snapshot
+        document = snapshot.documents.get(path) or await asyncio.to_thread(server.disk.read, path)
+        target = None if document is None else class_target(document, symbol.name)
+        texts = await read_texts(snapshot, server.disk, [path], server.encoding)
+        location = None if target is None else texts.location(target)
+        # The file without the class, if that is gone meanwhile.
+        start = types.Position(line=0, character=0)
+        symbol.location = location or types.Location(symbol.location.uri, types.Range(start=start, end=start))
+        return symbol
+
+
+def _symbol(server: Server, found: Found, target: Target | None, texts: Texts) -> types.WorkspaceSymbol | None:
+    """The symbol with its place, or with its file alone for an editor that asks for the place when it is needed."""
+    location: types.Location | types.LocationUriOnly | None = None
+    if target is not None:
+        location = texts.location(target)
+    elif server.support.resolves_symbol_places:
+        location = types.LocationUriOnly(uri=uri_of_path(found.path))
+    if location is None:
+        return None
+    return types.WorkspaceSymbol(
+        name=found.name, kind=KINDS[found.kind], location=location, container_name=found.container or None
+    )
+
+
+async def _class_targets(disk: DiskTexts, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
+    return await asyncio.to_thread(_look_for, disk, classes) if classes else {}
+
+
+def _look_for(disk: DiskTexts, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
+    """The place of each of these classes that is still in its file, by file and name."""
+    targets: dict[tuple[str, str], Target] = {}
+    for each in classes:
+        document = disk.read(each.path)
+        target = None if document is None else class_target(document, each.name)
+        if target is not None:
+            targets[each.path, each.name] = target
+    return targets

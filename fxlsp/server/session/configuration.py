@@ -1,0 +1,103 @@
+"""The settings of the editor: initialization options, then ``workspace/configuration``, key by key."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from fxlsp.engine.state.folders import Client
+from fxlsp.server.session.server import Server
+from fxlsp.source.text.documents import path_of_uri
+
+SECTION = "fxlsp"
+
+
+class Configuration:
+    """What the editor has said so far."""
+
+    def __init__(self, server: Server, options: Mapping[str, Any]) -> None:
+        self._server = server
+        self._options = {key: value for key, value in options.items() if key != "interpreter"}
+        self._interpreter = options.get("interpreter")
+        self.client = self._overlaid({})
+        """For the engine: the options, overlaid with the settings."""
+
+    async def read(self) -> None:
+        """Asks the editor for its settings, if it can be asked."""
+        if await self._ask():
+            self._server.engine.configure(self.client)
+
+    async def follow_folders(self) -> None:
+        """Takes the workspace folders as they are now, and first what is set for each: nothing is to be traced by an
+        interpreter that another one replaces."""
+        await self._ask()
+        folders = [path_of_uri(folder.uri) for folder in self._server.workspace.folders.values()]
+        self._server.engine.configure(self.client, folders)
+
+    def take(self, settings: object) -> None:
+        """Uses what the editor says."""
+        if self._put(settings, {}):
+            self._server.engine.configure(self.client)
+
+    async def _ask(self) -> bool:
+        """Whether there is an answer."""
+        if not self._server.support.configuration:
+            return False
+        uris = [folder.uri for folder in self._server.workspace.folders.values()]
+        items = [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in (None, *uris)]
+        try:
+            answers = await self._server.workspace_configuration_async(types.ConfigurationParams(items=items))
+        except JsonRpcException:
+            return False
+        return bool(answers) and self._put(answers[0], dict(zip(uris, answers[1:], strict=False)))
+
+    def _put(self, settings: object, of_folders: Mapping[str, object]) -> bool:
+        if not isinstance(settings, Mapping):
+            return False
+        folders = {
+            path_of_uri(uri): self._overlaid(each) for uri, each in of_folders.items() if isinstance(each, Mapping)
+        }
+        self.client = replace(self._overlaid(settings), folders=folders)
+        return True
+
+    def _overlaid(self, settings: Mapping[str, Any]) -> Client:
+        given = merged(self._options, settings)
+        python = given.pop("interpreter", self._interpreter)
+        return Client(given, python if isinstance(python, str) else None)
+
+
+def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """``over`` on ``under``, key by key, in tables too; null is unset."""
+    found = dict(under)
+    for key, value in over.items():
+        before = found.get(key)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            found[key] = merged(before, value)
+        elif value is not None:
+            found[key] = value
+    return found
+
+
+def register(server: Server, configuration: Configuration) -> None:
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
+        if server.support.configuration:
+            await configuration.read()
+        elif isinstance(params.settings, Mapping):
+            configuration.take(params.settings.get(SECTION))
+
+
+def options_of(params: types.InitializeParams) -> Mapping[str, Any]:
+    """The initialization options, if they are an object."""
+    options = params.initialization_options
+    return options if isinstance(options, Mapping) else {}
+
+
+def is_trusted(options: Mapping[str, Any]) -> bool:
+    """Trust given at the start: by the editor, or by whoever started the server."""
+    return options.get("trusted") is True or os.environ.get("FXLSP_TRUST") == "1"

@@ -1,0 +1,16 @@
+"""Rich text in the form that the editor shows."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from fxlsp.ide.render.rich_text import RichText
+from fxlsp.server.session.capabilities import Support
+
+
+def markup(text: RichText, support: Support) -> types.MarkupContent:
+    """Markdown where the editor renders it, with tables if it renders those too; plain text elsewhere."""
+    if support.markdown:
+        value = text.tabular if support.markdown_tables else text.markdown
+        return types.MarkupContent(kind=types.MarkupKind.Markdown, value=value)
+    return types.MarkupContent(kind=types.MarkupKind.PlainText, value=text.plain)
