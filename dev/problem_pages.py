@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fxlsp.cli.problems import full_lines
+from fxlsp.cli.output.problems import full_lines
 from fxlsp.report import codes
 from fxlsp.report.problems import Problem
 

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from benchmarks.corpora.cases import Case, Half, in_half
-from fxlsp.cli.candidates import FoundFile, find_models
-from fxlsp.cli.files import python_files
-from fxlsp.cli.workspace_files import WorkspaceFiles
+from fxlsp.cli.check.candidates import FoundFile, find_models
+from fxlsp.cli.check.files import python_files
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 
 

@@ -1,1 +1,5 @@
-"""The command ``fxlsp``. Results go to standard output, everything else to standard error."""
+"""The command ``fxlsp``: a module for each sub-command.
+
+In: arguments. Out: results on standard output, everything else on standard error, and an exit code that scripts depend
+on.
+"""

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fxlsp.cli.exits import UsageError, exit_code
-from fxlsp.cli.failures import tell_failure
-from fxlsp.cli.jobs import Job, trace_job
-from fxlsp.cli.options import add_project_options
-from fxlsp.cli.pool import pool
-from fxlsp.cli.project import Projects
+from fxlsp.cli.exit_codes import UsageError, exit_code
+from fxlsp.cli.failure_messages import tell_failure
+from fxlsp.cli.tracing.jobs import Job, trace_job
+from fxlsp.cli.tracing.options import add_project_options
+from fxlsp.cli.tracing.project import Projects
+from fxlsp.cli.tracing.worker_pool import pool
 from fxlsp.graphview.cache import page_path, write_page
 from fxlsp.graphview.editor_links import EDITORS, link_template
 from fxlsp.graphview.html import page_of_picture

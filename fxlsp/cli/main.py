@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from fxlsp import __version__
-from fxlsp.cli import check, graph, serve, trace
+from fxlsp.cli import graph, serve, trace
+from fxlsp.cli.check import command as check
 from fxlsp.cli.doctor import command as doctor
-from fxlsp.cli.exits import COULD_NOT_RUN, UsageError
+from fxlsp.cli.exit_codes import COULD_NOT_RUN, UsageError
 
 _INTERRUPTED = 130
 """What a shell reports for a program that ended at Ctrl-C."""

@@ -8,15 +8,15 @@ import json
 import sys
 from typing import Any
 
-from fxlsp.cli.batch import trace_batch
-from fxlsp.cli.exits import UsageError, exit_code
-from fxlsp.cli.failures import tell_failure
-from fxlsp.cli.jobs import Job, trace_job
-from fxlsp.cli.listing import graph_lines, path_lines
-from fxlsp.cli.options import add_project_options
-from fxlsp.cli.pool import pool
-from fxlsp.cli.problems import full_lines
-from fxlsp.cli.project import Projects
+from fxlsp.cli.exit_codes import UsageError, exit_code
+from fxlsp.cli.failure_messages import tell_failure
+from fxlsp.cli.output.node_table import graph_lines, path_lines
+from fxlsp.cli.output.problems import full_lines
+from fxlsp.cli.tracing.batch import trace_batch
+from fxlsp.cli.tracing.jobs import Job, trace_job
+from fxlsp.cli.tracing.options import add_project_options
+from fxlsp.cli.tracing.project import Projects
+from fxlsp.cli.tracing.worker_pool import pool
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 

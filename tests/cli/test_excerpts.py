@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fxlsp.cli.excerpts import excerpt
+from fxlsp.cli.output.excerpts import excerpt
 from fxlsp.report.locations import Location
 
 

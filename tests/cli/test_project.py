@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fxlsp.cli.project import Projects
+from fxlsp.cli.tracing.project import Projects
 
 
 def test_the_command_line_tells_what_concerns_torch_fx_unless_told_otherwise(tmp_path: Path) -> None:

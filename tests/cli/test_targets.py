@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.cli.targets import TargetError, parse_target, project_root
+from fxlsp.cli.tracing.targets import TargetError, parse_target, project_root
 
 
 def test_a_file_is_named_by_its_real_path(model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

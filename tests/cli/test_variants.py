@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fxlsp.cli.candidates import FoundFile, find_models
-from fxlsp.cli.findings import Findings
-from fxlsp.cli.generations import generations
-from fxlsp.cli.variants import variants
-from fxlsp.cli.workspace_files import WorkspaceFiles
+from fxlsp.cli.check.alternative_recipes import variants
+from fxlsp.cli.check.candidates import FoundFile, find_models
+from fxlsp.cli.check.results import Findings
+from fxlsp.cli.check.trace_order import generations
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 
 NETS = """\

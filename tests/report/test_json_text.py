@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import pytest
 
+from fxlsp.cli.check.results import Entry
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.doctor.settings import Row
-from fxlsp.cli.findings import Entry
 from fxlsp.engine.state.instances import Instance
 from fxlsp.engine.state.pinned_recipes import Pin
 from fxlsp.ide.navigation.hierarchy_items import Reference

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fxlsp import __version__
-from fxlsp.cli.doctor.cache import cache
+from fxlsp.cli.doctor.cache_folder import cache
+from fxlsp.cli.doctor.environment import memory
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.doctor.first_trace import FirstTrace, first_trace
 from fxlsp.cli.doctor.interpreter import find_interpreter, forking, installed, torch_advice
-from fxlsp.cli.doctor.memory import memory
 from fxlsp.cli.doctor.settings import Row, rows, settings_finding
 from fxlsp.cli.doctor.workspace import profile, workspace
-from fxlsp.cli.exits import NOTHING_FOUND, PROBLEMS_FOUND, UsageError
+from fxlsp.cli.exit_codes import NOTHING_FOUND, PROBLEMS_FOUND, UsageError
 from fxlsp.engine.settings.pyproject import read_pyproject
 from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, settings_of
 from fxlsp.engine.state.configured_models import unknown_models

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.doctor.probe import Probe, ProbeError, probe
+from fxlsp.cli.doctor.interpreter_probe import Probe, ProbeError, probe
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON, Interpreter, InterpreterError, choose_interpreter
 
 _CHOOSE = "name the interpreter of your project: 'python' in [tool.fxlsp] or in the editor's settings, or --python"

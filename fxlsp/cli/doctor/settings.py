@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.excerpts import place
+from fxlsp.cli.output.excerpts import place
 from fxlsp.engine.settings.pyproject import Pyproject
 from fxlsp.engine.settings.settings import EDITOR_SECONDS, SettingProblem, Settings
 from fxlsp.report.locations import Location

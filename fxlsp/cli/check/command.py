@@ -12,19 +12,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fxlsp.cli.candidates import FoundFile, find_models
-from fxlsp.cli.exits import exit_code
-from fxlsp.cli.failures import tell_failure
-from fxlsp.cli.files import python_files
-from fxlsp.cli.findings import Entry, Findings
-from fxlsp.cli.options import add_project_options
-from fxlsp.cli.pool import pool
-from fxlsp.cli.problems import concise_line, counted_by_severity, full_lines
-from fxlsp.cli.progress import Progress
-from fxlsp.cli.project import Projects
-from fxlsp.cli.silencing import Silencing
-from fxlsp.cli.survey import survey
-from fxlsp.cli.workspace_files import WorkspaceFiles
+from fxlsp.cli.check.candidates import FoundFile, find_models
+from fxlsp.cli.check.files import python_files
+from fxlsp.cli.check.results import Entry, Findings
+from fxlsp.cli.check.runner import survey
+from fxlsp.cli.check.suppression import Silencing
+from fxlsp.cli.exit_codes import exit_code
+from fxlsp.cli.failure_messages import tell_failure
+from fxlsp.cli.output.problems import concise_line, counted_by_severity, full_lines
+from fxlsp.cli.output.progress import Progress
+from fxlsp.cli.tracing.options import add_project_options
+from fxlsp.cli.tracing.project import Projects
+from fxlsp.cli.tracing.worker_pool import pool
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.interpreters import InterpreterError
 from fxlsp.ide.render.numbers import counted
 from fxlsp.report.problems import Problem

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from fxlsp.cli.exclusions import is_excluded
-from fxlsp.cli.exits import UsageError
+from fxlsp.cli.exit_codes import UsageError
+from fxlsp.cli.tracing.exclusions import is_excluded
 from fxlsp.engine.index.python_files import files_below, never
 from fxlsp.source.text.notebooks.ipynb import SUFFIX
 

@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
-from fxlsp.cli.excerpts import place
-from fxlsp.cli.workspace_files import WorkspaceFiles
+from fxlsp.cli.output.excerpts import place
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.interpreters import choose_interpreter
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, Settings, absolute_name, read_settings

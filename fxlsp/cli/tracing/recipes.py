@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fxlsp.cli.project import Project
+from fxlsp.cli.tracing.project import Project
 from fxlsp.engine.state.analysis import Analysis, Candidate, analyse
 from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fxlsp.cli.candidates import FoundFile, FoundModel
+from fxlsp.cli.check.candidates import FoundFile, FoundModel
 
 Member = tuple[FoundFile, FoundModel]
 _Key = tuple[str, str]

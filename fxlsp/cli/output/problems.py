@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fxlsp.cli.excerpts import excerpt, place
+from fxlsp.cli.output.excerpts import excerpt, place
 from fxlsp.ide.render.numbers import counted
 from fxlsp.report.codes import Severity, page_of
 from fxlsp.report.locations import Location

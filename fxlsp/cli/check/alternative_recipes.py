@@ -9,9 +9,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fxlsp.cli.candidates import FoundModel
-from fxlsp.cli.findings import Findings
-from fxlsp.cli.generations import Member, parents_of
+from fxlsp.cli.check.candidates import FoundModel
+from fxlsp.cli.check.results import Findings
+from fxlsp.cli.check.trace_order import Member, parents_of
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.models.file_summary import Offers, offers_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
-from fxlsp.cli.excerpts import place
-from fxlsp.cli.exits import COULD_NOT_RUN
+from fxlsp.cli.exit_codes import COULD_NOT_RUN
+from fxlsp.cli.output.excerpts import place
 from fxlsp.report.problems import Failure
 
 

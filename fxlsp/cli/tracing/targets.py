@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fxlsp.cli.notebooks import overlays_of
+from fxlsp.cli.tracing.notebooks import overlays_of
 from fxlsp.report.codes import NOT_FOUND
 from fxlsp.report.problems import Failure
 from fxlsp.source.text.notebooks.ipynb import is_notebook

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from fxlsp.cli.excerpts import shown_path
-from fxlsp.cli.targets import Target
-from fxlsp.cli.workspace_files import WorkspaceFiles
+from fxlsp.cli.output.excerpts import shown_path
+from fxlsp.cli.tracing.targets import Target
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
 from fxlsp.ide.syntax_errors import syntax_problems

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fxlsp.cli.notebooks import in_cells, overlays_of
-from fxlsp.cli.options import OptionError, check_init, check_inputs
-from fxlsp.cli.pool import Pool
-from fxlsp.cli.project import Project, Projects
-from fxlsp.cli.recipes import RecipeError, written_recipes
-from fxlsp.cli.targets import Target, TargetError, parse_target
+from fxlsp.cli.tracing.notebooks import in_cells, overlays_of
+from fxlsp.cli.tracing.options import OptionError, check_init, check_inputs
+from fxlsp.cli.tracing.project import Project, Projects
+from fxlsp.cli.tracing.recipes import RecipeError, written_recipes
+from fxlsp.cli.tracing.targets import Target, TargetError, parse_target
+from fxlsp.cli.tracing.worker_pool import Pool
 from fxlsp.engine.settings.interpreters import InterpreterError
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe

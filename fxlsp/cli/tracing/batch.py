@@ -11,10 +11,10 @@ from contextlib import nullcontext
 from threading import Thread
 from typing import IO
 
-from fxlsp.cli.exits import COULD_NOT_RUN, NOTHING_FOUND, UsageError
-from fxlsp.cli.jobs import Job, trace_job
-from fxlsp.cli.pool import Pool, pool
-from fxlsp.cli.project import Projects
+from fxlsp.cli.exit_codes import COULD_NOT_RUN, NOTHING_FOUND, UsageError
+from fxlsp.cli.tracing.jobs import Job, trace_job
+from fxlsp.cli.tracing.project import Projects
+from fxlsp.cli.tracing.worker_pool import Pool, pool
 from fxlsp.report.codes import NO_INTERPRETER, NOT_FOUND
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from fxlsp.cli.candidates import FoundFile
-from fxlsp.cli.project import Projects
+from fxlsp.cli.check.candidates import FoundFile
+from fxlsp.cli.tracing.project import Projects
 from fxlsp.report.problems import Problem
 from fxlsp.source.python.ignores import is_ignored
 from fxlsp.source.text.documents import Document, read_document

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from fxlsp.cli.candidates import FoundFile, FoundModel
-from fxlsp.cli.findings import Attempt, Findings
-from fxlsp.cli.generations import Member, generations, parents_of
-from fxlsp.cli.jobs import trace_target
-from fxlsp.cli.pool import Pool
-from fxlsp.cli.project import Projects
-from fxlsp.cli.variants import variants
+from fxlsp.cli.check.alternative_recipes import variants
+from fxlsp.cli.check.candidates import FoundFile, FoundModel
+from fxlsp.cli.check.results import Attempt, Findings
+from fxlsp.cli.check.trace_order import Member, generations, parents_of
+from fxlsp.cli.tracing.jobs import trace_target
+from fxlsp.cli.tracing.project import Projects
+from fxlsp.cli.tracing.worker_pool import Pool
 from fxlsp.engine.state.coverage import covered_classes
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report

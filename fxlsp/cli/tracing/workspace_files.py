@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fxlsp.cli.exclusions import is_excluded
-from fxlsp.cli.targets import index_folders
+from fxlsp.cli.tracing.exclusions import is_excluded
+from fxlsp.cli.tracing.targets import index_folders
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.state.cross_file_recipes import Elsewhere
 from fxlsp.source.recipes.markdown_blocks import read_source

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from fxlsp.cli.candidates import FoundFile, FoundModel
-from fxlsp.cli.notebooks import in_cells
-from fxlsp.cli.problems import problem_of
-from fxlsp.cli.silencing import Silencing
+from fxlsp.cli.check.candidates import FoundFile, FoundModel
+from fxlsp.cli.check.suppression import Silencing
+from fxlsp.cli.output.problems import problem_of
+from fxlsp.cli.tracing.notebooks import in_cells
 from fxlsp.report.codes import NO_INTERPRETER, NOT_FED
 from fxlsp.report.locations import Location
 from fxlsp.report.merging import once_each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from fxlsp.cli.excerpts import place
+from fxlsp.cli.output.excerpts import place
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import short_count
