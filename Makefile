@@ -25,7 +25,7 @@ test-matrix:  ## The tests that versions matter to, on the oldest and the newest
 	$(PYTHON) -m dev.matrix $(ENDS)
 
 test-editors: environment test-other-editors  ## Everything in the real editors: VS Code, installed below .cache/, and the others.
-	$(VENV)/bin/python -m dev.vscode
+	$(VENV)/bin/python -m dev.editors.vscode
 
 test-other-editors: environment other-editors  ## Neovim and JupyterLab, installed below .cache/, and Debian's Emacs and Vim.
 	$(VENV)/bin/python -m pytest tests/editors
@@ -45,13 +45,13 @@ oldest:
 	$(PYTHON) -m dev.matrix --install oldest
 
 browser:  ## Chromium for the tests of the graph view, which are left out without one.
-	$(PYTHON) -m dev.chromium
+	$(PYTHON) -m dev.editors.chromium
 
 # After the browser: two installations of Debian's packages exclude each other.
 other-editors: browser
-	$(PYTHON) -m dev.classic_editors
-	$(PYTHON) -m dev.neovim
-	$(PYTHON) -m dev.jupyterlab
+	$(PYTHON) -m dev.editors.classic_editors
+	$(PYTHON) -m dev.editors.neovim
+	$(PYTHON) -m dev.editors.jupyterlab
 
 vscode-tools: browser
-	$(PYTHON) -m dev.vscode.tools
+	$(PYTHON) -m dev.editors.vscode.tools

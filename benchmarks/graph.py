@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.nearest_rank import percentile_95
-from dev.chromium import Tab, browser_tab, find_chromium
+from dev.editors.chromium import Tab, browser_tab, find_chromium
 
 TARGET = "torchvision.models.resnet:ResNet"
 RECIPE = ("--init", "ResNet(Bottleneck, [12, 36, 140, 12])", "--inputs", "torch.randn(1, 3, 224, 224)")
@@ -84,7 +84,7 @@ def main() -> int:
     arguments = parser.parse_args()
     program = find_chromium()
     if program is None:
-        print("There is no Chromium: python -m dev.chromium installs it.", file=sys.stderr)
+        print("There is no Chromium: python -m dev.editors.chromium installs it.", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "graph.html"

@@ -28,10 +28,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+from dev.editors.vscode.extension import build, install_packages
+from dev.editors.vscode.tools import EXTENSION, node
 from dev.environment import PROJECT
 from dev.matrix import claimed
-from dev.vscode.extension import build, install_packages
-from dev.vscode.tools import EXTENSION, node
 
 BUNDLED = EXTENSION / "bundled"
 ALL = BUNDLED / "all"
@@ -47,7 +47,7 @@ PLATFORMS: Mapping[str, tuple[str, ...]] = {
 }
 """VS Code's name of a platform, and pip's."""
 HERE = "linux-x64"
-"""This machine's: :func:`dev.vscode.tools.node` is for no other."""
+"""This machine's: :func:`dev.editors.vscode.tools.node` is for no other."""
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dev.classic_editors import find_emacs
+from dev.editors.classic_editors import find_emacs
 from dev.environment import PROJECT
 from tests.editors.models import LIST, SECONDS
 from tests.editors.user import code_after, environment_of, install, need

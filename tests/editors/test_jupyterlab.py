@@ -14,9 +14,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from dev.chromium import Tab, browser_tab, find_chromium
+from dev.editors.chromium import Tab, browser_tab, find_chromium
+from dev.editors.jupyterlab import find_jupyter
 from dev.environment import PROJECT
-from dev.jupyterlab import find_jupyter
 from dev.rpc import Json
 from tests.editors.models import LIST, SECONDS
 from tests.editors.user import code_after, environment_of, install, need, shell_after

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from dev.classic_editors import ALE, find_vim
+from dev.editors.classic_editors import ALE, find_vim
 from dev.environment import PROJECT
 from tests.editors.models import LIST, SECONDS
 from tests.editors.user import code_after, environment_of, install, need

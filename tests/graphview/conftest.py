@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from dev.chromium import Tab, browser_tab, find_chromium
+from dev.editors.chromium import Tab, browser_tab, find_chromium
 from fxlsp.report.report import Report
 from tests.tracing.conftest import worker, write
 
@@ -58,7 +58,7 @@ async def tab() -> AsyncIterator[Tab]:
     """A tab of headless Chromium; nothing may have gone wrong in it."""
     program = find_chromium()
     if program is None:
-        unless_in_ci("there is no Chromium: python -m dev.chromium installs it")
+        unless_in_ci("there is no Chromium: python -m dev.editors.chromium installs it")
     assert program is not None
     async with browser_tab(program) as opened:
         yield opened

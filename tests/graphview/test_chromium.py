@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from dev.chromium import Tab
+from dev.editors.chromium import Tab
 
 SECONDS = 60
 """A limit for what is broken."""

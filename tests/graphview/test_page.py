@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dev.chromium import Tab
+from dev.editors.chromium import Tab
 from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
 from fxlsp.report.problems import Problem

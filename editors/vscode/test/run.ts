@@ -1,4 +1,4 @@
-// Runs in the extension host; what came out is read by dev/vscode.
+// Runs in the extension host; what came out is read by dev/editors/vscode.
 import { appendFileSync } from "node:fs";
 import { tests } from "./framework";
 import { nothingLeft } from "./processes";
@@ -30,6 +30,6 @@ export async function run(): Promise<void> {
     }
   }
   report({ done: true });
-  // VS Code would end this process now. How it ends is the next thing to be tested (dev/vscode/endings).
+  // VS Code would end this process now. How it ends is the next thing to be tested (dev/editors/vscode/endings).
   await new Promise(() => undefined);
 }

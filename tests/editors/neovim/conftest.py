@@ -1,6 +1,7 @@
 """The real Neovim, with the configuration that the page on it shows, running one script a test.
 
-Neovim is what ``python -m dev.neovim`` installs. Where there is none the tests are left out, and fail under ``CI``.
+Neovim is what ``python -m dev.editors.neovim`` installs. Where there is none the tests are left out, and fail under
+``CI``.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Protocol
 
 import pytest
 
+from dev.editors.neovim import find_neovim
 from dev.environment import PROJECT
-from dev.neovim import find_neovim
 from tests.editors.models import SECONDS
 from tests.editors.user import code_after, environment_of, install, need, shell_after
 from tests.support.fork_server import MARK

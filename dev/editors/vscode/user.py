@@ -7,8 +7,8 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from dev.chromium import Tab
-from dev.vscode.workbench import Workbench
+from dev.editors.chromium import Tab
+from dev.editors.vscode.workbench import Workbench
 
 PATIENCE = 120.0
 """Seconds for anything to appear: torch is imported meanwhile, maybe on a busy machine."""

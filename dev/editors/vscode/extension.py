@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from dev.vscode.tools import EXTENSION, npm_run
+from dev.editors.vscode.tools import EXTENSION, npm_run
 
 
 def build(node: Path, *, tests: bool = False) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dev.editors.vscode.endings import Ending, is_asked_to_quit, is_killed, loses_its_window
+from dev.editors.vscode.tools import EXTENSION
 from dev.environment import PROJECT
-from dev.vscode.endings import Ending, is_asked_to_quit, is_killed, loses_its_window
-from dev.vscode.tools import EXTENSION
 
 FIXTURES = EXTENSION / "test" / "workspace"
 

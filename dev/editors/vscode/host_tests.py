@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from dev.chromium import Tab
-from dev.vscode.installation import installation
-from dev.vscode.suites import Suite
-from dev.vscode.tools import EXTENSION, Tools
-from dev.vscode.workbench import Development, workbench
+from dev.editors.chromium import Tab
+from dev.editors.vscode.installation import installation
+from dev.editors.vscode.suites import Suite
+from dev.editors.vscode.tools import EXTENSION, Tools
+from dev.editors.vscode.workbench import Development, workbench
 
 LIMIT = 900
 """Seconds for all of a suite."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from dev.chromium import Tab, browser_tab
-from dev.vscode.installation import Installation
-from dev.vscode.leftovers import all_gone, processes
+from dev.editors.chromium import Tab, browser_tab
+from dev.editors.vscode.installation import Installation
+from dev.editors.vscode.leftovers import all_gone, processes
 
 _LISTENS_WITHIN = 120
 _GRACE = 5

@@ -1,4 +1,4 @@
-"""``python -m dev.vscode [PART ...]``: checks, builds and tests the VS Code extension in the real editor.
+"""``python -m dev.editors.vscode [PART ...]``: checks, builds and tests the VS Code extension in the real editor.
 
 Where the editor cannot be had nothing is tested, with a line that says so; with ``CI`` set that is a failure.
 """
@@ -12,14 +12,14 @@ import signal
 import sys
 import time
 
-from dev.vscode.extension import build, check
-from dev.vscode.host_tests import run_suite
-from dev.vscode.interface import run_interface
-from dev.vscode.packages import check_bundled_server, check_packages
-from dev.vscode.private_environment import run_private_environment
-from dev.vscode.readme import steps
-from dev.vscode.suites import SUITES
-from dev.vscode.tools import CACHE, MissingError, tools
+from dev.editors.vscode.extension import build, check
+from dev.editors.vscode.host_tests import run_suite
+from dev.editors.vscode.interface import run_interface
+from dev.editors.vscode.packages import check_bundled_server, check_packages
+from dev.editors.vscode.private_environment import run_private_environment
+from dev.editors.vscode.readme import steps
+from dev.editors.vscode.suites import SUITES
+from dev.editors.vscode.tools import CACHE, MissingError, tools
 from dev.vsix import HERE, UNIVERSAL, pack
 
 CHECK, INTERFACE, PRIVATE, BUNDLED, PACKAGES = "check", "interface", "private", "bundled", "packages"
@@ -29,7 +29,9 @@ PARTS = [*USUAL, PACKAGES]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m dev.vscode", description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m dev.editors.vscode", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("part", nargs="*", choices=[*PARTS, []], help=f"{', '.join(PARTS)}; left out: all but the last")
     parser.add_argument("-k", dest="names", default="", metavar="WORDS", help="only tests whose names hold these words")
     arguments = parser.parse_args()

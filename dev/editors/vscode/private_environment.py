@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from dev.vscode.endings import is_killed
-from dev.vscode.installation import installation
-from dev.vscode.suites import make_interpreter
-from dev.vscode.tools import Tools
-from dev.vscode.user import User
-from dev.vscode.workbench import workbench
+from dev.editors.vscode.endings import is_killed
+from dev.editors.vscode.installation import installation
+from dev.editors.vscode.suites import make_interpreter
+from dev.editors.vscode.tools import Tools
+from dev.editors.vscode.user import User
+from dev.editors.vscode.workbench import workbench
 
 
 async def run_private_environment(tools: Tools, package: Path, model: str, pictures: Path) -> None:

@@ -9,14 +9,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from dev.editors.vscode.endings import loses_its_extension_host
+from dev.editors.vscode.installation import installation
+from dev.editors.vscode.readme import Steps, install
+from dev.editors.vscode.suites import make_interpreter
+from dev.editors.vscode.tools import Tools
+from dev.editors.vscode.user import PATIENCE, User
+from dev.editors.vscode.workbench import workbench
 from dev.environment import PROJECT
-from dev.vscode.endings import loses_its_extension_host
-from dev.vscode.installation import installation
-from dev.vscode.readme import Steps, install
-from dev.vscode.suites import make_interpreter
-from dev.vscode.tools import Tools
-from dev.vscode.user import PATIENCE, User
-from dev.vscode.workbench import workbench
 
 _SETTINGS = {
     "fxlsp.limits.seconds": 60,

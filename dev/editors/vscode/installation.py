@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dev.vscode.leftovers import MARK
-from dev.vscode.tools import Tools
+from dev.editors.vscode.leftovers import MARK
+from dev.editors.vscode.tools import Tools
 
 _SETTINGS: Mapping[str, Any] = {
     "editor.minimap.enabled": False,

@@ -10,9 +10,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from dev.editors.vscode.installation import Installation
+from dev.editors.vscode.tools import EXTENSION
 from dev.environment import PROJECT
-from dev.vscode.installation import Installation
-from dev.vscode.tools import EXTENSION
 
 README = EXTENSION / "README.md"
 _STEP = re.compile(r"^\d+\. ", re.MULTILINE)

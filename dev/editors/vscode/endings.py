@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from dev.vscode.leftovers import Process, all_gone, ours, processes
-from dev.vscode.workbench import Workbench
+from dev.editors.vscode.leftovers import Process, all_gone, ours, processes
+from dev.editors.vscode.workbench import Workbench
 
 Ending = Callable[[Workbench], Awaitable[None]]
 

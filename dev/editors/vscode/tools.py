@@ -1,6 +1,7 @@
 """What it takes to run VS Code here, from npm and Debian: Node, code-server, Chromium.
 
-All but Chromium lies below ``.cache/editors`` and is kept between runs. ``python -m dev.vscode.tools`` installs it.
+All but Chromium lies below ``.cache/editors`` and is kept between runs. ``python -m dev.editors.vscode.tools`` installs
+it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from dev import chromium
+from dev.editors import chromium
 from dev.environment import PROJECT
 
 CACHE = PROJECT / ".cache" / "editors"

@@ -1,6 +1,6 @@
 """The JupyterLab that the server is tested with, with the extension jupyterlab-lsp, below ``.cache/editors``.
 
-``python -m dev.jupyterlab`` installs it where it is not there yet.
+``python -m dev.editors.jupyterlab`` installs it where it is not there yet.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Emacs with eglot and lsp-mode, and Vim with ALE, as Debian has them.
 
-``python -m dev.classic_editors`` installs what is not there yet and may be installed.
+``python -m dev.editors.classic_editors`` installs what is not there yet and may be installed.
 """
 
 from __future__ import annotations
