@@ -28,7 +28,7 @@ else:
 
 ENDS = ("oldest", "newest")
 # What the search finds, and torchvision's models, ask much of the processor and nothing of an old version.
-VERSION_TESTS = ["tests/tracing", "--ignore=tests/tracing/search", "--ignore=tests/tracing/test_torchvision.py"]
+VERSION_TESTS = ["tests/worker", "--ignore=tests/worker/search", "--ignore=tests/worker/plain_pass/test_torchvision.py"]
 ON_ALL_PROCESSORS = ["-n", str((os.cpu_count() or 1) + 1), "--maxprocesses", "4", "--dist", "loadfile"]
 
 

@@ -12,9 +12,9 @@ from fxlsp.ide.fixes.ignore import ignoring
 from fxlsp.ide.fixes.registry import FIXERS, Fixer
 from fxlsp.source.python.python_tree import PythonTree
 from fxlsp.source.text.positions import Span
-from tests.answers.builder import document
-from tests.answers.fixing import applied
 from tests.editors.fixes import FIXED, Fixed
+from tests.ide.builder import document
+from tests.ide.fixing import applied
 
 
 def offers(example: Fixed) -> Iterator[tuple[Fixer | None, Fix]]:

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from dev.rpc import Json
-from tests.server.client import Abilities, Client
+from tests.support.client import Abilities, Client
 from tests.support.fork_server import MARK
 from tests.support.leftovers import await_gone
 

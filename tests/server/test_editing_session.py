@@ -11,8 +11,8 @@ from statistics import median
 
 import pytest
 
-from tests.server.client import Abilities, Buffer, Client, Encoding
 from tests.server.conftest import Start
+from tests.support.client import Abilities, Buffer, Client, Encoding
 
 # The emoji and the umlauts make columns differ between UTF-8 and UTF-16 on the very lines that are looked at.
 RESNET = """\

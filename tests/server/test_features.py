@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dev.rpc import Json
-from tests.server.client import Abilities, Client
 from tests.server.conftest import Start
+from tests.support.client import Abilities, Client
 
 NET = """\
 import torch

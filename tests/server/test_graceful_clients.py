@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests.server.client import Abilities, Buffer, Client
 from tests.server.conftest import Start
+from tests.support.client import Abilities, Buffer, Client
 
 NET = """\
 import torch

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 
 from dev.rpc import Json, RpcError
-from tests.server.client import Abilities
 from tests.server.conftest import Start
+from tests.support.client import Abilities
 from tests.support.leftovers import await_gone, processes
 
 pytestmark = pytest.mark.real

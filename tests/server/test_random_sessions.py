@@ -18,11 +18,11 @@ import pytest
 import pytest_asyncio
 
 from dev.rpc import Json
-from tests.server.acting import VARYING
-from tests.server.client import Abilities, Buffer, Client, Encoding
-from tests.server.random_edits import random_edit
+from tests.support.acting import VARYING
+from tests.support.client import Abilities, Buffer, Client, Encoding
 from tests.support.fork_server import MARK
 from tests.support.leftovers import await_gone
+from tests.support.random_edits import random_edit
 
 pytestmark = pytest.mark.long
 

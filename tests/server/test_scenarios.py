@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.server.acting import Actor
-from tests.server.client import Abilities, Client, Encoding
-from tests.server.scenario import read_scenario
+from tests.support.acting import Actor
+from tests.support.client import Abilities, Client, Encoding
 from tests.support.fork_server import MARK
 from tests.support.leftovers import await_gone
+from tests.support.scenario import read_scenario
 
 SCENARIOS = sorted((Path(__file__).parent / "scenarios").glob("*.txt"))
 WRITES = "FXLSP_WRITE_SCENARIOS" in os.environ

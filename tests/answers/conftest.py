@@ -1,7 +1,0 @@
-"""The real worker, to trace what fixes leave."""
-
-from __future__ import annotations
-
-from tests.tracing.conftest import worker, write
-
-__all__ = ["worker", "write"]

@@ -1,0 +1,285 @@
+"""The client of a template process, against workers that do well and workers that do not."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from fxlsp.engine.connection.restart_limit import RestartLimit
+from fxlsp.engine.connection.supervisor_client import StartError, Template, TemplateState
+from fxlsp.report.codes import DIED, NO_INTERPRETER
+from fxlsp.wire.frames import text_digest
+from fxlsp.wire.messages import Limits, TraceRequest, TraceTarget
+
+from ..conftest import eventually, worker
+
+MODEL = "class Net:\n    def forward(self, x):\n        return x  # width = 4\n"
+Make = Callable[..., Template]
+
+
+@pytest_asyncio.fixture
+async def make() -> AsyncIterator[Make]:
+    """Makes templates that are closed when the test ends."""
+    made: list[Template] = []
+
+    def template(name: str = "good", python: str = sys.executable, **options: Any) -> Template:
+        made.append(Template(python, bootstrap=worker(name), **options))
+        return made[-1]
+
+    yield template
+    for each in made:
+        await each.close()
+
+
+def request(folder: Path, name: str = "Net", text: str = MODEL, **fields: Any) -> TraceRequest:
+    file = str(folder / "model.py")
+    return TraceRequest(TraceTarget(name, file), texts={file: text}, roots=(str(folder),), **fields)
+
+
+def logged(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "log.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+async def test_a_trace_gives_the_report_of_the_text_in_the_editor(make: Make, tmp_path: Path) -> None:
+    stages: list[str] = []
+    outcome = await make().trace(request(tmp_path), stages.append)
+    assert outcome.report is not None
+    assert outcome.report.nodes[0].output == {"shape": [4], "dtype": "float32"}
+    assert outcome.reads == {str(tmp_path / "model.py"): text_digest(MODEL)}
+    assert (outcome.failure, outcome.died, stages) == (None, False, ["load", "trace"])
+
+
+async def test_the_process_starts_with_the_first_request_and_is_used_again(make: Make, tmp_path: Path) -> None:
+    states: list[TemplateState] = []
+    template: Template = make(on_change=lambda: states.append(template.state))
+    assert template.state is TemplateState.IDLE
+    await asyncio.gather(*(template.trace(request(tmp_path)) for _ in range(3)))
+    assert states == [TemplateState.STARTING, TemplateState.READY]
+    assert len({entry["pid"] for entry in logged(tmp_path)}) == 1
+    assert template.environment is not None
+    assert template.environment.torch == "2.99.0"
+
+
+async def test_a_large_report_arrives_whole(make: Make, tmp_path: Path) -> None:
+    outcome = await make().trace(request(tmp_path, "big20000"))
+    assert outcome.report is not None
+    assert len(outcome.report.nodes) == 20000
+
+
+async def test_a_process_that_has_hung_up_is_ended_without_complaints(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What this finalizer hides is told wherever the collector comes to the lost connection first.
+    monkeypatch.delattr(asyncio.StreamReaderProtocol, "__del__")
+    complaints: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    outcome = await make("hangs_up").trace(request(tmp_path))
+    assert outcome.failure is not None
+    await asyncio.sleep(0)  # what wakes a task holds the error until its next step
+    gc.collect()
+    assert complaints == []
+
+
+async def test_cancelling_the_task_cancels_the_trace(make: Make, tmp_path: Path) -> None:
+    template = make()
+    task = asyncio.create_task(template.trace(request(tmp_path, text="# slow")))
+    await eventually(lambda: logged(tmp_path))
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await eventually(lambda: any("cancelled" in entry for entry in logged(tmp_path)))
+    assert (await template.trace(request(tmp_path))).report is not None
+
+
+async def test_a_model_that_cannot_be_built_is_a_failure_and_no_death(make: Make, tmp_path: Path) -> None:
+    outcome = await make().trace(request(tmp_path, "Failing"))
+    assert outcome.failure is not None
+    assert (outcome.failure.message, outcome.died) == ("no such argument", False)
+
+
+async def test_a_crash_is_a_failure_on_the_line_of_the_workspace_that_was_running(make: Make, tmp_path: Path) -> None:
+    outcome = await make().trace(request(tmp_path, "DyingNet"))
+    assert outcome.died
+    assert outcome.failure is not None
+    assert outcome.failure.code == DIED
+    words = "Tracing DyingNet ended in a segmentation fault (SIGSEGV) (stopped in forward, while tracing)"
+    assert outcome.failure.message == words
+    place = outcome.failure.location
+    assert place is not None
+    assert (place.file, place.line, place.column, place.end_column) == (str(tmp_path / "model.py"), 2, 5, 26)
+
+
+async def test_an_answer_that_makes_no_sense_is_a_failure(make: Make, tmp_path: Path) -> None:
+    outcome = await make().trace(request(tmp_path, "Garbled"))
+    assert outcome.failure is not None
+    assert "does not understand" in outcome.failure.message
+
+
+async def test_when_the_template_dies_its_traces_say_so_and_the_next_one_starts_another(
+    make: Make, tmp_path: Path
+) -> None:
+    template = make()
+    outcome = await template.trace(request(tmp_path, "Fatal"))
+    assert outcome.died
+    assert outcome.failure is not None
+    assert "exit code 3" in outcome.failure.message
+    assert "fatal: the template is broken" in outcome.failure.message
+    assert (await template.trace(request(tmp_path))).report is not None
+    assert len({entry["pid"] for entry in logged(tmp_path)}) == 2
+
+
+async def test_a_killed_template_is_noticed_while_idle(make: Make, tmp_path: Path) -> None:
+    template = make()
+    await template.trace(request(tmp_path))
+    os.kill(logged(tmp_path)[0]["pid"], signal.SIGKILL)
+    await eventually(lambda: template.state is TemplateState.IDLE)
+    assert (await template.trace(request(tmp_path))).report is not None
+
+
+async def test_a_trace_right_after_a_death_leaves_the_new_process_in_use(make: Make, tmp_path: Path) -> None:
+    template = make()
+    await template.trace(request(tmp_path, "Fatal"))
+    await template.trace(request(tmp_path))
+    assert template.state is TemplateState.READY
+    await template.trace(request(tmp_path))
+    assert len({entry["pid"] for entry in logged(tmp_path)}) == 2
+
+
+async def test_after_five_deaths_it_gives_up_and_says_so_until_restarted_by_hand(make: Make, tmp_path: Path) -> None:
+    now = [0.0]
+    template = make(limit=RestartLimit(lambda: now[0]))
+    while template.state is not TemplateState.GAVE_UP and len(logged(tmp_path)) < 6:
+        outcome = await template.trace(request(tmp_path, "Fatal"))
+        await eventually(lambda: template.state is not TemplateState.READY)
+        now[0] += 20.0
+    assert len(logged(tmp_path)) == 5
+    assert outcome.failure is not None
+    assert outcome.failure.code == NO_INTERPRETER
+    assert "died five times in three minutes" in outcome.failure.message
+    await template.restart()
+    assert (await template.trace(request(tmp_path))).report is not None
+
+
+async def test_packages_that_a_model_imports_are_preloaded_once_nobody_waits(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fxlsp.worker")
+    template = make()
+    outcome = await template.trace(request(tmp_path, text="import einops"))
+    assert outcome.imports == ("einops",)
+    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    await template.trace(request(tmp_path, text="import einops"))
+    await template.close()
+    assert caplog.text.count("preloads") == 1
+
+
+async def test_packages_are_preloaded_before_a_fourth_trace_in_a_row_imports_them(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fxlsp.worker")
+    template = make()
+    for _ in range(4):
+        await template.trace(request(tmp_path, text="import einops"))
+    await eventually(lambda: "preloads ['einops']" in caplog.text)
+
+
+async def test_an_idle_template_leaves_and_comes_back(make: Make, tmp_path: Path) -> None:
+    template = make(idle_seconds=0.05)
+    await template.trace(request(tmp_path))
+    await eventually(lambda: template.state is TemplateState.IDLE)
+    assert (await template.trace(request(tmp_path))).report is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("crashes", ["ended with exit code 7", "Python 3.10 or later", "RuntimeError: libtorch is broken"]),
+        ("refuses", ["python3.12 has no torch"]),
+        ("old", ["version 1 of its wire", "version 0"]),
+        ("hangs", ["did not finish importing torch within 0.3 s", "still importing torch"]),
+        ("missing", ["ended with exit code 2"]),
+    ],
+)
+async def test_a_worker_that_does_not_start_is_one_clear_failure(
+    make: Make, tmp_path: Path, name: str, words: list[str]
+) -> None:
+    template = make(name, handshake_seconds=0.3 if name == "hangs" else 60.0)
+    outcome = await template.trace(request(tmp_path))
+    assert outcome.failure is not None
+    assert (outcome.failure.code, outcome.died) == (NO_INTERPRETER, False)
+    assert outcome.failure.target == f"{tmp_path}/model.py:Net"
+    for part in words:
+        assert part in outcome.failure.message
+    assert template.state is TemplateState.FAILED
+    with pytest.raises(StartError):
+        await template.start()
+
+
+@pytest.mark.parametrize("python", ["/no/such/python", "/etc/hostname"])
+async def test_what_is_not_a_program_is_one_clear_failure(make: Make, tmp_path: Path, python: str) -> None:
+    outcome = await make(python=python).trace(request(tmp_path))
+    assert outcome.failure is not None
+    assert outcome.failure.message.startswith(f"The interpreter {python} cannot be run: ")
+
+
+async def test_a_start_that_fails_again_and_again_is_not_repeated_for_each_request(make: Make, tmp_path: Path) -> None:
+    template = make("crashes")
+    outcomes = [await template.trace(request(tmp_path)) for _ in range(50)]
+    assert all(outcome.failure is not None for outcome in outcomes)
+    assert template.state is TemplateState.FAILED
+
+
+async def test_a_flood_of_output_neither_blocks_a_trace_nor_fills_the_log(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fxlsp.worker")
+    outcome = await make("floods").trace(request(tmp_path))
+    assert outcome.report is not None
+    assert len(caplog.records) <= 500
+    assert all(len(record.getMessage()) <= 500 for record in caplog.records)
+
+
+async def test_a_stream_that_is_not_the_wire_ends_the_process(make: Make, tmp_path: Path) -> None:
+    outcome = await make("babbles").trace(request(tmp_path))
+    assert outcome.died
+    assert outcome.failure is not None
+    assert "ended while it traced Net" in outcome.failure.message
+
+
+async def test_a_template_that_does_not_answer_at_the_limit_is_ended(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fxlsp.engine.connection.connection._GRACE_SECONDS", 0.1)
+    outcome = await make("deaf").trace(request(tmp_path, limits=Limits(seconds=0.1)))
+    assert outcome.died
+
+
+async def test_closing_ends_traces_under_way(make: Make, tmp_path: Path) -> None:
+    template = make()
+    task = asyncio.create_task(template.trace(request(tmp_path, text="# slow")))
+    await eventually(lambda: logged(tmp_path))
+    await template.close()
+    assert (await task).died
+    assert (await template.trace(request(tmp_path))).failure is not None
+
+
+async def test_closing_during_the_start_ends_the_start(make: Make, tmp_path: Path) -> None:
+    template = make("hangs")
+    task = asyncio.create_task(template.trace(request(tmp_path)))
+    await eventually(lambda: template.state is TemplateState.STARTING)
+    await template.close()
+    outcome = await task
+    assert outcome.failure is not None
+    assert outcome.failure.code == NO_INTERPRETER

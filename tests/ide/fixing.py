@@ -1,0 +1,131 @@
+"""Applies fixes as an editor does, and runs models before and after. ``«`` and ``»`` stand around a problem's span."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.fx
+
+from fxlsp.ide.fixes.fix import Fix
+from fxlsp.ide.fixes.registry import fixes
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+from tests.ide.builder import document
+
+HEAD = """\
+import torch
+from torch import nn
+
+
+"""
+
+
+def marked(text: str) -> tuple[Document, Span]:
+    """The text without its marks, and the span between them."""
+    start, end = text.index("«"), text.index("»") - 1
+    made = document(text.replace("«", "").replace("»", ""))
+    return made, made.lines.span(start, end)
+
+
+def offered(text: str, code: str) -> list[Fix]:
+    """The fixes of the marked problem, without the one that ignores it."""
+    made, span = marked(text)
+    return [fix for fix in fixes(made, code, span) if not fix.title.startswith("Ignore ")]
+
+
+def applied(made: Document, fix: Fix) -> str:
+    """The text after a fix."""
+    offsets = [
+        (
+            made.lines.offset(each.span.line, each.span.column),
+            made.lines.offset(each.span.end_line, each.span.end_column),
+        )
+        for each in fix.edits
+    ]
+    text, ends = made.text, 0
+    order = sorted(range(len(offsets)), key=lambda index: (offsets[index], index))
+    for index in order:
+        assert offsets[index][0] >= ends, "edits overlap"
+        ends = offsets[index][1]
+    for index in reversed(order):
+        start, end = offsets[index]
+        text = text[:start] + fix.edits[index].new_text + text[end:]
+    return text
+
+
+def fixed(text: str, code: str, title: str = "") -> str | None:
+    """The text after its first fix whose title holds some words; None if there is none."""
+    made, _ = marked(text)
+    return next((applied(made, fix) for fix in offered(text, code) if title in fix.title), None)
+
+
+def changed(text: str, *changes: tuple[str, str]) -> str:
+    """The unmarked text with some replacements, each of something that stands there once."""
+    text = marked(text)[0].text
+    for old, new in changes:
+        assert text.count(old) == 1, (old, text)
+        text = text.replace(old, new)
+    return text
+
+
+def net(initialisation: str, forward: str, head: str = HEAD) -> str:
+    """A model of its two bodies."""
+    body = textwrap.indent(textwrap.dedent(initialisation).strip("\n"), "        ")
+    code = textwrap.indent(textwrap.dedent(forward).strip("\n"), "        ")
+    return (
+        f"{head}class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n{body}\n\n"
+        f"    def forward(self, x):\n{code}\n"
+    ).replace("\n        \n", "\n\n")
+
+
+def assert_it_traces(
+    worker: Any,
+    write: Callable[..., str],
+    before: str,
+    after: str,
+    *,
+    did_trace: bool = False,
+    same_values: bool = True,
+    allowed: frozenset[str] = frozenset(),
+) -> None:
+    """After a fix the model traces, there is no problem but those ``allowed``, and it computes what it did before."""
+    before = marked(before)[0].text
+    path = write(after, "after.py")
+    old, new = _model(write(before, "before.py"), before), _model(path, after)
+    assert _is_traceable(old) == did_trace
+    arguments = (torch.randn(2, 4),)
+    for run in (new, torch.fx.symbolic_trace(new)):
+        expected, actual = _output(old, arguments), _output(run, arguments)
+        assert actual.shape == expected.shape
+        if same_values:
+            torch.testing.assert_close(actual, expected)
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(2, 4)")
+    assert report.verdict.traceable
+    assert {problem.code for problem in report.problems} <= allowed, report.problems
+
+
+def _is_traceable(model: torch.nn.Module) -> bool:
+    try:
+        torch.fx.symbolic_trace(model)
+    except Exception:
+        return False
+    return True
+
+
+def _model(path: str, text: str) -> torch.nn.Module:
+    scope: dict[str, Any] = {"__name__": "model"}
+    exec(compile(text, path, "exec"), scope)
+    torch.manual_seed(0)
+    model = scope["Net"]()
+    assert isinstance(model, torch.nn.Module)
+    return model
+
+
+def _output(model: torch.nn.Module, arguments: tuple[Any, ...]) -> torch.Tensor:
+    torch.manual_seed(1)
+    output = model(*arguments)
+    assert isinstance(output, torch.Tensor)
+    return output

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fxlsp.engine.settings.hint_kinds import HintKinds
+from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.ide.hints import Hint, hints
+from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
+from tests.ide.nets import TEXT, trace
+
+
+def all_hints(shown: Snapshot) -> list[Hint]:
+    return hints(shown, PATH, 1, 1000)
+
+
+def texts(shown: Snapshot) -> dict[str, str]:
+    """The hints by the text that stands before them on their line."""
+    lines = shown.documents[PATH].lines
+    return {lines.line_text(hint.line)[: hint.column - 1].strip(): hint.text for hint in all_hints(shown)}
+
+
+EXPECTED = {
+    "def forward(self, x": "(1, 3, 8, 8)",
+    "y = torch.relu(self.conv(x))": "(1, 4, 8, 8) …",
+    "return y + x": "(1, 4, 8, 8) …",
+    "x = self.stem(x)": "(1, 4, 8, 8)",
+    "x = self.blocks(x)": "(1, 4, 4, 4)",
+    "return self.head(x)": "(1, 10)",
+}
+
+
+def test_each_line_shows_the_shape_of_its_last_expression() -> None:
+    shown = snapshot(TEXT, trace().state())
+    assert texts(shown) == EXPECTED
+    assert len({hint.line for hint in all_hints(shown)}) == len(all_hints(shown))
+
+
+def test_a_forward_that_runs_inside_another_shows_its_argument() -> None:
+    (first, *_) = all_hints(snapshot(TEXT, trace().state()))
+    assert (first.line, first.text) == (6, "(1, 4, 8, 8)")
+
+
+def test_only_the_lines_that_were_asked_for_have_hints() -> None:
+    assert [hint.line for hint in hints(snapshot(TEXT, trace().state()), PATH, 13, 14)] == [13, 14]
+
+
+def test_hints_stay_while_their_line_is_edited() -> None:
+    shown = edited(snapshot(TEXT, trace().state()), "self.stem(x)", "self.stem(x.half())")
+    assert texts(shown)["x = self.stem(x.half())"] == "(1, 4, 8, 8)"
+
+
+def test_a_new_line_below_leaves_a_hint_on_its_line() -> None:
+    shown = edited(snapshot(TEXT, trace().state()), "self.stem(x)\n", "self.stem(x)\n        \n")
+    assert texts(shown)["x = self.stem(x)"] == "(1, 4, 8, 8)"
+
+
+def test_text_that_does_not_parse_keeps_its_hints() -> None:
+    shown = edited(snapshot(TEXT, trace().state()), "import torch\n", "import torch\nif (\n")
+    assert texts(shown) == EXPECTED
+
+
+def test_a_removed_line_takes_its_hint_along() -> None:
+    shown = edited(snapshot(TEXT, trace().state()), "        x = self.stem(x)\n", "")
+    assert "x = self.stem(x)" not in texts(shown)
+    assert texts(shown)["x = self.blocks(x)"] == "(1, 4, 4, 4)"
+
+
+def test_an_unusual_dtype_is_written_out() -> None:
+    made = (
+        Trace(TEXT)
+        .node("a", "self.conv(x)", tensor(1))
+        .node("b", "y + x", tensor(1))
+        .node("c", "self.head(x)", tensor(5, dtype="int64"))
+    )
+    assert texts(snapshot(TEXT, made.state()))["return self.head(x)"] == "(5,) int64"
+
+
+def test_a_guessed_recipe_makes_a_guessed_shape() -> None:
+    made = Trace(TEXT, source="search").node("a", "self.head(x)", tensor(1, 10))
+    assert texts(snapshot(TEXT, made.state())) == {"return self.head(x)": "~(1, 10)"}
+
+
+def test_several_parameters_on_a_line_share_a_hint() -> None:
+    text = TEXT.replace("def forward(self, x):\n        x", "def forward(self, image, mask=None):\n        x")
+    made = Trace(text).node("image", "image", tensor(1, 3), op="placeholder", target="image")
+    made.node("mask", "mask", tensor(1, dtype="bool"), op="placeholder", target="mask")
+    assert texts(snapshot(text, made.state())) == {"def forward(self, image, mask": "image: (1, 3), mask: (1,) bool"}
+
+
+def two_parameters(call: str) -> Trace:
+    text = TEXT.replace("def forward(self, x):\n        y", "def forward(self, x, skip):\n        y")
+    text = text.replace("self.blocks(x)", call)
+    made = Trace(text)
+    block_forward = "    def forward(self, x, skip):\n        y ="
+    return made.call("blocks", "Block", (0, 0), [tensor(1), tensor(2)], tensor(1), at=call, forward=block_forward)
+
+
+def test_arguments_of_an_inner_call_by_position_stand_at_their_parameters() -> None:
+    made = two_parameters("self.blocks(x, self.stem(x) == 1)")
+    shown = texts(snapshot(made.text, made.state()))
+    assert shown["def forward(self, x, skip"] == "x: (1,), skip: (2,)"
+
+
+def test_arguments_by_keyword_are_not_guessed() -> None:
+    made = two_parameters("self.blocks(skip=x, x=x)")
+    assert not [line for line in texts(snapshot(made.text, made.state())) if line.startswith("def")]
+
+
+def test_values_that_are_no_tensors_have_no_hint() -> None:
+    made = Trace(TEXT).node("size", "self.head(x)", {"value": 3}).node("list", "y + x", {"list": [{"value": 3}]})
+    assert texts(snapshot(TEXT, made.state())) == {}
+
+
+def test_a_condition_is_not_taken_for_the_value_of_its_line() -> None:
+    text = TEXT.replace("return self.head(x)", "return self.head(x) if x.sum() > 0 else x")
+    made = Trace(text).node("head", "self.head(x)", tensor(1, 10)).node("sum", "x.sum()", tensor())
+    made.node("gt", "x.sum() > 0", tensor(dtype="bool"))
+    assert texts(snapshot(text, made.state())) == {"return self.head(x)": "(1, 10)"}
+
+
+def test_the_tooltip_lists_every_run() -> None:
+    shown = snapshot(TEXT, trace().state())
+    line = place(TEXT, "y + x").line
+    (hint,) = hints(shown, PATH, line, line)
+    assert "blocks.0" in hint.tooltip.plain
+    assert "(1, 4, 4, 4)" in hint.tooltip.plain
+    assert "from a call site" in hint.tooltip.plain
+
+
+def test_a_line_that_failed_in_one_instance_does_not_look_known_in_all() -> None:
+    made = Trace(TEXT).node("a", "self.head(x)", None, path="a").node("b", "self.head(x)", tensor(1, 10), path="b")
+    assert texts(snapshot(TEXT, made.state())) == {"return self.head(x)": "(1, 10) …"}
+
+
+def test_a_line_that_failed_in_every_instance_has_no_hint() -> None:
+    made = Trace(TEXT).node("a", "self.head(x)", None)
+    assert texts(snapshot(TEXT, made.state())) == {}
+
+
+def of_kinds(shown: Snapshot, kinds: HintKinds) -> Snapshot:
+    return replace(shown, hints={"": kinds})
+
+
+def test_each_kind_can_be_turned_off() -> None:
+    shown = snapshot(TEXT, trace().state())
+    lines = {line: text for line, text in EXPECTED.items() if not line.startswith("def forward")}
+    assert texts(of_kinds(shown, HintKinds(arguments=False))) == lines
+    arguments = {line: text for line, text in EXPECTED.items() if line.startswith("def forward")}
+    assert texts(of_kinds(shown, HintKinds(shapes=False))) == arguments
+    made = Trace(TEXT).node("a", "y + x", tensor(1)).node("b", "self.head(x)", tensor(5, dtype="int64"))
+    made = made.node("c", "self.conv(x)", tensor(1))
+    shown = snapshot(TEXT, made.state())
+    assert texts(of_kinds(shown, HintKinds(dtypes=False)))["return self.head(x)"] == "(5,)"
+
+
+def test_the_tooltip_tells_the_other_operations_on_the_line() -> None:
+    made = Trace(TEXT).node("a", "self.conv(x)", tensor(1, 4, 8, 8)).node("b", "torch.relu(self.conv(x))", tensor(1, 9))
+    (hint,) = all_hints(snapshot(TEXT, made.state()))
+    tooltip = hint.tooltip.plain
+    assert tooltip.index("(1, 9)") < tooltip.index("before that on this line:") < tooltip.index("(1, 4, 8, 8)")

@@ -1,0 +1,21 @@
+"""The ``pyproject.toml`` of a test's folder, as somebody writes it beside the editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.client import Client
+
+
+def write_settings(client: Client, folder: Path, text: str) -> None:
+    """Writes it, which the editor notices."""
+    path = folder / "pyproject.toml"
+    path.write_text(text, encoding="utf-8")
+    changes = [{"uri": path.as_uri(), "type": 2}]
+    client.connection.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+
+
+def change_settings(client: Client, **settings: object) -> None:
+    """The user changes them in the editor."""
+    client.settings = settings
+    client.connection.notify("workspace/didChangeConfiguration", {"settings": None})

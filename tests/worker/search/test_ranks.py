@@ -1,0 +1,67 @@
+"""Inputs that have too many or too few dimensions: of which of several that is so, and how long the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fxlsp.worker.search.rules.ranks_dtypes import reranked
+from fxlsp.worker.search.values import Group, Tensor, Text, Trial, edited
+from tests.worker.search.frames import net
+
+
+def test_any_but_one_of_several_inputs_may_have_too_many_dimensions() -> None:
+    ids = Tensor((2, 16), "long")
+    given = Trial(Text("Net()"), Group("inputs", (("a", ids), ("b", ids), ("c", ids))))
+    shapes = [
+        tuple(len(part.shape) for _, part in each.inputs.items if isinstance(part, Tensor))
+        for each in (edited(given, edit) for edit in reranked(given, 4, 3))
+        if each.inputs is not None
+    ]
+    assert shapes == [(1, 2, 2), (2, 1, 2), (2, 2, 1), (1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)]
+
+
+def test_where_everything_has_one_size_it_keeps_it_with_another_rank() -> None:
+    given = Trial(Text("Net(c=4)"), Group("inputs", (("x", Tensor((4, 4, 4, 4))),)), 4)
+    first = edited(given, next(reranked(given, 4, 3)))
+    assert first.inputs is not None
+    assert first.inputs.text == "torch.randn(4, 4, 4)"
+
+
+@pytest.mark.parametrize(
+    ("made", "signature", "run", "inputs"),
+    [
+        pytest.param(
+            "self.a = nn.Embedding(50, 8)",
+            "one, other, several",
+            "y = self.a(one)\nz = (y * self.a(other)).sum(1)\n"
+            "return z + torch.bmm(self.a(several), y.unsqueeze(2)).squeeze(2).sum(1)",
+            "torch.ones(2, dtype=torch.long), torch.ones(2, dtype=torch.long), torch.ones(2, 16, dtype=torch.long)",
+            id="two of three",
+        ),
+        pytest.param(
+            "self.a = nn.Conv2d(1, 4, 5)",
+            "x",
+            "return self.a(F.pad(x.unsqueeze(1), (2, 2, 2, 2), mode='reflect'))",
+            "torch.randn(2, 16, 4)",
+            id="a map that is padded",
+        ),
+        pytest.param(
+            "",
+            "scores, labels",
+            "return F.cosine_embedding_loss(scores, F.one_hot(labels, scores.size(-1)), torch.ones(1))",
+            "torch.randn(2, 32), torch.ones(2, dtype=torch.long)",
+            id="labels and scores of which the loss takes rows",
+        ),
+        pytest.param(
+            "", "x", "return F.interpolate(x, size=(8, 8, 8))", "torch.randn(2, 32, 32, 32, 32)", id="a volume's size"
+        ),
+    ],
+)
+def test_inputs_have_the_rank_that_is_wanted(
+    made: str, signature: str, run: str, inputs: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = net("", made or "self.a = 1", signature, run).replace("(self, ):", "(self):")
+    assert worker.report(write(text) + ":Net").recipe.inputs == inputs
