@@ -40,6 +40,57 @@ LAYERS = {
     ),
     "cli": layer("report", "wire", "source", "engine", "ide", "graphview", "server"),
 }
+"""Every folder of the package, and what it may import beside itself and the standard library."""
+
+ORDERS = {
+    "worker": """
+        torch_private
+        sandbox, locations
+        loading
+        building
+        processes
+        plain_pass
+        checks
+        recovery, search
+        trace
+        supervisor
+        bootstrap
+    """,
+    "worker/checks": """
+        base
+        paths, unused, silent
+        registry
+    """,
+    "source": """
+        text
+        python
+        models
+        recipes
+    """,
+    "engine": """
+        storage
+        index
+        settings
+        connection
+        state
+        index_reader
+        session
+    """,
+    "ide": """
+        render
+        trace_view
+        hints, argument_hints, syntax_errors, problems, setting_problems
+        fixes
+        model_status, recipe_choices, recipe_comment, lenses, status
+        navigation
+        hover
+    """,
+}
+"""The order of the folders and files in a folder: each imports only what is on a line above its own, or on its own.
+
+What is on one line, folder or file, may import each other only if both are files; folders on one line are independent.
+Imports for the type checker alone are left out. A new folder goes on the first line below everything that it imports.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,21 +99,36 @@ class Import:
     """Absolute dotted name."""
     line: int
     relative: bool
+    type_only: bool
+    """It stands under ``if TYPE_CHECKING:``."""
 
 
 def imports_of(text: str, package: tuple[str, ...]) -> Iterator[Import]:
-    """Every import statement of a module that lies in ``package``, wherever in the module it stands."""
-    for node in ast.walk(ast.parse(text)):
+    """Every import of a module that lies in ``package``, wherever in the module it is."""
+    tree = ast.parse(text)
+    type_only = set(_for_types_alone(tree))
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, node.lineno, relative=False)
+                yield Import(alias.name, node.lineno, relative=False, type_only=node in type_only)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join((*base, *filter(None, [node.module])))
-            # `from fxlsp import engine` and `from .. import engine` name the layer after the import.
-            names = [f"{module}.{alias.name}" for alias in node.names] if module == "fxlsp" else [module]
+            # `from fxlsp import engine` and `from .. import engine` name the module after the import.
+            names = [f"{module}.{alias.name}" for alias in node.names] if _is_folder(module) else [module]
             for name in names:
-                yield Import(name, node.lineno, relative=node.level > 0)
+                yield Import(name, node.lineno, relative=node.level > 0, type_only=node in type_only)
+
+
+def _is_folder(module: str) -> bool:
+    return (PACKAGE.parent / module.replace(".", "/")).is_dir()
+
+
+def _for_types_alone(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            for statement in node.body:
+                yield from ast.walk(statement)
 
 
 def violation(found: Import, name: str, rules: Layer) -> str | None:
@@ -91,6 +157,37 @@ def violations(path: Path, text: str) -> list[str]:
     return [f"{path.relative_to(PACKAGE.parent)}:{each.line} {wrong}" for each, wrong in found if wrong]
 
 
+def lines_of(order: str) -> list[list[str]]:
+    return [line.strip().split(", ") for line in order.strip().splitlines()]
+
+
+def out_of_order(path: Path, text: str) -> list[str]:
+    """The imports of a module that point downwards in the order of a folder around it."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    wrong = []
+    for folder, order in ORDERS.items():
+        around = ("fxlsp", *folder.split("/"))
+        if parts[: len(around)] != around or path.stem == "__init__":
+            continue
+        lines = lines_of(order)
+        own = parts[len(around)]
+        allowed = {own, *(name for line in lines[: _line_of(own, lines)] for name in line)}
+        if not (PACKAGE / folder / own).is_dir():
+            beside = lines[_line_of(own, lines)]
+            allowed |= {name for name in beside if not (PACKAGE / folder / name).is_dir()}
+        for each in imports_of(text, parts[:-1]):
+            named = tuple(each.module.split("."))
+            if each.type_only or named[: len(around)] != around or len(named) == len(around):
+                continue
+            if named[len(around)] not in allowed:
+                wrong.append(f"{path.relative_to(PACKAGE.parent)}:{each.line} imports {each.module}, below {own}")
+    return wrong
+
+
+def _line_of(name: str, lines: list[list[str]]) -> int:
+    return next(number for number, line in enumerate(lines) if name in line)
+
+
 def test_every_package_folder_is_a_layer() -> None:
     folders = {path.parent.relative_to(PACKAGE).parts[0] for path in PACKAGE.glob("*/**/*.py")}
     assert folders == set(LAYERS)
@@ -100,6 +197,23 @@ def test_every_package_folder_is_a_layer() -> None:
 def test_a_layer_imports_only_what_its_rule_allows(name: str) -> None:
     paths = sorted((PACKAGE / name).rglob("*.py"))
     assert [line for path in paths for line in violations(path, path.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize("folder", sorted(ORDERS))
+def test_an_order_names_every_folder_and_file(folder: str) -> None:
+    there = {
+        path.stem
+        for path in (PACKAGE / folder).iterdir()
+        if path.name != "__init__.py" and (path.suffix == ".py" or any(path.glob("**/*.py")))
+    }
+    named = [name for line in lines_of(ORDERS[folder]) for name in line]
+    assert sorted(named) == sorted(there)
+
+
+@pytest.mark.parametrize("folder", sorted(ORDERS))
+def test_a_folder_imports_only_those_above_it(folder: str) -> None:
+    paths = sorted((PACKAGE / folder).rglob("*.py"))
+    assert [line for path in paths for line in out_of_order(path, path.read_text(encoding="utf-8"))] == []
 
 
 def test_the_package_itself_imports_nothing() -> None:
@@ -113,9 +227,8 @@ def test_the_package_itself_imports_nothing() -> None:
         ("report/x.py", "from fxlsp.report import graph", "by its absolute name"),
         ("report/x.py", "from ..worker import template", "imports the layer worker"),
         ("report/x.py", "from .. import __version__", "which is not there"),
-        ("report/x.py", "from ..wire.messages import Bye", "imports the layer wire"),
-        ("wire/x.py", "from ..worker.job import Job", "imports the layer worker"),
-        ("worker/deep/x.py", "def f():\n    from ...engine.store import Store", "imports the layer engine"),
+        ("wire/x.py", "from ..worker.trace import job", "imports the layer worker"),
+        ("worker/deep/x.py", "def f():\n    from ...engine.state.snapshot import Snapshot", "imports the layer engine"),
         ("worker/deep/x.py", "from ... import engine", "imports the layer engine"),
         ("worker/x.py", "import torchvision", "imports the package torchvision"),
         ("source/x.py", "from .positions import Span", "by a relative name"),
@@ -133,10 +246,40 @@ def test_a_forbidden_import_is_found(file: str, text: str, wrong: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("worker/x.py", "from ..report.graph import Node\nfrom .tracer import T\nimport torch.fx"),
-        ("worker/deep/x.py", "from ...wire import messages\nfrom ..tracer import T"),
+        ("worker/x.py", "from ..report.graph import Node\nfrom .plain_pass.tracer import T\nimport torch.fx"),
+        ("worker/deep/x.py", "from ...report import problems\nfrom ..plain_pass.tracer import T"),
         ("server/x.py", "from fxlsp import __version__\nfrom fxlsp.ide.hover.hover import hover"),
     ],
 )
 def test_an_allowed_import_passes(file: str, text: str) -> None:
     assert violations(PACKAGE / file, text) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("worker/loading/x.py", "from ..building.builder import Builder"),
+        ("worker/loading/x.py", "from .. import building"),
+        ("worker/sandbox/x.py", "def f():\n    from ..locations.sources import Sources"),
+        ("worker/checks/base/x.py", "from ..registry import CHECKS"),
+        ("source/text/x.py", "from fxlsp.source.python import scopes"),
+        ("engine/state/x.py", "from fxlsp.engine.session.workspace import Workspace"),
+        ("ide/hints.py", "from fxlsp.ide.hover.text import Text"),
+    ],
+)
+def test_an_import_against_the_order_is_found(file: str, text: str) -> None:
+    (line,) = out_of_order(PACKAGE / file, text)
+    assert "below" in line
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("worker/building/x.py", "from ..loading.loader import Loader\nfrom .recipes import evaluate"),
+        ("worker/checks/silent/x.py", "from ..base.check import Check\nfrom ...building.builder import Builder"),
+        ("source/text/x.py", "if TYPE_CHECKING:\n    from fxlsp.source.python.scopes import Scope"),
+        ("ide/hints.py", "from fxlsp.ide.argument_hints import hints"),
+    ],
+)
+def test_an_import_along_the_order_passes(file: str, text: str) -> None:
+    assert out_of_order(PACKAGE / file, text) == []
