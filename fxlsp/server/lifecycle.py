@@ -7,7 +7,7 @@ from collections.abc import Callable
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.session.workspace import Change, Workspace
+from fxlsp.engine.session.workspace import SnapshotChange, Workspace
 from fxlsp.server.editor_watch import watch_editor
 from fxlsp.server.log import Announcer, log, log_to_editor
 from fxlsp.server.publish import diagnostics
@@ -78,10 +78,10 @@ def _connect(server: Server) -> None:
         server.engine.subscribe(_guarded(follower))
 
 
-def _guarded(follower: Callable[[Change], None]) -> Callable[[Change], None]:
+def _guarded(follower: Callable[[SnapshotChange], None]) -> Callable[[SnapshotChange], None]:
     """A mistake in what is shown must not stop the session, which calls its followers in the middle of its work."""
 
-    def follow(change: Change) -> None:
+    def follow(change: SnapshotChange) -> None:
         try:
             follower(change)
         except Exception:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fxlsp.cli.exit_codes import UsageError
 from fxlsp.cli.tracing.exclusions import is_excluded
-from fxlsp.engine.index.python_files import files_below, never
+from fxlsp.engine.index.python_files import files_below, never_stop
 from fxlsp.source.text.notebooks.ipynb import SUFFIX
 
 
@@ -22,7 +22,7 @@ def python_files(paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         if not os.path.exists(path):
             raise UsageError(f"there is no file or folder {path}")
-        for found in files_below(path, (".py", SUFFIX), never, is_excluded) if os.path.isdir(path) else [path]:
+        for found in files_below(path, (".py", SUFFIX), never_stop, is_excluded) if os.path.isdir(path) else [path]:
             real = os.path.realpath(found)
             if real not in seen:
                 seen.add(real)

@@ -67,7 +67,7 @@ def _needs_parents(found: Findings, member: Member) -> bool:
 
 
 def _wanted(found: Findings, file: FoundFile, model: FoundModel) -> bool:
-    return model.candidate.asked or (file.document.path, model.candidate.name) not in found.covers
+    return model.candidate.requested or (file.document.path, model.candidate.name) not in found.covers
 
 
 async def _attempt(

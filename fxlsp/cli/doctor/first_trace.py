@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.engine.connection.connection import Outcome
-from fxlsp.engine.connection.supervisor_client import StartError, Template
+from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient
 from fxlsp.engine.settings.interpreters import Interpreter
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.report.report import Environment, Report
@@ -74,7 +74,7 @@ def _request(path: str, settings: Settings) -> TraceRequest:
 
 
 async def _started_and_traced(interpreter: Interpreter, request: TraceRequest, advice: str) -> FirstTrace:
-    result, template = FirstTrace(), Template(interpreter.path)
+    result, template = FirstTrace(), SupervisorClient(interpreter.path)
     try:
         await _start(template, result, advice)
         if result.environment is not None:
@@ -84,7 +84,7 @@ async def _started_and_traced(interpreter: Interpreter, request: TraceRequest, a
     return result
 
 
-async def _start(template: Template, result: FirstTrace, advice: str) -> None:
+async def _start(template: SupervisorClient, result: FirstTrace, advice: str) -> None:
     began = time.monotonic()
     try:
         environment = await template.start()
@@ -97,7 +97,7 @@ async def _start(template: Template, result: FirstTrace, advice: str) -> None:
     result.torch.append(Finding("torch", "ok", message))
 
 
-async def _trace(template: Template, request: TraceRequest, result: FirstTrace) -> None:
+async def _trace(template: SupervisorClient, request: TraceRequest, result: FirstTrace) -> None:
     began = time.monotonic()
     outcome = await template.trace(request)
     milliseconds = (time.monotonic() - began) * 1000

@@ -8,7 +8,7 @@ import time
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.tracing.exclusions import is_excluded
 from fxlsp.cli.tracing.targets import index_folders
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.session.fx_usage import first_use
 from fxlsp.engine.settings.settings import Settings
@@ -34,7 +34,7 @@ def workspace(folder: str) -> tuple[Index, Finding]:
 
 def _models(index: Index) -> dict[str, list[str]]:
     return {
-        path: [name for name in offers.by_name if index.kind_of(Place(path, name)) is Kind.MODULE]
+        path: [name for name in offers.by_name if index.kind_of(SymbolId(path, name)) is Kind.MODULE]
         for path, offers in index.files.items()
     }
 

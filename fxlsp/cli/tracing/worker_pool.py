@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fxlsp.engine.connection.connection import Outcome
-from fxlsp.engine.connection.supervisor_client import Template
+from fxlsp.engine.connection.supervisor_client import SupervisorClient
 from fxlsp.report.report import Environment
 from fxlsp.wire.messages import TraceRequest
 
@@ -17,7 +17,7 @@ class Pool:
     """Traces under any number of interpreters, ``jobs`` traces at once."""
 
     def __init__(self, jobs: int) -> None:
-        self._templates: dict[str, Template] = {}
+        self._templates: dict[str, SupervisorClient] = {}
         self._slots = asyncio.Semaphore(jobs)
 
     @property
@@ -28,7 +28,7 @@ class Pool:
 
     async def trace(self, python: str, request: TraceRequest) -> Outcome:
         """Traces one model under ``python``, when its turn comes."""
-        template = self._templates.setdefault(python, Template(python))
+        template = self._templates.setdefault(python, SupervisorClient(python))
         async with self._slots:
             return await template.trace(request)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fxlsp.cli.tracing.exclusions import is_excluded
 from fxlsp.cli.tracing.targets import index_folders
 from fxlsp.engine.index.scan import read_index
-from fxlsp.engine.state.cross_file_recipes import Elsewhere
+from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.source.recipes.markdown_blocks import read_source
 from fxlsp.source.text.documents import Document
 
@@ -27,12 +27,12 @@ class WorkspaceFiles:
         """
         document = self._documents.get(path)
         if document is None:
-            document = self._documents[path] = read_source(path).program.with_bases(self._index.bases_elsewhere(path))
+            document = self._documents[path] = read_source(path).program.with_bases(self._index.imported_bases(path))
         return document
 
-    def elsewhere(self) -> Elsewhere:
+    def elsewhere(self) -> CrossFileRecipes:
         """What to ask about the models of one file."""
-        return Elsewhere(self._index, self._read)
+        return CrossFileRecipes(self._index, self._read)
 
     def _read(self, path: str) -> Document | None:
         try:

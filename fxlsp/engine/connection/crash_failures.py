@@ -31,7 +31,7 @@ _STAGE_WORDS = {
 }
 
 
-def failure_of_death(message: WorkerDied, request: TraceRequest) -> Failure:
+def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
     """The failure that a ``failed`` message means, on the line that was running. Reads that line's file."""
     frame = _frame_to_blame(message.stack, request.roots)
     words = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"

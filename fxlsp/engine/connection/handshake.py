@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import Executor
 from pathlib import Path
 
-from fxlsp.engine.connection.connection import Conversation
+from fxlsp.engine.connection.connection import Connection
 from fxlsp.engine.connection.crash_failures import describe_exit
 from fxlsp.engine.connection.process import Process
 from fxlsp.report.codes import NO_INTERPRETER
@@ -31,7 +31,7 @@ class StartError(Exception):
         return cls(failure.message)
 
 
-async def start_conversation(python: str, bootstrap: Path, executor: Executor | None, seconds: float) -> Conversation:
+async def connect(python: str, bootstrap: Path, executor: Executor | None, seconds: float) -> Connection:
     """Starts the worker under ``python`` and waits for its ``hello``, ``seconds`` at most.
 
     Raises:
@@ -42,17 +42,17 @@ async def start_conversation(python: str, bootstrap: Path, executor: Executor | 
     except OSError as error:
         raise StartError(f"The interpreter {python} cannot be run: {error.strerror or error}. {_ADVICE}") from error
     try:
-        hello = _checked(await _greeting(process, python, seconds), python)
+        hello = _checked_hello(await _receive_hello(process, python, seconds), python)
     except BaseException:
         process.kill()
         await process.stop()
         raise
-    return Conversation(process, Environment(hello.python, hello.torch), executor, forks=hello.fork)
+    return Connection(process, Environment(hello.python, hello.torch), executor, forks=hello.fork)
 
 
-async def _greeting(process: Process, python: str, seconds: float) -> WireMessage:
+async def _receive_hello(process: Process, python: str, seconds: float) -> WireMessage:
     try:
-        message = await asyncio.wait_for(process.channel.receive(), seconds)
+        message = await asyncio.wait_for(process.stream.receive(), seconds)
         if message is not None:
             return WIRE.parse(message)
     except asyncio.TimeoutError:
@@ -60,10 +60,10 @@ async def _greeting(process: Process, python: str, seconds: float) -> WireMessag
         raise StartError(f"{words}{_last_output(process)} {_ADVICE}") from None
     except WireError as error:
         raise StartError(f"The worker under {python} does not speak fxlsp's wire ({error}). {_ADVICE}") from error
-    raise await _ended(process, python)
+    raise await _exit_error(process, python)
 
 
-async def _ended(process: Process, python: str) -> StartError:
+async def _exit_error(process: Process, python: str) -> StartError:
     await process.wait(1.0)
     await process.drain_output()
     words = f"The interpreter {python} cannot run fxlsp's tracing worker: it ended with"
@@ -75,7 +75,7 @@ def _last_output(process: Process) -> str:
     return f" Its last output: {process.tail[-1]}." if process.tail else ""
 
 
-def _checked(message: WireMessage, python: str) -> Hello:
+def _checked_hello(message: WireMessage, python: str) -> Hello:
     """The ``hello`` that a process must begin with.
 
     Raises:

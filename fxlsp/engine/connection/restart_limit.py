@@ -18,10 +18,10 @@ class RestartLimit:
         self._clock = clock
         self._deaths: deque[float] = deque(maxlen=_DEATHS)
 
-    def died(self) -> None:
+    def record_death(self) -> None:
         self._deaths.append(self._clock())
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """The user asked for a fresh start."""
         self._deaths.clear()
 

@@ -18,7 +18,7 @@ _MOST_CHANGED = 24
 """Files that may change before the words of all are counted anew."""
 
 
-class Place(NamedTuple):
+class SymbolId(NamedTuple):
     """A class, function or name at the top of a file."""
 
     path: str
@@ -26,7 +26,7 @@ class Place(NamedTuple):
     """Qualified."""
 
 
-class _Words(NamedTuple):
+class _WordIndex(NamedTuple):
     """Which files may mention a name, so that not each of them has to be asked."""
 
     by_word: dict[str, list[str]]
@@ -37,26 +37,26 @@ class _Words(NamedTuple):
         known = self.by_word.get(word, ())
         return (*(path for path in known if path not in self.changed), *self.changed)
 
-    def after(self, path: str) -> _Words | None:
+    def after(self, path: str) -> _WordIndex | None:
         """After a file has changed; None if it is time to count anew."""
         if path in self.changed:
             return self
-        return _Words(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
+        return _WordIndex(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
 
 
-def _words_of(files: Mapping[str, Offers]) -> _Words:
+def _word_index(files: Mapping[str, Offers]) -> _WordIndex:
     by_word: dict[str, list[str]] = {}
     for path, offers in files.items():
         for word in offers.names_by_word:
             by_word.setdefault(word, []).append(path)
-    return _Words(by_word, ())
+    return _WordIndex(by_word, ())
 
 
 class Index:
     """Immutable: what is learnt makes another index. Looking something up takes no file and no tree."""
 
     def __init__(
-        self, files: Mapping[str, Offers], modules: ModuleFiles | None = None, words: _Words | None = None
+        self, files: Mapping[str, Offers], modules: ModuleFiles | None = None, words: _WordIndex | None = None
     ) -> None:
         """
         Args:
@@ -66,8 +66,8 @@ class Index:
         """
         self.files = files
         self._modules = modules or ModuleFiles(files)
-        self._words = words or _words_of(files)
-        self._kinds: dict[Place, Kind] = {}
+        self._words = words or _word_index(files)
+        self._kinds: dict[SymbolId, Kind] = {}
 
     def with_file(self, path: str, offers: Offers | None) -> Index:
         """The index after ``path`` has changed; None says that it offers nothing, or is gone."""
@@ -81,16 +81,16 @@ class Index:
         words = self._words.after(path)
         return Index(files, self._modules if files.keys() == self.files.keys() else None, words)
 
-    def resolve(self, path: str, name: str) -> Place | None:
+    def resolve(self, path: str, name: str) -> SymbolId | None:
         """Where that is defined which the file ``path`` calls by a dotted name; None for what is not defined here."""
         return self._resolve(path, name, _MOST_STEPS)
 
-    def _resolve(self, path: str, name: str, steps: int) -> Place | None:
+    def _resolve(self, path: str, name: str, steps: int) -> SymbolId | None:
         offers = self.files.get(path)
         if offers is None or not steps:
             return None
         if name in offers.by_name or _is_class(offers, name.rpartition(".")[0]):
-            return Place(path, name)
+            return SymbolId(path, name)
         full = offers.imports.resolve(name)
         if full is not None:
             found = self._resolve_full(path, full, steps - 1)
@@ -101,9 +101,9 @@ class Index:
             found = None if source is None or source == path else self._resolve(source, name, steps - 1)
             if found is not None:
                 return found
-        return Place(path, name) if name in offers.assigned else None
+        return SymbolId(path, name) if name in offers.assigned else None
 
-    def _resolve_full(self, path: str, full: str, steps: int) -> Place | None:
+    def _resolve_full(self, path: str, full: str, steps: int) -> SymbolId | None:
         """What ``package.module.Net`` means in ``path``: the longest part of it that is a file, then the rest there."""
         bare = full.lstrip(".")
         dots = full[: len(full) - len(bare)]
@@ -114,14 +114,14 @@ class Index:
                 return self._resolve(source, ".".join(parts[length:]), steps)
         return None
 
-    def kind_of(self, place: Place) -> Kind:
+    def kind_of(self, place: SymbolId) -> Kind:
         """Whether a class of the workspace is a module."""
         if place not in self._kinds:
             # Stored when it is known for certain: several threads may ask.
             self._kinds[place] = self._kind_of(place, _MOST_STEPS)
         return self._kinds[place]
 
-    def _kind_of(self, place: Place, steps: int) -> Kind:
+    def _kind_of(self, place: SymbolId, steps: int) -> Kind:
         definition = self.definition(place)
         if definition is None or definition.bases is None or not steps:
             return Kind.UNKNOWN
@@ -130,34 +130,34 @@ class Index:
             return Kind.MODULE
         return Kind.UNKNOWN if Kind.UNKNOWN in kinds else Kind.OTHER
 
-    def _kind_of_base(self, place: Place, base: str, steps: int) -> Kind:
+    def _kind_of_base(self, place: SymbolId, base: str, steps: int) -> Kind:
         path, scope = place.path, place.name.rpartition(".")[0]
         for prefix in enclosing_prefixes(scope) if scope else ():
             if prefix + base in self.files[path].by_name:
-                return self._kind_of(Place(path, prefix + base), steps)
+                return self._kind_of(SymbolId(path, prefix + base), steps)
         found = self.resolve(path, base)
-        return self._kind_beyond(path, base) if found is None else self._kind_of(found, steps)
+        return self._external_kind(path, base) if found is None else self._kind_of(found, steps)
 
-    def _kind_beyond(self, path: str, base: str) -> Kind:
+    def _external_kind(self, path: str, base: str) -> Kind:
         """Of a class that no file of the workspace defines."""
         full = self.files[path].imports.resolve(base)
         if full is None and hasattr(builtins, base):
             return Kind.OTHER
-        return external_kind(self._beyond(path, full, _MOST_STEPS) or base or None)
+        return external_kind(self._external_name(path, full, _MOST_STEPS) or base or None)
 
-    def bases_elsewhere(self, path: str) -> dict[str, Kind]:
+    def imported_bases(self, path: str) -> dict[str, Kind]:
         """What the classes are, as far as is known, that a file takes from other files and derives its own from."""
         offers = self.files.get(path)
         bases = {base for each in ([] if offers is None else offers.definitions) for base in each.bases or () if base}
         found = {base: self.resolve(path, base) for base in bases}
         kinds = {
-            base: self._kind_beyond(path, base) if place is None else self.kind_of(place)
+            base: self._external_kind(path, base) if place is None else self.kind_of(place)
             for base, place in found.items()
             if place is None or place.path != path
         }
         return {base: kind for base, kind in kinds.items() if kind is not Kind.UNKNOWN}
 
-    def _beyond(self, path: str, full: str | None, steps: int) -> str | None:
+    def _external_name(self, path: str, full: str | None, steps: int) -> str | None:
         """The full name that a chain of imports ends with: ``torch.nn.Module`` for ``common.Module``."""
         if full is None or not steps:
             return full
@@ -168,14 +168,14 @@ class Index:
             offers = None if source is None or source == path else self.files.get(source)
             if source is not None and offers is not None:
                 inner = offers.imports.resolve(".".join(parts[length:]))
-                return full if inner is None else self._beyond(source, inner, steps - 1)
+                return full if inner is None else self._external_name(source, inner, steps - 1)
         return full
 
-    def definition(self, place: Place) -> Definition | None:
+    def definition(self, place: SymbolId) -> Definition | None:
         offers = self.files.get(place.path)
         return None if offers is None else offers.by_name.get(place.name)
 
-    def mentions(self, place: Place) -> Iterator[tuple[str, str, str | None]]:
+    def mentions(self, place: SymbolId) -> Iterator[tuple[str, str, str | None]]:
         """Who else may call something by name: (file, name there, definition of that file around it or None).
 
         Names in the file that defines it count too.

@@ -17,7 +17,7 @@ class StoppedError(Exception):
     """The files are no longer wanted."""
 
 
-def never() -> bool:
+def never_stop() -> bool:
     """For whoever is waited for until the end."""
     return False
 
@@ -26,13 +26,13 @@ IsExcluded = Callable[[str], bool]
 """Called with the real path of a file, or of a folder, with a separator at its end, for all that is in it."""
 
 
-def keep(_: str) -> bool:
+def exclude_nothing(_: str) -> bool:
     """For whoever leaves nothing out."""
     return False
 
 
 def files_below(
-    folder: str, suffixes: tuple[str, ...], is_stopped: IsStopped, is_excluded: IsExcluded = keep
+    folder: str, suffixes: tuple[str, ...], is_stopped: IsStopped, is_excluded: IsExcluded = exclude_nothing
 ) -> Iterator[str]:
     """Paths of the files whose names end so, at any depth, in a stable order, but for excluded ones.
 

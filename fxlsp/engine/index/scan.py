@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fxlsp.engine.index.index import Index
-from fxlsp.engine.index.python_files import IsExcluded, IsStopped, files_below, keep, never
-from fxlsp.engine.index.skip_cache import State, UnrelatedFiles
+from fxlsp.engine.index.python_files import IsExcluded, IsStopped, exclude_nothing, files_below, never_stop
+from fxlsp.engine.index.skip_cache import FileState, SkipCache
 from fxlsp.engine.storage.index_files import IndexFile
 from fxlsp.source.models.file_summary import Offers, imported_modules, may_offer, offers_of
 from fxlsp.source.recipes.markdown_blocks import SUFFIX, block_name, code_blocks
@@ -31,29 +31,31 @@ MayParse = Callable[[str], bool]
 """Asked with the path of a file."""
 
 
-def anything(_: str) -> bool:
+def parse_all(_: str) -> bool:
     """For whoever trusts the parser with every file."""
     return True
 
 
 def read_index(
     folders: Iterable[str],
-    is_stopped: IsStopped = never,
-    is_excluded: IsExcluded = keep,
-    may_parse: MayParse = anything,
+    is_stopped: IsStopped = never_stop,
+    is_excluded: IsExcluded = exclude_nothing,
+    may_parse: MayParse = parse_all,
 ) -> Index:
-    """The index of all Python files below some folders; ``may_parse`` as for :func:`folder_offers`.
+    """The index of all Python files below some folders; ``may_parse`` as for :func:`folder_summaries`.
 
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
     files: dict[str, Offers] = {}
     for folder in folders:
-        files.update(folder_offers(folder, is_stopped, is_excluded, may_parse))
+        files.update(folder_summaries(folder, is_stopped, is_excluded, may_parse))
     return Index(files)
 
 
-def is_little(folders: Iterable[str], is_stopped: IsStopped = never, is_excluded: IsExcluded = keep) -> bool:
+def is_small(
+    folders: Iterable[str], is_stopped: IsStopped = never_stop, is_excluded: IsExcluded = exclude_nothing
+) -> bool:
     """Whether the files below some folders are read sooner than a process is started that could do it.
 
     Raises:
@@ -68,11 +70,11 @@ def is_little(folders: Iterable[str], is_stopped: IsStopped = never, is_excluded
     return True
 
 
-def folder_offers(
+def folder_summaries(
     folder: str,
-    is_stopped: IsStopped = never,
-    is_excluded: IsExcluded = keep,
-    may_parse: MayParse = anything,
+    is_stopped: IsStopped = never_stop,
+    is_excluded: IsExcluded = exclude_nothing,
+    may_parse: MayParse = parse_all,
 ) -> Iterator[tuple[str, Offers]]:
     """What each program below a folder offers, by its name; ends by keeping it for the next time.
 
@@ -82,11 +84,11 @@ def folder_offers(
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
-    cache, unrelated = IndexCache(folder), UnrelatedFiles(folder)
+    cache, skipped = IndexCache(folder), SkipCache(folder)
     known = cache.read()
     digests: dict[str, str] = {}
     new = False
-    for path, data in _wanted_files(_files(folder, is_stopped, is_excluded), unrelated):
+    for path, data in _wanted_files(_files(folder, is_stopped, is_excluded), skipped):
         digest = content_digest(data)
         for name, key, text in _programs(path, digest, data):
             if key not in known:
@@ -100,7 +102,7 @@ def folder_offers(
                 yield name, offers
     if new or len(known) > 2 * len(digests):
         cache.write(known, digests.values())
-    unrelated.write()
+    skipped.write()
 
 
 def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, str | None]]:
@@ -112,12 +114,12 @@ def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, s
         yield block_name(path, line), f"{digest}#{line}", text
 
 
-def _wanted_files(paths: Iterable[str], unrelated: UnrelatedFiles) -> Iterator[tuple[str, bytes]]:
+def _wanted_files(paths: Iterable[str], skipped: SkipCache) -> Iterator[tuple[str, bytes]]:
     """The files that may matter, with their contents: by what they name, or since they import one of those."""
     wanted: set[str] = set()
     imports: dict[str, frozenset[str]] = {}
     for path in paths:
-        names = unrelated.imports_of(path)
+        names = skipped.imports_of(path)
         if names is None:
             found = _content(path)
             if found is None:
@@ -128,7 +130,7 @@ def _wanted_files(paths: Iterable[str], unrelated: UnrelatedFiles) -> Iterator[t
                 yield path, data
                 continue
             names = imported_modules(data) if path.endswith(".py") else frozenset()
-            unrelated.add(path, state, names)
+            skipped.add(path, state, names)
         imports[path] = names
     for path, names in imports.items():
         found = None if names.isdisjoint(wanted) else _content(path)
@@ -136,7 +138,7 @@ def _wanted_files(paths: Iterable[str], unrelated: UnrelatedFiles) -> Iterator[t
             yield path, found[0]
 
 
-def file_offers(path: str) -> dict[str, Offers | None]:
+def file_summaries(path: str) -> dict[str, Offers | None]:
     """What one file offers as it stands on disk, by the names of the programs in it; None for what is nothing."""
     found = _content(path)
     if found is None or is_notebook(path):
@@ -158,11 +160,11 @@ def _files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Itera
         yield os.path.realpath(path) if os.path.islink(path) else path
 
 
-def _content(path: str) -> tuple[bytes, State] | None:
+def _content(path: str) -> tuple[bytes, FileState] | None:
     """What a file holds, and the state on disk in which it was before it was read."""
     try:
         with open(path, "rb") as file:
-            state = State.of(os.fstat(file.fileno()))
+            state = FileState.of(os.fstat(file.fileno()))
             data = file.read(_MOST_BYTES + 1)
     except OSError:
         return None
@@ -198,10 +200,10 @@ class IndexCache:
         """What each content offers, by its digest; None for what does not parse."""
         return self._file.read(_cached_offers)
 
-    def write(self, offers: Mapping[str, Offers | None], keep: Iterable[str]) -> None:
-        """Replaces what is kept by those of ``offers`` whose digests are in ``keep``."""
+    def write(self, offers: Mapping[str, Offers | None], digests: Iterable[str]) -> None:
+        """Replaces what is kept by those of ``offers`` whose digests are in ``digests``."""
         self._file.write(
-            {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(keep)}
+            {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(digests)}
         )
 
 

@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 from fxlsp.engine.connection.crash_failures import describe_exit
 from fxlsp.engine.connection.process import Process
 from fxlsp.engine.index.index import Index
-from fxlsp.engine.index.scan import is_little, read_index
-from fxlsp.engine.index_reader.reader_protocol import ANSWERS, OffersRead, Parsing, ReadAll, order
+from fxlsp.engine.index.scan import is_small, read_index
+from fxlsp.engine.index_reader.reader_protocol import ANSWERS, Parsing, ReadAll, SummariesRead, read_order
 from fxlsp.engine.settings.exclusion import Exclusion
-from fxlsp.engine.state.folders import exclusion_in
+from fxlsp.engine.state.folders import combined_exclusion
 from fxlsp.source.models.file_summary import Offers
 from fxlsp.wire.frames import WireError
 
@@ -52,12 +52,12 @@ class ReaderDiedError(Exception):
         self.parsing = parsing
 
 
-class Reading:
+class IndexReader:
     """One reading of some folders, each given by its path and what is to be left out of it."""
 
     def __init__(self, folders: tuple[tuple[str, Exclusion], ...], executor: Executor) -> None:
         self._folders = folders
-        self._where = [path for path, _ in folders], exclusion_in(folders)
+        self._where = [path for path, _ in folders], combined_exclusion(folders)
         self._executor = executor
         self._ended = Event()
 
@@ -65,7 +65,7 @@ class Reading:
         """What the files offer. To be cancelled by whoever no longer wants it: no process of it is left then."""
         try:
             paths, is_excluded = self._where
-            if await self._on_thread(is_little, paths, self._ended.is_set, is_excluded):
+            if await self._on_thread(is_small, paths, self._ended.is_set, is_excluded):
                 return await self._in_thread()
             began = time.monotonic()
             index = await self._by_processes()
@@ -100,7 +100,7 @@ class Reading:
         except OSError as error:
             raise ReaderDiedError(f"{sys.executable} cannot be started to read the workspace: {error}") from error
         try:
-            process.channel.send(order(self._folders, left_out))
+            process.stream.send(read_order(self._folders, left_out))
             return await self._answered(process)
         finally:
             await process.stop()
@@ -109,13 +109,13 @@ class Reading:
         files: dict[str, Offers] = {}
         parsing: str | None = None
         try:
-            while (data := await process.channel.receive()) is not None:
+            while (data := await process.stream.receive()) is not None:
                 message = ANSWERS.parse(data)
                 if isinstance(message, ReadAll):
                     return await self._on_thread(_index_of, files)
                 if isinstance(message, Parsing):
                     parsing = message.path
-                elif isinstance(message, OffersRead):
+                elif isinstance(message, SummariesRead):
                     files.update(await self._on_thread(_offers_in, message))
         except WireError as error:
             raise ReaderDiedError(f"the process that reads the workspace does not answer: {error}", parsing) from error
@@ -131,7 +131,7 @@ class Reading:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function, *args)
 
 
-def _offers_in(message: OffersRead) -> dict[str, Offers]:
+def _offers_in(message: SummariesRead) -> dict[str, Offers]:
     found = {name: Offers.from_json(data) for name, data in message.files.items()}
     for offers in found.values():
         # The index asks for these of all files at once: bit by bit they are found while others are still read.

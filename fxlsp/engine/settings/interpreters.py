@@ -13,7 +13,7 @@ from typing import Literal
 from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.problems import Failure
 
-Origin = Literal["setting", "editor", "environment", "server"]
+InterpreterOrigin = Literal["setting", "editor", "environment", "server"]
 
 OLDEST_PYTHON = (3, 10)
 """That can trace; the tracing process refuses others by itself."""
@@ -27,7 +27,7 @@ class Interpreter:
 
     path: str
     """Absolute. Links stay as they are: a virtual environment's Python is found by its own path."""
-    origin: Origin
+    origin: InterpreterOrigin
 
     def describe(self) -> str:
         reasons = {

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from functools import lru_cache
 
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.settings.pyproject import Pyproject
 from fxlsp.engine.settings.settings import SettingProblem
 from fxlsp.engine.state.snapshot import inside
@@ -26,7 +26,7 @@ def unknown_models(pyproject: Pyproject, index: Index) -> tuple[SettingProblem, 
     keys = table if isinstance(table, dict) else {}
     found = ((key, _wrong(key, pyproject.folder, index)) for key in keys)
     return tuple(
-        SettingProblem(f"tool.fxlsp.recipes: {message}", pyproject.place_of_key("recipes", key), BAD_RECIPE)
+        SettingProblem(f"tool.fxlsp.recipes: {message}", pyproject.location_of_key("recipes", key), BAD_RECIPE)
         for key, message in found
         if message is not None
     )
@@ -57,7 +57,7 @@ def _nearest(name: str, index: Index, path: str | None = None) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def _models(index: Index) -> Iterator[Place]:
+def _models(index: Index) -> Iterator[SymbolId]:
     for path, offers in index.files.items():
-        places = (Place(path, each.name) for each in offers.definitions)
+        places = (SymbolId(path, each.name) for each in offers.definitions)
         yield from (place for place in places if index.kind_of(place) is Kind.MODULE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.models.models import model_classes
@@ -24,19 +24,19 @@ _MOST_HANDS = 3
 """Functions that hand on what another one made."""
 
 
-class Elsewhere:
-    """The files around one that are asked; ``asked`` grows with each answer."""
+class CrossFileRecipes:
+    """The files around one that are asked; ``files_read`` grows with each answer."""
 
     def __init__(self, index: Index, read: ReadText) -> None:
-        self.asked: set[str] = set()
+        self.files_read: set[str] = set()
         """Paths of the files on whose texts the answers depend."""
         self._index = index
         self._read = read
 
     def recipes_for(self, document: Document, name: str) -> list[FoundRecipe]:
         """The recipes that other files hold for a model of ``document``, those of the nearest file first."""
-        makers = frozenset(Place(document.path, each) for each in makers_in(document, frozenset({name})))
-        known: dict[str, dict[str, Place]] = {}
+        makers = frozenset(SymbolId(document.path, each) for each in makers_in(document, frozenset({name})))
+        known: dict[str, dict[str, SymbolId]] = {}
         """What each file calls those that make the model."""
         for _ in range(_MOST_HANDS):
             self._add_mentions(makers, document.path, known)
@@ -47,7 +47,7 @@ class Elsewhere:
         paths = self._nearest(known, document.path)
         return [each for path in paths for each in self._found(path, known[path], document)]
 
-    def all_recipes_for(self, place: Place) -> list[FoundRecipe]:
+    def all_recipes_for(self, place: SymbolId) -> list[FoundRecipe]:
         """The recipes for a class of another file, those in its own file first."""
         document = self._document(place.path)
         models = () if document is None else model_classes(document)
@@ -59,7 +59,7 @@ class Elsewhere:
     def users_of(self, document: Document) -> frozenset[str]:
         """Paths of the other files that name what a document defines."""
         offers = offers_of(document)
-        places = (Place(document.path, each.name) for each in offers.definitions)
+        places = (SymbolId(document.path, each.name) for each in offers.definitions)
         found = (path for place in places for path, _, _ in self._index.mentions(place))
         return frozenset(found) - {document.path}
 
@@ -67,13 +67,13 @@ class Elsewhere:
         """Whether any other file names what a document defines."""
         return bool(self._index.files) and bool(self.users_of(document))
 
-    def parents_of(self, place: Place) -> frozenset[Place]:
+    def parents_of(self, place: SymbolId) -> frozenset[SymbolId]:
         """The model classes of any file that may construct a class, themselves or by functions that they call."""
-        parents: set[Place] = set()
+        parents: set[SymbolId] = set()
         waiting, seen = [place], {place}
         while waiting:
             for path, _, around in self._index.mentions(waiting.pop()):
-                user = None if around is None or is_block(path) else Place(path, around)
+                user = None if around is None or is_block(path) else SymbolId(path, around)
                 if user is None or user in seen:
                     continue
                 seen.add(user)
@@ -84,29 +84,29 @@ class Elsewhere:
                     parents |= self._modules_in(user)
         return frozenset(parents - {place})
 
-    def _modules_in(self, function: Place) -> set[Place]:
+    def _modules_in(self, function: SymbolId) -> set[SymbolId]:
         """The model classes that a function mentions: it may hand one to another, ``ResNet(Bottleneck)``."""
         definition = self._index.definition(function)
         names = frozenset[str]() if definition is None else definition.mentions
         places = (self._index.resolve(function.path, name) for name in names)
         return {place for place in places if place is not None and self._index.kind_of(place) is Kind.MODULE}
 
-    def _add_mentions(self, makers: frozenset[Place], home: str, known: dict[str, dict[str, Place]]) -> None:
+    def _add_mentions(self, makers: frozenset[SymbolId], home: str, known: dict[str, dict[str, SymbolId]]) -> None:
         for maker in makers:
             for path, name, _ in self._index.mentions(maker):
                 if path != home:
                     known.setdefault(path, {})[name] = maker
 
-    def _makers(self, known: dict[str, dict[str, Place]]) -> frozenset[Place]:
+    def _makers(self, known: dict[str, dict[str, SymbolId]]) -> frozenset[SymbolId]:
         """The functions in the files so far that return what the known ones make."""
-        found: set[Place] = set()
+        found: set[SymbolId] = set()
         for path, names in known.items():
             document = self._document(path)
             if document is not None:
-                found |= {Place(path, each) for each in makers_in(document, frozenset(names)) - names.keys()}
+                found |= {SymbolId(path, each) for each in makers_in(document, frozenset(names)) - names.keys()}
         return frozenset(found)
 
-    def _found(self, path: str, names: dict[str, Place], home: Document) -> list[FoundRecipe]:
+    def _found(self, path: str, names: dict[str, SymbolId], home: Document) -> list[FoundRecipe]:
         document = self._document(path)
         if document is None:
             return []
@@ -116,7 +116,7 @@ class Elsewhere:
         found = (translated(site, document, at_home) for site in call_sites(document, subject, models))
         return [each for each in found if each is not None]
 
-    def _names_at_home(self, path: str, names: dict[str, Place], home: str) -> dict[str, str]:
+    def _names_at_home(self, path: str, names: dict[str, SymbolId], home: str) -> dict[str, str]:
         """What a file calls the things that the model's file defines, with their names in there."""
         offers = self._index.files.get(path)
         imported = () if offers is None else offers.imports.names
@@ -124,10 +124,10 @@ class Elsewhere:
         return {name: place.name for name, place in places.items() if place is not None and place.path == home}
 
     def _document(self, path: str) -> Document | None:
-        self.asked.add(path)
+        self.files_read.add(path)
         return self._read(path)
 
-    def _nearest(self, known: dict[str, dict[str, Place]], home: str) -> list[str]:
+    def _nearest(self, known: dict[str, dict[str, SymbolId]], home: str) -> list[str]:
         def distance(path: str) -> tuple[bool, int, str]:
             # Code that runs is more up to date than what is told about it.
             return is_block(path), -len(os.path.commonpath([os.path.dirname(home), path])), path
@@ -135,6 +135,6 @@ class Elsewhere:
         return sorted(known, key=distance)[:_MOST_FILES]
 
 
-def _is_function(index: Index, place: Place) -> bool:
+def _is_function(index: Index, place: SymbolId) -> bool:
     definition = index.definition(place)
     return definition is not None and definition.bases is None

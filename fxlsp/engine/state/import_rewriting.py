@@ -21,13 +21,15 @@ _SOURCE_FOLDERS = ("", "src")
 """Below a workspace folder, where the imports of a trace are looked for."""
 
 
-def in_words_of(recipe: Recipe, home: Document, other: Document, index: Index, folders: Iterable[str]) -> Recipe | None:
+def rewrite_recipe(
+    recipe: Recipe, home: Document, other: Document, index: Index, folders: Iterable[str]
+) -> Recipe | None:
     """The recipe, whose texts use the names of ``other``, in words of ``home``; None where there are none.
 
     Args:
         folders: of the workspace, from which modules are imported.
     """
-    words = _Words(home, other, index, module_name(other.path, home.path, folders))
+    words = _Rewriter(home, other, index, module_name(other.path, home.path, folders))
     arguments = None if recipe.inputs is None else parse_expression(f"_({recipe.inputs})")
     made = words.of(parse_expression(recipe.init)) if recipe.init else None
     fed = words.of(arguments)
@@ -62,7 +64,7 @@ def _has(folder: str, name: str) -> bool:
     return os.path.isdir(os.path.join(folder, name)) or os.path.isfile(os.path.join(folder, f"{name}.py"))
 
 
-class _Words:
+class _Rewriter:
     """What the names of one file are in another."""
 
     def __init__(self, home: Document, other: Document, index: Index, module: str | None) -> None:

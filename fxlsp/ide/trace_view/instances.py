@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from fxlsp.engine.index.index import Place
-from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.index.index import SymbolId
+from fxlsp.engine.state.instances import ModuleInstance
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.trace_view.forwards import forward_runs
@@ -23,7 +23,7 @@ class InstanceChoice:
 
     id: str
     """The same from trace to trace."""
-    instance: Instance
+    instance: ModuleInstance
     text: str
     """``ResNet · layer1.0 · call 2 of 3``."""
     flow: str
@@ -34,7 +34,7 @@ class InstanceChoice:
 def instance_choices(snapshot: Snapshot, path: str, name: str) -> list[InstanceChoice]:
     """What can be chosen for a class of an open file, in the order in which it ran; each instance once."""
     runs = _runs_of(snapshot, path, name)
-    chosen = snapshot.instances.get(Place(path, name))
+    chosen = snapshot.instances.get(SymbolId(path, name))
     pairs = list(instances_of(runs))
     turns = Counter((each.file, each.model, each.module_path) for each, _ in pairs)
     choices: dict[str, InstanceChoice] = {}
@@ -46,14 +46,14 @@ def instance_choices(snapshot: Snapshot, path: str, name: str) -> list[InstanceC
     return list(choices.values())
 
 
-def instances_of(runs: Sequence[Run]) -> Iterator[tuple[Instance, Run]]:
+def instances_of(runs: Sequence[Run]) -> Iterator[tuple[ModuleInstance, Run]]:
     """The instance that each call is. Of a model that is traced with several recipes, each has the same ones."""
     met: Counter[tuple[int, str]] = Counter()
     for run in runs:
         path = run.event.module_path or ""
         met[id(run.state), path] += 1
         key = run.state.key
-        yield Instance(key.file, key.name, path, met[id(run.state), path]), run
+        yield ModuleInstance(key.file, key.name, path, met[id(run.state), path]), run
 
 
 def _runs_of(snapshot: Snapshot, path: str, name: str) -> list[Run]:
@@ -62,10 +62,10 @@ def _runs_of(snapshot: Snapshot, path: str, name: str) -> list[Run]:
     return [] if model is None else forward_runs(snapshot, path, model)
 
 
-def _id(instance: Instance) -> str:
+def _id(instance: ModuleInstance) -> str:
     return text_digest(json.dumps(asdict(instance), sort_keys=True))[:16]
 
 
-def _text(instance: Instance, turns: int) -> str:
+def _text(instance: ModuleInstance, turns: int) -> str:
     which = f" · call {instance.turn} of {turns}" if turns > 1 else ""
     return f"{instance.model} · {path_text(instance.module_path)}{which}"

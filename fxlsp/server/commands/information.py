@@ -15,5 +15,5 @@ def register(server: Server) -> None:
     def tell(*_: str) -> dict[str, Any]:
         """As data, and as ``text`` for people."""
         is_holding = server.still_hints is not None and server.still_hints.is_waiting
-        facts = information(server.engine.snapshot, server.engine.at_rest and not is_holding)
+        facts = information(server.engine.snapshot, server.engine.is_idle and not is_holding)
         return {**facts, "text": information_text(facts)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.ide.problems import FileProblem
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.publish.problem_feed import ProblemFeed
@@ -37,7 +37,7 @@ class Diagnostics:
         self._told: dict[str, Told] = {}
         """By URI."""
 
-    def update(self, change: Change) -> None:
+    def update(self, change: SnapshotChange) -> None:
         """Follows a change of the session."""
         documents = self._server.engine.snapshot.documents
         sheets = {path: sheets_of(document, self._server.encoding) for path, document in documents.items()}

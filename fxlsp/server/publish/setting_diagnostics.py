@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.ide.setting_problems import setting_problems
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.session.server import Server
@@ -20,7 +20,7 @@ class SettingDiagnostics:
         self._server = server
         self._told: dict[str, list[types.Diagnostic]] = {}
 
-    def update(self, _: Change) -> None:
+    def update(self, _: SnapshotChange) -> None:
         """Follows a change of the session."""
         texts = self._server.engine.snapshot.setting_texts
         for path in self._told.keys() - texts.keys():

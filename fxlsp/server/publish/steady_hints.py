@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint
 from fxlsp.source.text.documents import Document
@@ -46,7 +46,7 @@ class StillHints:
         """The user has not rested yet: hints may change without any news."""
         return self._timer is not None
 
-    def update(self, snapshot: Snapshot, change: Change, cursor: tuple[str, int] | None) -> None:
+    def update(self, snapshot: Snapshot, change: SnapshotChange, cursor: tuple[str, int] | None) -> None:
         """Follows a change of the session; ``cursor`` is the path and line of the last edit."""
         for path in change.paths if change.cause == "edit" else ():
             before, after = self._documents.get(path), snapshot.documents.get(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.ide.problems import problems
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.session.server import Server
@@ -20,7 +20,7 @@ class WorkspaceDiagnostics:
         self._told: dict[str, list[types.Diagnostic]] = {}
         """Of each file of which there was something to tell."""
 
-    def update(self, change: Change) -> None:
+    def update(self, change: SnapshotChange) -> None:
         """Follows a change of the session. To be told before what tells the problems of open documents."""
         background = self._server.engine.snapshot.background
         for path in self._told.keys() - background.keys():

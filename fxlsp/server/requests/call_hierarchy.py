@@ -23,7 +23,7 @@ def register(server: Server) -> None:
         if sheet is None:
             return None
         line, column = sheet.place(params.position)
-        server.engine.touch(sheet.path, line)
+        server.engine.set_cursor(sheet.path, line)
         found = prepare(snapshot, sheet.path, line, column)
         texts = await _texts(server, snapshot, found)
         items = [_item(each, texts) for each in found]

@@ -23,7 +23,7 @@ def register(server: Server) -> None:
         if sheet is None:
             return None
         line, column = sheet.place(params.position)
-        server.engine.touch(sheet.path, line)
+        server.engine.set_cursor(sheet.path, line)
         leads = definition(snapshot, sheet.path, line, column)
         if leads is None:
             return None
@@ -38,7 +38,7 @@ def register(server: Server) -> None:
         if sheet is None:
             return None
         line, column = sheet.place(params.position)
-        server.engine.touch(sheet.path, line)
+        server.engine.set_cursor(sheet.path, line)
         leads = implementation(snapshot, sheet.path, line, column)
         if leads is None:
             return None

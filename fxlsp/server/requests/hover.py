@@ -16,7 +16,7 @@ def register(server: Server) -> None:
         if sheet is None:
             return None
         line, column = sheet.place(params.position)
-        server.engine.touch(sheet.path, line)
+        server.engine.set_cursor(sheet.path, line)
         found = hover(server.engine.snapshot, sheet.path, line, column)
         if found is None:
             return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.ide.navigation.workspace_symbols import Found, class_target, workspace_symbols
 from fxlsp.ide.trace_view.targets import Target
 from fxlsp.server.requests.document_symbol import KINDS
@@ -60,11 +60,11 @@ def _symbol(server: Server, found: Found, target: Target | None, texts: Texts) -
     )
 
 
-async def _class_targets(disk: DiskTexts, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
+async def _class_targets(disk: FileCache, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
     return await asyncio.to_thread(_look_for, disk, classes) if classes else {}
 
 
-def _look_for(disk: DiskTexts, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
+def _look_for(disk: FileCache, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
     """The place of each of these classes that is still in its file, by file and name."""
     targets: dict[tuple[str, str], Target] = {}
     for each in classes:

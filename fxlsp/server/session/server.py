@@ -10,7 +10,7 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 
 from fxlsp import __version__
-from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.publish.steady_hints import StillHints
@@ -50,7 +50,7 @@ class Server(LanguageServer):
         """1 as long as the editor has not said goodbye."""
         self.finished = threading.Event()
         """The transport reads no further message."""
-        self.disk = DiskTexts()
+        self.disk = FileCache()
         """Files that are not open, where an answer leads to one."""
         self.still_hints: StillHints | None = None
         """For an editor that can be told to ask for hints again."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from lsprotocol import types
 
-from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.targets import Target
 from fxlsp.server.session.text_documents import Sheet, sheet_at
@@ -52,13 +52,13 @@ class Texts:
         return sheet_at(document, span.line, self._encoding)
 
 
-async def read_texts(snapshot: Snapshot, disk: DiskTexts, paths: Iterable[str], encoding: Encoding) -> Texts:
+async def read_texts(snapshot: Snapshot, disk: FileCache, paths: Iterable[str], encoding: Encoding) -> Texts:
     """The texts of all these files. Those that are not open are read beside the loop."""
     closed = sorted(set(paths) - snapshot.documents.keys())
     read = await asyncio.to_thread(_read, disk, closed) if closed else {}
     return Texts(snapshot, read, encoding)
 
 
-def _read(disk: DiskTexts, paths: Iterable[str]) -> dict[str, Document]:
+def _read(disk: FileCache, paths: Iterable[str]) -> dict[str, Document]:
     found = {path: disk.read(path) for path in paths}
     return {path: document for path, document in found.items() if document is not None}

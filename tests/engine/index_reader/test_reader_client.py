@@ -15,14 +15,14 @@ import pytest_asyncio
 from fxlsp.engine.connection.process import Process
 from fxlsp.engine.index.index import Index
 from fxlsp.engine.index.scan import read_index
-from fxlsp.engine.index_reader.reader_client import Reading
+from fxlsp.engine.index_reader.reader_client import IndexReader
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
 
 from ..conftest import eventually, worker
 
 NET = "from torch import nn\nclass {}(nn.Module):\n    def forward(self, x): ...\n"
-Read = Callable[..., Reading]
+Read = Callable[..., IndexReader]
 
 
 @pytest.fixture(autouse=True)
@@ -53,8 +53,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
 async def reading(tmp_path: Path) -> AsyncIterator[Read]:
     executor = ThreadPoolExecutor(2)
 
-    def of(exclusion: Exclusion = NOTHING) -> Reading:
-        return Reading(((str(tmp_path), exclusion),), executor)
+    def of(exclusion: Exclusion = NOTHING) -> IndexReader:
+        return IndexReader(((str(tmp_path), exclusion),), executor)
 
     yield of
     executor.shutdown()
@@ -187,6 +187,6 @@ async def test_a_file_written_while_the_workspace_is_read_counts_as_it_is_now(
     workspace.changed_on_disk([str(tmp_path / "a.py")])
     await eventually(lambda: names(workspace.snapshot.index) == ["Now"])
     (tmp_path / "b.py.go").touch()
-    await eventually(lambda: workspace.at_rest)
+    await eventually(lambda: workspace.is_idle)
     assert names(workspace.snapshot.index) == ["B", "Now"]
     await workspace.shutdown()
