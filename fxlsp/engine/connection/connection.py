@@ -149,16 +149,16 @@ class Connection:
         try:
             return await loop.run_in_executor(self._executor, _outcome_of, message)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            words = f"The tracing process answered in a way that fxlsp does not understand ({error!r})"
-            return Outcome(failure=Failure(str(request.target), DIED, words), died=True)
+            text = f"The tracing process answered in a way that fxlsp does not understand ({error!r})"
+            return Outcome(failure=Failure(str(request.target), DIED, text), died=True)
 
     def _exit_failure(self, request: TraceRequest) -> Failure:
         end = describe_exit(self.process.exit_code)
         last = f" Its last output: {self.process.tail[-1]}" if self.process.tail else ""
-        words = (
+        text = (
             f"The tracing process ended while it traced {request.target.name} ({end}); the next trace starts it again."
         )
-        return Failure(str(request.target), DIED, words + last)
+        return Failure(str(request.target), DIED, text + last)
 
     async def _listen(self) -> None:
         try:

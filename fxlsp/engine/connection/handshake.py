@@ -56,8 +56,8 @@ async def _receive_hello(process: Process, python: str, seconds: float) -> WireM
         if message is not None:
             return WIRE.parse(message)
     except asyncio.TimeoutError:
-        words = f"The interpreter {python} did not finish importing torch within {seconds:g} s."
-        raise StartError(f"{words}{_last_output(process)} {_ADVICE}") from None
+        text = f"The interpreter {python} did not finish importing torch within {seconds:g} s."
+        raise StartError(f"{text}{_last_output(process)} {_ADVICE}") from None
     except WireError as error:
         raise StartError(f"The worker under {python} does not speak fxlsp's wire ({error}). {_ADVICE}") from error
     raise await _exit_error(process, python)
@@ -66,9 +66,9 @@ async def _receive_hello(process: Process, python: str, seconds: float) -> WireM
 async def _exit_error(process: Process, python: str) -> StartError:
     await process.wait(1.0)
     await process.drain_output()
-    words = f"The interpreter {python} cannot run fxlsp's tracing worker: it ended with"
+    text = f"The interpreter {python} cannot run fxlsp's tracing worker: it ended with"
     needs = "fxlsp traces with Python 3.10 or later and torch."
-    return StartError(f"{words} {describe_exit(process.exit_code)}. {needs}{_last_output(process)} {_ADVICE}")
+    return StartError(f"{text} {describe_exit(process.exit_code)}. {needs}{_last_output(process)} {_ADVICE}")
 
 
 def _last_output(process: Process) -> str:
@@ -84,8 +84,8 @@ def _checked_hello(message: WireMessage, python: str) -> Hello:
     if isinstance(message, Refused):
         raise StartError(message.message or f"The interpreter {python} refuses to trace. {_ADVICE}")
     if not isinstance(message, Hello):
-        said = message.name if isinstance(message, UnknownMessage) else message.type
-        raise StartError(f"The worker under {python} said {said!r} where 'hello' was due. {_ADVICE}")
+        received = message.name if isinstance(message, UnknownMessage) else message.type
+        raise StartError(f"The worker under {python} said {received!r} where 'hello' was due. {_ADVICE}")
     if message.protocol != PROTOCOL:
         versions = f"version {PROTOCOL} of its wire, the worker under {python} version {message.protocol}"
         raise StartError(f"fxlsp speaks {versions}: parts of two installations are mixed. Install fxlsp anew.")

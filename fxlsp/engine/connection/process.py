@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fxlsp.engine.connection.framed_stream import FramedStream
 from fxlsp.engine.connection.output_log import OutputLog
-from fxlsp.engine.connection.process_start import kill, launch
+from fxlsp.engine.connection.process_start import kill_process, start_process
 from fxlsp.wire.messages import Bye
 
 BOOTSTRAP = Path(__file__).resolve().parents[2] / "worker" / "bootstrap.py"
@@ -36,12 +36,12 @@ class Process:
         Raises:
             OSError: there is no such program, or it cannot be executed.
         """
-        ours, theirs = socket.socketpair()
-        with theirs:
+        own_socket, child_socket = socket.socketpair()
+        with child_socket:
             # The channel comes first: were this cancelled after the process is there, nobody would end it.
-            stream = await FramedStream.over(ours, executor)
+            stream = await FramedStream.over(own_socket, executor)
             try:
-                process = await launch(python, bootstrap, theirs)
+                process = await start_process(python, bootstrap, child_socket)
             except BaseException:
                 stream.close()
                 raise
@@ -60,7 +60,7 @@ class Process:
     def kill(self) -> None:
         """Ends the process and its session at once; :meth:`stop` is still to be awaited."""
         if self._process.returncode is None:
-            kill(self._process)
+            kill_process(self._process)
 
     async def wait(self, seconds: float) -> None:
         """Waits for the end of the process, ``seconds`` at most."""

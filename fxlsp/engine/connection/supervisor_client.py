@@ -75,7 +75,7 @@ class SupervisorClient:
         self._limit = limit or RestartLimit()
         self._connection: Connection | None = None
         self._starting: asyncio.Task[Connection] | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._watcher: asyncio.Task[None] | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self._active = 0
         self._closing: set[asyncio.Task[None]] = set()
@@ -103,7 +103,7 @@ class SupervisorClient:
 
     async def restart(self) -> None:
         """Ends the process and forgets earlier deaths; the next request starts a new one."""
-        await self._end()
+        await self._stop_all()
         self._limit.reset()
         self.failure = None
         self._set_state(SupervisorState.IDLE)
@@ -111,7 +111,7 @@ class SupervisorClient:
     async def close(self) -> None:
         """Ends the process for good; requests under way are answered with its death."""
         self._set_state(SupervisorState.CLOSED)
-        await self._end()
+        await self._stop_all()
 
     async def _ready(self) -> Connection:
         if self._connection is not None and not self._connection.ended:
@@ -138,9 +138,11 @@ class SupervisorClient:
             raise StartError.of(self.failure)
 
     def _give_up(self) -> None:
-        last = f" {self.failure.message}" if self.failure is not None else self._last_output()
-        words = f"The tracing process of {self.python} died five times in three minutes and is not started again.{last}"
-        self.failure = Failure("", NO_INTERPRETER, f"{words} Restart it by hand once the cause is mended.")
+        reason = f" {self.failure.message}" if self.failure is not None else self._last_output()
+        message = (
+            f"The tracing process of {self.python} died five times in three minutes and is not started again.{reason}"
+        )
+        self.failure = Failure("", NO_INTERPRETER, f"{message} Restart it by hand once the cause is mended.")
         _log.error("%s", self.failure.message)
         self._set_state(SupervisorState.GAVE_UP)
 
@@ -161,12 +163,12 @@ class SupervisorClient:
         finally:
             self._starting = None
         self._connection, self.environment, self.failure = connection, connection.environment, None
-        self._watching = asyncio.create_task(self._watch(connection))
+        self._watcher = asyncio.create_task(self._watch_exit(connection))
         self._set_state(SupervisorState.READY)
         self._start_idle_timer()
         return connection
 
-    async def _watch(self, connection: Connection) -> None:
+    async def _watch_exit(self, connection: Connection) -> None:
         """Notices a death that nobody asked for, and frees what the process leaves."""
         await connection.wait_ended()
         self._limit.record_death()
@@ -191,12 +193,12 @@ class SupervisorClient:
         self._run_in_background(self._detach())
 
     def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs the end of a process in the background; :meth:`_end` waits for it."""
+        """Runs the end of a process in the background; :meth:`_stop_all` waits for it."""
         ending = asyncio.create_task(work)
         self._closing.add(ending)
         ending.add_done_callback(self._closing.discard)
 
-    async def _end(self) -> None:
+    async def _stop_all(self) -> None:
         """Ends what runs, in whatever state it is."""
         await self._detach()
         await asyncio.gather(*self._closing)
@@ -205,7 +207,7 @@ class SupervisorClient:
         """Takes the process out of use at once; the result is to be awaited for its end."""
         self._cancel_idle_timer()
         connection, self._connection = self._connection, None
-        watching, self._watching = self._watching, None
+        watching, self._watcher = self._watcher, None
         tasks = [task for task in (self._starting, watching) if task is not None]
         for task in tasks:
             task.cancel()

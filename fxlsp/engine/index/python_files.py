@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-_NOT_OURS = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 """Folders that hold what was installed or made; those whose name starts with a dot are left out too."""
 
 
@@ -41,7 +41,7 @@ def files_below(
     """
     for parent, folders, names in os.walk(folder):
         real = os.path.realpath(parent)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OURS)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
         folders[:] = [name for name in folders if not is_excluded(os.path.join(real, name, ""))]
         for name in sorted(names):
             if is_stopped():

@@ -24,7 +24,7 @@ _MOST_FILES = 20_000
 """Of a larger folder the rest is not looked at."""
 _MOST_BYTES = 2_000_000
 """A larger file was made by a program."""
-_LITTLE_BYTES = 2**18
+_SMALL_BYTES = 2**18
 """Parsing as much takes a tenth of a second, and so does starting a process."""
 
 MayParse = Callable[[str], bool]
@@ -65,7 +65,7 @@ def is_small(
     for path in (path for folder in folders for path in _files(folder, is_stopped, is_excluded)):
         with contextlib.suppress(OSError):
             size += os.path.getsize(path)
-        if size > _LITTLE_BYTES:
+        if size > _SMALL_BYTES:
             return False
     return True
 
@@ -88,7 +88,7 @@ def folder_summaries(
     known = cache.read()
     digests: dict[str, str] = {}
     new = False
-    for path, data in _wanted_files(_files(folder, is_stopped, is_excluded), skipped):
+    for path, data in _relevant_files(_files(folder, is_stopped, is_excluded), skipped):
         digest = content_digest(data)
         for name, key, text in _programs(path, digest, data):
             if key not in known:
@@ -114,9 +114,9 @@ def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, s
         yield block_name(path, line), f"{digest}#{line}", text
 
 
-def _wanted_files(paths: Iterable[str], skipped: SkipCache) -> Iterator[tuple[str, bytes]]:
+def _relevant_files(paths: Iterable[str], skipped: SkipCache) -> Iterator[tuple[str, bytes]]:
     """The files that may matter, with their contents: by what they name, or since they import one of those."""
-    wanted: set[str] = set()
+    module_names: set[str] = set()
     imports: dict[str, frozenset[str]] = {}
     for path in paths:
         names = skipped.imports_of(path)
@@ -125,15 +125,15 @@ def _wanted_files(paths: Iterable[str], skipped: SkipCache) -> Iterator[tuple[st
             if found is None:
                 continue
             data, state = found
-            if _is_wanted(path, data):
-                wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
+            if _is_relevant(path, data):
+                module_names |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
                 yield path, data
                 continue
             names = imported_modules(data) if path.endswith(".py") else frozenset()
             skipped.add(path, state, names)
         imports[path] = names
     for path, names in imports.items():
-        found = None if names.isdisjoint(wanted) else _content(path)
+        found = None if names.isdisjoint(module_names) else _content(path)
         if found is not None:
             yield path, found[0]
 
@@ -171,7 +171,7 @@ def _content(path: str) -> tuple[bytes, FileState] | None:
     return (data, state) if len(data) <= _MOST_BYTES else None
 
 
-def _is_wanted(path: str, data: bytes) -> bool:
+def _is_relevant(path: str, data: bytes) -> bool:
     # A package hands on what its modules define, in few words.
     return may_offer(data) or os.path.basename(path) == "__init__.py"
 

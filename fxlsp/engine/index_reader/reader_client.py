@@ -29,12 +29,12 @@ T = TypeVar("T")
 READER = Path(__file__).resolve().parent / "reader_main.py"
 """Run by path, since what tells the server where its packages are is not there for another process."""
 
-_DEADLY = 2
+_MOST_DEATHS_A_FILE = 2
 """Deaths while the same file is parsed after which it is left out."""
 _MOST_DEATHS = 4
 """Of one reading. Whatever ends its processes, they are not the way to read these folders then."""
 
-_LAST_SECONDS = 1.0
+_EXIT_SECONDS = 1.0
 """What a process has to end after its connection has."""
 
 _log = logging.getLogger("fxlsp.engine")
@@ -43,12 +43,12 @@ _log = logging.getLogger("fxlsp.engine")
 class ReaderDiedError(Exception):
     """The process ended before it had read everything."""
 
-    def __init__(self, words: str, parsing: str | None = None) -> None:
+    def __init__(self, message: str, parsing: str | None = None) -> None:
         """
         Args:
             parsing: the file that it was about to parse last, if any.
         """
-        super().__init__(words)
+        super().__init__(message)
         self.parsing = parsing
 
 
@@ -57,40 +57,41 @@ class IndexReader:
 
     def __init__(self, folders: tuple[tuple[str, Exclusion], ...], executor: Executor) -> None:
         self._folders = folders
-        self._where = [path for path, _ in folders], combined_exclusion(folders)
+        self._paths_and_exclusion = [path for path, _ in folders], combined_exclusion(folders)
         self._executor = executor
         self._ended = Event()
 
     async def index(self) -> Index:
         """What the files offer. To be cancelled by whoever no longer wants it: no process of it is left then."""
+        paths, is_excluded = self._paths_and_exclusion
         try:
-            paths, is_excluded = self._where
             if await self._on_thread(is_small, paths, self._ended.is_set, is_excluded):
-                return await self._in_thread()
-            began = time.monotonic()
-            index = await self._by_processes()
+                return await self._index_on_thread()
+            start = time.monotonic()
+            index = await self._index_by_processes()
         finally:
             self._ended.set()
-        places = ", ".join(path for path, _ in self._folders)
-        _log.info("read %s in %.1f s: %d files count", places, time.monotonic() - began, len(index.files))
+        _log.info("read %s in %.1f s: %d files count", ", ".join(paths), time.monotonic() - start, len(index.files))
         return index
 
-    async def _by_processes(self) -> Index:
+    async def _index_by_processes(self) -> Index:
         deaths: Counter[str] = Counter()
         for _ in range(_MOST_DEATHS):
             try:
-                return await self._by_process([path for path, count in deaths.items() if count >= _DEADLY])
+                return await self._index_by_process(
+                    [path for path, count in deaths.items() if count >= _MOST_DEATHS_A_FILE]
+                )
             except ReaderDiedError as death:
                 _log.warning("%s", death)
                 if death.parsing is None:
                     break
                 deaths[death.parsing] += 1
-                if deaths[death.parsing] == _DEADLY:
+                if deaths[death.parsing] == _MOST_DEATHS_A_FILE:
                     _log.warning("%s is not parsed any more: nobody learns what it offers", death.parsing)
         _log.warning("the workspace is read in the server itself, whose answers may take longer meanwhile")
-        return await self._in_thread(deaths.keys())
+        return await self._index_on_thread(deaths.keys())
 
-    async def _by_process(self, left_out: Iterable[str]) -> Index:
+    async def _index_by_process(self, left_out: Iterable[str]) -> Index:
         """
         Raises:
             ReaderDiedError: the process did not come to the end.
@@ -101,28 +102,28 @@ class IndexReader:
             raise ReaderDiedError(f"{sys.executable} cannot be started to read the workspace: {error}") from error
         try:
             process.stream.send(read_order(self._folders, left_out))
-            return await self._answered(process)
+            return await self._receive_index(process)
         finally:
             await process.stop()
 
-    async def _answered(self, process: Process) -> Index:
+    async def _receive_index(self, process: Process) -> Index:
         files: dict[str, Offers] = {}
         parsing: str | None = None
         try:
             while (data := await process.stream.receive()) is not None:
                 message = ANSWERS.parse(data)
                 if isinstance(message, ReadAll):
-                    return await self._on_thread(_index_of, files)
+                    return await self._on_thread(_make_index, files)
                 if isinstance(message, Parsing):
                     parsing = message.path
                 elif isinstance(message, SummariesRead):
-                    files.update(await self._on_thread(_offers_in, message))
+                    files.update(await self._on_thread(_parse_summaries, message))
         except WireError as error:
             raise ReaderDiedError(f"the process that reads the workspace does not answer: {error}", parsing) from error
-        raise ReaderDiedError(await _words_of_death(process, parsing), parsing)
+        raise ReaderDiedError(await _describe_death(process, parsing), parsing)
 
-    async def _in_thread(self, left_out: Collection[str] = ()) -> Index:
-        paths, is_excluded = self._where
+    async def _index_on_thread(self, left_out: Collection[str] = ()) -> Index:
+        paths, is_excluded = self._paths_and_exclusion
         return await self._on_thread(
             read_index, paths, self._ended.is_set, is_excluded, lambda path: path not in left_out
         )
@@ -131,7 +132,7 @@ class IndexReader:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function, *args)
 
 
-def _offers_in(message: SummariesRead) -> dict[str, Offers]:
+def _parse_summaries(message: SummariesRead) -> dict[str, Offers]:
     found = {name: Offers.from_json(data) for name, data in message.files.items()}
     for offers in found.values():
         # The index asks for these of all files at once: bit by bit they are found while others are still read.
@@ -140,7 +141,7 @@ def _offers_in(message: SummariesRead) -> dict[str, Offers]:
     return found
 
 
-def _index_of(files: Mapping[str, Offers]) -> Index:
+def _make_index(files: Mapping[str, Offers]) -> Index:
     """As what it is made of, it is kept from the garbage collector, which would hold the GIL for as long as it takes to
     look at all of it, again and again. Nothing in it is part of a cycle, so what is replaced is freed all the same."""
     index = Index(files)
@@ -148,8 +149,8 @@ def _index_of(files: Mapping[str, Offers]) -> Index:
     return index
 
 
-async def _words_of_death(process: Process, parsing: str | None) -> str:
-    await process.wait(_LAST_SECONDS)
+async def _describe_death(process: Process, parsing: str | None) -> str:
+    await process.wait(_EXIT_SECONDS)
     await process.drain_output()
     doing = f"before it had parsed {parsing}" if parsing else "before it had parsed anything"
     printed = f". Its last output: {process.tail[-1]}" if process.tail else ""

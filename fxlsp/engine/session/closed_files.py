@@ -47,7 +47,7 @@ class ClosedFiles:
         self._executor = executor
         self._reader = reader
         self._on_change = on_change
-        self._touched: set[str] = set()
+        self._traced_files: set[str] = set()
         """Files in which a trace found a place."""
         self._stale: set[str] = set()
         """Files to be read, again or for the first time."""
@@ -82,9 +82,9 @@ class ClosedFiles:
 
     def files_traced(self, paths: Collection[str]) -> None:
         """A trace has a place in these files."""
-        new = {path for path in paths if path not in self._touched and self._is_wanted(path)}
+        new = {path for path in paths if path not in self._traced_files and self._is_wanted(path)}
         if new:
-            self._touched |= new
+            self._traced_files |= new
             self.update(())
 
     @property
@@ -101,7 +101,7 @@ class ClosedFiles:
         if not any(folder.settings.problems == "workspace" for folder in self._session.folders):
             return set()
         wanted = [
-            path for path in (*sorted(self._touched), *_with_models(self._session.index)) if self._is_wanted(path)
+            path for path in (*sorted(self._traced_files), *_with_models(self._session.index)) if self._is_wanted(path)
         ]
         return set(wanted[:MOST_FILES])
 
@@ -115,7 +115,7 @@ class ClosedFiles:
 
     def _remove(self, path: str) -> None:
         self._session.drop_background(path)
-        self._touched.discard(path)
+        self._traced_files.discard(path)
 
     async def _read(self) -> None:
         loop, session = asyncio.get_running_loop(), self._session

@@ -45,7 +45,7 @@ class DocumentAnalyzer:
         self._on_analysis = on_analysis
         self._on_program_changed = on_program_changed
         self._disk = FileCache()
-        self._forms: dict[str, str] = {}
+        self._program_digests: dict[str, str] = {}
         """Normalized digest of the text that ``on_program_changed`` was told last, by path."""
         self._outdated: set[str] = set()
         """Documents about which other files say something else since their analysis began."""
@@ -73,7 +73,7 @@ class DocumentAnalyzer:
 
     def file_written(self, path: str) -> None:
         """Compares a file that is not open, and that somebody may have changed, with what traces read of it."""
-        self._forms.pop(path, None)
+        self._program_digests.pop(path, None)
         if any(path in attempt.texts for attempt in self._session.models.attempts.values()):
             previous = self._reading.get(path)
             if previous is not None:
@@ -150,16 +150,16 @@ class DocumentAnalyzer:
             session.mark_unparsed(document)
             return
         if path not in session.analyses:
-            self._find_covered(document)
+            self._add_existing_coverage(document)
         if session.is_excluded(path):
             # What syntax tells is there all the same.
             analysis = Analysis(document, ())
         reconcile(session, session.set_analysis(analysis))
-        if self._forms.get(path) != document.normalized:
-            self._forms[path] = document.normalized
+        if self._program_digests.get(path) != document.normalized:
+            self._program_digests[path] = document.normalized
             self._on_program_changed(document)
 
-    def _find_covered(self, document: Document) -> None:
+    def _add_existing_coverage(self, document: Document) -> None:
         """Reports that were there before the document was opened may cover its models."""
         for key, state in self._session.models.states.items():
             if state.report is not None and document.path in state.texts:

@@ -40,14 +40,14 @@ class TraceJobs:
         self._on_traced = on_traced
         self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
         self._number = 0
-        self._begun: dict[ModelKey, float] = {}
+        self._started_at: dict[ModelKey, float] = {}
         """When the traces that run entered their first stage; not yet those that wait for a process."""
 
     def replan(self, pauses: Pauses = "none") -> None:
         """Schedules what is to be traced now, and forgets what need not be any more."""
         update_statuses(self._session)
         planned_traces = plan(self._session)
-        self._withdraw_all_but({planned.key for planned in planned_traces})
+        self._withdraw_except({planned.key for planned in planned_traces})
         for planned in planned_traces:
             self._schedule(planned, pauses)
 
@@ -77,7 +77,7 @@ class TraceJobs:
     def _is_in_edited_file(self, key: ModelKey) -> bool:
         return self._session.cursor is not None and self._session.cursor[0] == key.file
 
-    def _withdraw_all_but(self, keys: set[ModelKey]) -> None:
+    def _withdraw_except(self, keys: set[ModelKey]) -> None:
         for key in self._scheduler.waiting() - keys:
             self._scheduler.withdraw(key)
         settled = False
@@ -100,12 +100,12 @@ class TraceJobs:
             pause = 0.0 if pauses == "none" else pause_before(state.cost_ms)
             self._scheduler.submit(key, lambda: self._trace(key), priority=planned.priority, pause=pause)
 
-    def _entered(self, key: ModelKey) -> None:
-        self._begun.setdefault(key, time.monotonic())
+    def _mark_started(self, key: ModelKey) -> None:
+        self._started_at.setdefault(key, time.monotonic())
 
     def _running_ms(self, key: ModelKey) -> float:
         """How long a trace has been running, but for the start of its process."""
-        return (time.monotonic() - self._begun[key]) * 1000 if key in self._begun else 0.0
+        return (time.monotonic() - self._started_at[key]) * 1000 if key in self._started_at else 0.0
 
     async def _trace(self, key: ModelKey) -> None:
         """One trace, from the texts as they are when it starts."""
@@ -132,7 +132,7 @@ class TraceJobs:
 
     def _end(self, key: ModelKey) -> None:
         """Also after a cancellation: what waits for the same model takes over."""
-        self._begun.pop(key, None)
+        self._started_at.pop(key, None)
         if self._models.end_trace(key, is_waiting=self._scheduler.is_waiting(key)):
             update_statuses(self._session)
 
@@ -155,7 +155,7 @@ class TraceJobs:
         """What came of the trace, and the milliseconds it took without the start of any process."""
         supervisor = self._supervisors.get(key.python)
         await _started(supervisor)
-        outcome = await supervisor.trace(self._request(key, sent), lambda stage: self._entered(key))
+        outcome = await supervisor.trace(self._request(key, sent), lambda stage: self._mark_started(key))
         return outcome, self._running_ms(key)
 
     def _request(self, key: ModelKey, sent: SentTexts) -> TraceRequest:

@@ -64,7 +64,7 @@ def choose_interpreter(folder: str | None, setting: str | None = None, editor_ch
     return Interpreter(sys.executable, "server")
 
 
-def _executable(name: str, folder: str | None, who: str) -> str:
+def _executable(name: str, folder: str | None, chosen_by: str) -> str:
     """The absolute path that ``name`` means: a command, a path relative to ``folder``, or an environment's folder."""
     expanded = os.path.expandvars(os.path.expanduser(name))
     path = Path(folder or "", expanded).absolute()
@@ -78,7 +78,7 @@ def _executable(name: str, folder: str | None, who: str) -> str:
         return str(path)
     what = "is not a Python executable" if path.exists() else "does not exist"
     raise InterpreterError(
-        f"{who} names the interpreter {path}, which {what}. Name another, or none to have one found."
+        f"{chosen_by} names the interpreter {path}, which {what}. Name another, or none to have one found."
     )
 
 

@@ -20,7 +20,7 @@ ReadText = Callable[[str], Document | None]
 
 _MOST_FILES = 16
 """Files with call sites of one model that are looked into, the nearest first."""
-_MOST_HANDS = 3
+_MOST_MAKER_STEPS = 3
 """Functions that hand on what another one made."""
 
 
@@ -38,7 +38,7 @@ class CrossFileRecipes:
         makers = frozenset(SymbolId(document.path, each) for each in makers_in(document, frozenset({name})))
         known: dict[str, dict[str, SymbolId]] = {}
         """What each file calls those that make the model."""
-        for _ in range(_MOST_HANDS):
+        for _ in range(_MOST_MAKER_STEPS):
             self._add_mentions(makers, document.path, known)
             before = len(makers)
             makers |= self._makers(known)
@@ -91,10 +91,12 @@ class CrossFileRecipes:
         places = (self._index.resolve(function.path, name) for name in names)
         return {place for place in places if place is not None and self._index.kind_of(place) is Kind.MODULE}
 
-    def _add_mentions(self, makers: frozenset[SymbolId], home: str, known: dict[str, dict[str, SymbolId]]) -> None:
+    def _add_mentions(
+        self, makers: frozenset[SymbolId], document_path: str, known: dict[str, dict[str, SymbolId]]
+    ) -> None:
         for maker in makers:
             for path, name, _ in self._index.mentions(maker):
-                if path != home:
+                if path != document_path:
                     known.setdefault(path, {})[name] = maker
 
     def _makers(self, known: dict[str, dict[str, SymbolId]]) -> frozenset[SymbolId]:
@@ -106,31 +108,31 @@ class CrossFileRecipes:
                 found |= {SymbolId(path, each) for each in makers_in(document, frozenset(names)) - names.keys()}
         return frozenset(found)
 
-    def _found(self, path: str, names: dict[str, SymbolId], home: Document) -> list[FoundRecipe]:
+    def _found(self, path: str, names: dict[str, SymbolId], target: Document) -> list[FoundRecipe]:
         document = self._document(path)
         if document is None:
             return []
         subject = Subject(frozenset(names), is_instance=False, own=None)
         models = tuple(each.extent for each in model_classes(document))
-        at_home = self._names_at_home(path, names, home.path)
-        found = (translated(site, document, at_home) for site in call_sites(document, subject, models))
+        names_in_document = self._names_in_document(path, names, target.path)
+        found = (translated(site, document, names_in_document) for site in call_sites(document, subject, models))
         return [each for each in found if each is not None]
 
-    def _names_at_home(self, path: str, names: dict[str, SymbolId], home: str) -> dict[str, str]:
+    def _names_in_document(self, path: str, names: dict[str, SymbolId], document_path: str) -> dict[str, str]:
         """What a file calls the things that the model's file defines, with their names in there."""
         offers = self._index.files.get(path)
         imported = () if offers is None else offers.imports.names
         places = {**{name: self._index.resolve(path, name) for name in imported}, **names}
-        return {name: place.name for name, place in places.items() if place is not None and place.path == home}
+        return {name: place.name for name, place in places.items() if place is not None and place.path == document_path}
 
     def _document(self, path: str) -> Document | None:
         self.files_read.add(path)
         return self._read(path)
 
-    def _nearest(self, known: dict[str, dict[str, SymbolId]], home: str) -> list[str]:
+    def _nearest(self, known: dict[str, dict[str, SymbolId]], document_path: str) -> list[str]:
         def distance(path: str) -> tuple[bool, int, str]:
             # Code that runs is more up to date than what is told about it.
-            return is_block(path), -len(os.path.commonpath([os.path.dirname(home), path])), path
+            return is_block(path), -len(os.path.commonpath([os.path.dirname(document_path), path])), path
 
         return sorted(known, key=distance)[:_MOST_FILES]
 

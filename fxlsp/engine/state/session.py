@@ -129,7 +129,7 @@ class Session:
 
     def holds(self, texts: Mapping[str, str]) -> bool:
         """Whether these texts are the present programs, comments and layout aside."""
-        return all(self._same(path, digest) for path, digest in texts.items())
+        return all(self._is_same_program(path, digest) for path, digest in texts.items())
 
     def text_to_trace(self, path: str) -> Document | None:
         """Return the text of a file that traces are given.
@@ -199,7 +199,7 @@ class Session:
         if history is None:
             self._histories[path] = History.starting_at(document)
         else:
-            self._histories[path] = history.edited(edits, document, self._referenced(path))
+            self._histories[path] = history.edited(edits, document, self._referenced_digests(path))
         self._documents[path] = document
         if edits:
             self._unsaved.add(path)
@@ -362,14 +362,14 @@ class Session:
         while len(self._forms) > _REMEMBERED_FORMS:
             self._forms.popitem(last=False)
 
-    def _same(self, path: str, digest: str) -> bool:
+    def _is_same_program(self, path: str, digest: str) -> bool:
         present = self.text_to_trace(path)
         if present is None or present.digest == digest:
             return True
         form = self._forms.get(digest)
         return form is not None and form == self._forms.get(present.digest)
 
-    def _referenced(self, path: str) -> Container[str]:
+    def _referenced_digests(self, path: str) -> Container[str]:
         """Digests of the texts of ``path`` from which spans are still to be moved."""
         digests = self.models.texts_of(path)
         settled = self.text_to_trace(path)
