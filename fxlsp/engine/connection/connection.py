@@ -149,7 +149,7 @@ class Connection:
         try:
             return await loop.run_in_executor(self._executor, _outcome_of, message)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            text = f"The tracing process answered in a way that fxlsp does not understand ({error!r})"
+            text = f"The tracing process sent an answer that fxlsp cannot read ({error!r})"
             return Outcome(failure=Failure(str(request.target), DIED, text), died=True)
 
     def _exit_failure(self, request: TraceRequest) -> Failure:
@@ -165,7 +165,7 @@ class Connection:
             while (message := await self.process.stream.receive()) is not None:
                 self._dispatch(WIRE.parse(message))
         except WireError as error:
-            _log.error("The tracing process does not speak the wire any more: %s", error)
+            _log.error("The tracing process sent data that is not a message: %s", error)
             self.process.kill()
         finally:
             await self._fail_pending()

@@ -16,7 +16,7 @@ from fxlsp.wire.frames import WireError
 from fxlsp.wire.messages import PROTOCOL, WIRE, Hello, Refused
 from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
 
-_ADVICE = "Choose another interpreter (setting 'python'), or mend this one."
+_ADVICE = "Choose another interpreter (setting 'python'), or repair this one."
 
 
 class StartError(Exception):
@@ -59,7 +59,7 @@ async def _receive_hello(process: Process, python: str, seconds: float) -> WireM
         text = f"The interpreter {python} did not finish importing torch within {seconds:g} s."
         raise StartError(f"{text}{_last_output(process)} {_ADVICE}") from None
     except WireError as error:
-        raise StartError(f"The worker under {python} does not speak fxlsp's wire ({error}). {_ADVICE}") from error
+        raise StartError(f"The worker under {python} does not use fxlsp's protocol ({error}). {_ADVICE}") from error
     raise await _exit_error(process, python)
 
 
@@ -85,8 +85,8 @@ def _checked_hello(message: WireMessage, python: str) -> Hello:
         raise StartError(message.message or f"The interpreter {python} refuses to trace. {_ADVICE}")
     if not isinstance(message, Hello):
         received = message.name if isinstance(message, UnknownMessage) else message.type
-        raise StartError(f"The worker under {python} said {received!r} where 'hello' was due. {_ADVICE}")
+        raise StartError(f"The worker under {python} sent {received!r} instead of 'hello'. {_ADVICE}")
     if message.protocol != PROTOCOL:
-        versions = f"version {PROTOCOL} of its wire, the worker under {python} version {message.protocol}"
+        versions = f"version {PROTOCOL} of its protocol, the worker under {python} version {message.protocol}"
         raise StartError(f"fxlsp speaks {versions}: parts of two installations are mixed. Install fxlsp anew.")
     return message

@@ -142,7 +142,7 @@ class SupervisorClient:
         message = (
             f"The tracing process of {self.python} died five times in three minutes and is not started again.{reason}"
         )
-        self.failure = Failure("", NO_INTERPRETER, f"{message} Restart it by hand once the cause is mended.")
+        self.failure = Failure("", NO_INTERPRETER, f"{message} Restart it once the cause is removed.")
         _log.error("%s", self.failure.message)
         self._set_state(SupervisorState.GAVE_UP)
 

@@ -87,8 +87,8 @@ class IndexReader:
                     break
                 deaths[death.parsing] += 1
                 if deaths[death.parsing] == _MOST_DEATHS_A_FILE:
-                    _log.warning("%s is not parsed any more: nobody learns what it offers", death.parsing)
-        _log.warning("the workspace is read in the server itself, whose answers may take longer meanwhile")
+                    _log.warning("%s is left out of the index: parsing it ended the process twice", death.parsing)
+        _log.warning("the server reads the workspace itself; its answers may take longer meanwhile")
         return await self._index_on_thread(deaths.keys())
 
     async def _index_by_process(self, left_out: Iterable[str]) -> Index:

@@ -128,7 +128,7 @@ async def test_a_file_that_kills_the_process_each_time_is_left_out_and_said(
     write(tmp_path, a=NET.format("A"), b="# dies\n" + NET.format("B"), c=NET.format("C"))
     assert names(await reading().index()) == ["A", "C"]
     assert len(started) == 3
-    assert f"{tmp_path / 'b.py'} is not parsed any more" in caplog.text
+    assert f"{tmp_path / 'b.py'} is left out of the index" in caplog.text
 
 
 async def test_files_that_keep_killing_the_process_are_never_parsed_in_the_server(
@@ -152,7 +152,7 @@ async def test_where_no_process_can_read_the_server_does(
     dying(monkeypatch, program)
     write(tmp_path, a=NET.format("A"))
     assert names(await reading().index()) == ["A"]
-    assert "the workspace is read in the server itself" in caplog.text
+    assert "the server reads the workspace itself" in caplog.text
 
 
 async def test_where_the_interpreter_is_unknown_the_server_reads(
