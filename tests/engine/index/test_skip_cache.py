@@ -25,7 +25,7 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the files had been written long ago."""
-    monkeypatch.setattr("fxlsp.engine.index.skip_cache._SETTLED_NS", -(10**18))
+    monkeypatch.setattr("fxlsp.engine.index.skip_cache._CLOCK_TICK_NS", -(10**18))
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
         return process
 
     monkeypatch.setattr(Process, "start", starting)
-    monkeypatch.setattr("fxlsp.engine.index.scan._LITTLE_BYTES", 0)
+    monkeypatch.setattr("fxlsp.engine.index.scan._SMALL_BYTES", 0)
     return found
 
 
