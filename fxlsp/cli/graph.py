@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fxlsp.cli.exit_codes import UsageError, exit_code
-from fxlsp.cli.failure_messages import tell_failure
+from fxlsp.cli.exit_codes import UsageError, exit_code, report_failure
 from fxlsp.cli.tracing.jobs import Job, trace_job
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
@@ -87,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     job = Job(arguments.target, arguments.init, arguments.inputs)
     outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile, arguments.tracer)))
     if isinstance(outcome, Failure):
-        return tell_failure(outcome, "text")
+        return report_failure(outcome, "text")
     path = _write(outcome, form)
     sys.stdout.write(f"{path}\n")
     if arguments.open and not webbrowser.open(path.resolve().as_uri()):

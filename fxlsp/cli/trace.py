@@ -8,8 +8,7 @@ import json
 import sys
 from typing import Any
 
-from fxlsp.cli.exit_codes import UsageError, exit_code
-from fxlsp.cli.failure_messages import tell_failure
+from fxlsp.cli.exit_codes import UsageError, exit_code, report_failure
 from fxlsp.cli.output.node_table import graph_lines, path_lines
 from fxlsp.cli.output.problems import full_lines
 from fxlsp.cli.tracing.batch import trace_batch
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     job = Job(arguments.target, arguments.init, arguments.inputs)
     outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile, arguments.tracer)))
     if isinstance(outcome, Failure):
-        return tell_failure(outcome, arguments.format)
+        return report_failure(outcome, arguments.format)
     _print_report(outcome, arguments.format)
     return exit_code(outcome.problems)
 

@@ -14,11 +14,10 @@ from fxlsp.server.publish import diagnostics
 from fxlsp.server.publish.diagnostics import Diagnostics
 from fxlsp.server.publish.progress import Progress
 from fxlsp.server.publish.refresh import Refresher
-from fxlsp.server.publish.setting_diagnostics import SettingDiagnostics
 from fxlsp.server.publish.status import StatusFeed
 from fxlsp.server.publish.steady_hints import StillHints
-from fxlsp.server.publish.workspace_diagnostics import WorkspaceDiagnostics
-from fxlsp.server.requests import call_hierarchy
+from fxlsp.server.publish.workspace_diagnostics import SettingDiagnostics, WorkspaceDiagnostics
+from fxlsp.server.requests import call_hierarchy, diagnostic_pull
 from fxlsp.server.session import configuration
 from fxlsp.server.session.configuration import Configuration
 from fxlsp.server.session.server import Server
@@ -63,7 +62,7 @@ def _connect(server: Server) -> None:
     of_workspace, status = WorkspaceDiagnostics(server), StatusFeed(server)
     diagnostics.register_save(server, problems)
     if server.support.pulls_problems:
-        diagnostics.register_pull(server, problems)
+        diagnostic_pull.register(server, problems)
     if server.support.call_hierarchy:
         call_hierarchy.register(server)
 

@@ -13,18 +13,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fxlsp.cli.check.candidates import FoundFile, find_models
-from fxlsp.cli.check.files import python_files
 from fxlsp.cli.check.results import Entry, Findings
 from fxlsp.cli.check.runner import survey
 from fxlsp.cli.check.suppression import Silencing
-from fxlsp.cli.exit_codes import exit_code
-from fxlsp.cli.failure_messages import tell_failure
+from fxlsp.cli.exit_codes import exit_code, report_failure
 from fxlsp.cli.output.problems import concise_line, counted_by_severity, full_lines
-from fxlsp.cli.output.progress import Progress
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
 from fxlsp.cli.tracing.worker_pool import pool
-from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles, python_files
 from fxlsp.engine.settings.interpreters import InterpreterError
 from fxlsp.ide.render.numbers import counted
 from fxlsp.report.problems import Problem
@@ -47,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
         found_after = time.monotonic()
         findings = asyncio.run(_survey(files, projects, arguments.jobs))
     except InterpreterError as error:
-        return tell_failure(error.failure, arguments.format)
+        return report_failure(error.failure, arguments.format)
     if findings.no_interpreter is not None:
-        return tell_failure(findings.no_interpreter, arguments.format)
+        return report_failure(findings.no_interpreter, arguments.format)
     findings.unreadable = unreadable
     findings.silencing = Silencing(files, projects)
     ended = time.monotonic()
@@ -70,12 +67,27 @@ def _find(paths: list[str], projects: Projects) -> tuple[list[FoundFile], list[P
 
 
 async def _survey(files: list[FoundFile], projects: Projects, jobs: int | None) -> Findings:
-    progress = Progress()
+    progress = _ProgressLine()
     try:
         async with pool(jobs) as traces:
             return await survey(files, projects, traces, lambda name: progress.show(f"traced {name}"))
     finally:
         progress.clear()
+
+
+class _ProgressLine:
+    """One line that is written over again; nothing where standard error is not a terminal."""
+
+    def __init__(self) -> None:
+        self._visible = sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        if self._visible:
+            sys.stderr.write(f"\r\033[K{text[:100]}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        self.show("")
 
 
 def _lines(findings: Findings, timing_ms: dict[str, float], form: str) -> Iterator[str]:

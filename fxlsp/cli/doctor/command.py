@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fxlsp import __version__
-from fxlsp.cli.doctor.cache_folder import cache
-from fxlsp.cli.doctor.environment import memory
+from fxlsp.cli.doctor.environment import cache, memory
 from fxlsp.cli.doctor.finding import Finding
 from fxlsp.cli.doctor.first_trace import FirstTrace, first_trace
 from fxlsp.cli.doctor.interpreter import find_interpreter, forking, installed, torch_advice

@@ -2,11 +2,96 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.doctor.interpreter_probe import Probe, ProbeError, probe
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON, Interpreter, InterpreterError, choose_interpreter
 
 _CHOOSE = "name the interpreter of your project: 'python' in [tool.fxlsp] or in the editor's settings, or --python"
+_SECONDS = 30.0
+_MOST_SAID = 200
+"""Characters of a complaint that are shown."""
+_PACKAGES = ("torch", "torchvision", "torchaudio", "timm", "transformers", "lightning", "numpy")
+"""Those whose versions help whoever reads a report of ours."""
+
+# In words that any Python can run, the oldest too.
+_PROGRAM = f"""
+import json, os, platform
+versions = {{}}
+try:
+    from importlib.metadata import version
+    for name in {_PACKAGES!r}:
+        try:
+            versions[name] = version(name)
+        except Exception:
+            pass
+except ImportError:
+    pass
+fork = "not known to this system"
+if hasattr(os, "fork"):
+    try:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        fork = "" if status == 0 else "the child ended with status %d" % status
+    except OSError as error:
+        fork = str(error)
+print(json.dumps({{"python": platform.python_version(), "packages": versions, "fork": fork}}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    python: str
+    """``3.11.7``."""
+    packages: Mapping[str, str]
+    """Versions of those that are installed, by name."""
+    fork: str
+    """Why a process cannot be forked, "" if it can."""
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        return tuple(int(part) for part in self.python.split(".")[:2] if part.isdecimal())
+
+
+class ProbeError(Exception):
+    """It does not run, or is no Python; the message says what happened."""
+
+
+def probe(python: str) -> Probe:
+    """
+    Raises:
+        ProbeError: the program does not answer as a Python does.
+    """
+    try:
+        ran = subprocess.run(
+            # By standard input: what is no Python would show the program in its complaint.
+            [python, "-"],
+            input=_PROGRAM,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+            # From the root: a file `json.py` of the working directory is not what is meant.
+            cwd=os.sep,
+        )
+    except OSError as error:
+        raise ProbeError(f"it cannot be run: {error.strerror or error}") from error
+    except subprocess.TimeoutExpired as error:
+        raise ProbeError(f"it gave no answer within {_SECONDS:g} s") from error
+    try:
+        said = json.loads(ran.stdout.splitlines()[-1])
+        return Probe(said["python"], said["packages"], said["fork"])
+    except (ValueError, IndexError, KeyError, TypeError) as error:
+        output = (ran.stderr.strip() or ran.stdout.strip()).splitlines()
+        last = f": {output[-1][:_MOST_SAID]}" if output else ""
+        raise ProbeError(f"it runs no Python programs, and ended with exit code {ran.returncode}{last}") from error
 
 
 def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | None, Probe | None, Finding]:

@@ -6,8 +6,8 @@ import os
 import time
 
 from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.tracing.exclusions import is_excluded
 from fxlsp.cli.tracing.targets import index_folders
+from fxlsp.cli.tracing.workspace_files import is_excluded
 from fxlsp.engine.index.index import Index, Place
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.session.fx_usage import first_use

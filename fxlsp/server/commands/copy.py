@@ -14,10 +14,8 @@ from lsprotocol import types
 from fxlsp.ide.hover.hover import hover
 from fxlsp.ide.hover.text import HoverText
 from fxlsp.server.commands.ask_user import say, warn
+from fxlsp.server.session.command_names import COPY_COMMENT, COPY_TABLE
 from fxlsp.server.session.server import Server
-
-COPY_COMMENT = "fxlsp.copyComment"
-COPY_TABLE = "fxlsp.copyTable"
 
 
 def register(server: Server) -> None:

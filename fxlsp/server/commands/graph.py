@@ -22,14 +22,13 @@ from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
 from fxlsp.graphview.selection import Choice, choose_graph
 from fxlsp.ide.model_status import standing_text
+from fxlsp.server.session.command_names import SHOW_GRAPH
 from fxlsp.server.session.server import Server
 from fxlsp.source.text.documents import uri_of_path
 
-SHOW = "fxlsp.showGraph"
-
 
 def register(server: Server) -> None:
-    @server.command(SHOW)
+    @server.command(SHOW_GRAPH)
     async def show_graph(*arguments: Any) -> dict[str, Any] | None:
         uri, name, *rest = (*arguments, None, None)[: max(len(arguments), 2)]
         options = _as_dict(rest[0]) if rest else {}

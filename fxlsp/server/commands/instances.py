@@ -12,10 +12,8 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.instances import InstanceChoice, instance_choices
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.server.commands.ask_user import ask, say, warn, which_model
+from fxlsp.server.session.command_names import CHOOSE_INSTANCE, LIST_INSTANCES
 from fxlsp.server.session.server import Server
-
-LIST_INSTANCES = "fxlsp.instances"
-CHOOSE_INSTANCE = "fxlsp.chooseInstance"
 
 _FIRST = "first"
 """The ``id`` that takes a choice back."""

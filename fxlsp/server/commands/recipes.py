@@ -18,13 +18,10 @@ from fxlsp.ide.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.report.recipes import Recipe
 from fxlsp.server.commands.ask_user import ask, say, warn, which_model
 from fxlsp.server.requests.code_action import to_workspace_edit
+from fxlsp.server.session.command_names import CHOOSE_RECIPE, LIST_RECIPES, WRITE_RECIPE
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.text_documents import sheet_at
 from fxlsp.source.text.documents import uri_of_path
-
-LIST = "fxlsp.recipes"
-CHOOSE = "fxlsp.chooseRecipe"
-WRITE = "fxlsp.writeRecipe"
 
 _AUTOMATIC = "automatic"
 """The ``id`` that takes a choice back."""
@@ -34,19 +31,19 @@ _WRITE_TITLE = "Write it as a comment"
 def register(server: Server) -> None:
     # pygls hands over the arguments as they came, and no more than these.
 
-    @server.command(LIST)
+    @server.command(LIST_RECIPES)
     def list_recipes(uri: str, name: str) -> list[dict[str, Any]]:
         """The recipes of a model as data, for an editor that has a picker of its own."""
         snapshot, path = server.engine.snapshot, server.path_of(uri)
         return [_to_json(server, choice) for choice in recipe_choices(snapshot, path, name)]
 
-    @server.command(CHOOSE)
+    @server.command(CHOOSE_RECIPE)
     async def choose_recipe(*arguments: str) -> None:
         model = await _model(server, arguments)
         if model is not None:
             await _choose(server, *model, arguments[2] if len(arguments) > 2 else None)
 
-    @server.command(WRITE)
+    @server.command(WRITE_RECIPE)
     async def write_recipe(*arguments: str) -> None:
         model = await _model(server, arguments)
         if model is not None:

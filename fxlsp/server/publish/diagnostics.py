@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -98,20 +97,6 @@ class Diagnostics:
             self._server.text_document_publish_diagnostics(params)
 
 
-def register_pull(server: Server, diagnostics: Diagnostics) -> None:
-    """Answers ``textDocument/diagnostic``; registered only for editors that pull."""
-    options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier=server.name)
-
-    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
-    def document_diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
-        _, sheet = server.open_sheet(params.text_document.uri)
-        items = diagnostics.current(sheet) if sheet is not None else []
-        result_id = _result_id(items)
-        if result_id == params.previous_result_id:
-            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
-        return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
-
-
 def register_save(server: Server, diagnostics: Diagnostics) -> None:
     """Lets ``textDocument/didSave``, and that of a notebook, count as rest."""
 
@@ -126,7 +111,3 @@ def register_save(server: Server, diagnostics: Diagnostics) -> None:
     def saved(path: str) -> None:
         server.engine.saved(path)
         diagnostics.saved(path)
-
-
-def _result_id(items: list[types.Diagnostic]) -> str:
-    return hashlib.sha256(repr(items).encode("utf-8", "surrogatepass")).hexdigest()[:16]

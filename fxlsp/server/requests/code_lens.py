@@ -9,18 +9,15 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.ide.lenses import Action, Lens, lenses
-from fxlsp.server.commands.graph import SHOW
-from fxlsp.server.commands.instances import CHOOSE_INSTANCE
-from fxlsp.server.commands.recipes import CHOOSE
-from fxlsp.server.commands.trust_and_retrace import RETRACE, TRUST
+from fxlsp.server.session.command_names import CHOOSE_INSTANCE, CHOOSE_RECIPE, RETRACE, SHOW_GRAPH, TRUST
 from fxlsp.server.session.server import Server
 
 _COMMANDS: dict[Action, str] = {
     "retrace": RETRACE,
     "trust": TRUST,
-    "choose": CHOOSE,
+    "choose": CHOOSE_RECIPE,
     "instance": CHOOSE_INSTANCE,
-    "graph": SHOW,
+    "graph": SHOW_GRAPH,
 }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fxlsp.cli.doctor.environment import available, memory
-from fxlsp.cli.doctor.interpreter_probe import probe
+from fxlsp.cli.doctor.interpreter import probe
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.worker.supervisor.start import OLDEST_PYTHON as OLDEST_OF_WORKER
