@@ -19,7 +19,7 @@ from ..locations.sources import Sources
 from ..sandbox.argv import arguments_are_missing
 from .import_names import Place, placed
 from .lazy_module import AfterHead, Execution, WorkspaceModule, ask, started
-from .missing_submodules import imports_submodule
+from .missing_names import imports_submodule
 
 
 class Loader:

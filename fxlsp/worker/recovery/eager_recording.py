@@ -21,8 +21,7 @@ from torch.overrides import TorchFunctionMode
 
 from ...report.codes import CONVERSION, FOREIGN_FUNCTION, INDEX, ITEM_ASSIGNMENT, ITERATION, LENGTH
 from ..building.construction import makes_module
-from ..building.failures import text_of
-from ..building.refusal_kinds import code_of_error
+from ..building.failures import code_of_error, text_of
 from ..plain_pass.costs import OperatorCosts
 from ..torch_private import WITHOUT_DATA, FakeTensor
 from .context import Call, GraphRecorder, NeedsDataError, RecoveryContext

@@ -14,10 +14,9 @@ import torch
 import torch.fx
 
 from ...report.codes import COMPILED, OPERATION_FAILS, TRANSFORM, UNTRACEABLE
-from ..building.failures import text_of
+from ..building.failures import code_of_error, text_of
 from ..building.fake_tensors import OnCpu
 from ..building.forward_entry import entry_of
-from ..building.refusal_kinds import code_of_error
 from ..locations.source_map import Instruction
 from ..plain_pass.interpreter import batches_of_one
 from ..plain_pass.outputs import UNKNOWN, Unknown

@@ -11,9 +11,8 @@ import torch
 import torch.fx
 
 from ...report.codes import NOT_ENTERED
-from ..building.failures import text_of
+from ..building.failures import code_of_error, text_of
 from ..building.forward_entry import entry_of, has_forward
-from ..building.refusal_kinds import code_of_error
 from ..locations.source_map import Places
 from ..plain_pass.outputs import UNKNOWN, Unknown
 from ..plain_pass.tracer import ModulePathTracer

@@ -21,9 +21,8 @@ import torch
 from ...wire.messages import CheckpointForked, Declined, Ready, TraceRequest
 from ..loading.lazy_module import Execution
 from ..processes.crash_dump import die_silently, end_in, time_limit_off
-from ..processes.daemon_fork import fork_for
-from ..processes.fds import FAULT, Pipes, await_request
-from ..processes.pipe_writing import write_all
+from ..processes.fds import FAULT, Pipes, await_request, write_all
+from ..processes.lifetime import fork_for
 from ..sandbox.audit import move_scratch, own_action
 from ..trace.load import RequestLoad, SayStage
 from .checkpoint_inputs import Premises

@@ -13,9 +13,8 @@ from typing import TypeAlias
 
 from ...wire.messages import CheckpointForked
 from ...wire.vocabulary import WireMessage
-from ..processes.fds import FAULT, Pipes
+from ..processes.fds import FAULT, Pipes, write_all
 from ..processes.lifetime import end_group
-from ..processes.pipe_writing import write_all
 from .worker_handle import REAP_SECONDS, STACK_SECONDS, Ending, Offspring
 from .worker_main import STACK_SIGNAL, become_child
 

@@ -22,9 +22,8 @@ from ...wire.messages import (
     TraceRequest,
 )
 from ..processes.crash_dump import speak_before_dying
-from ..processes.pipe_writing import write_all
+from ..processes.fds import silenced, write_all
 from ..processes.side_process import InlineRunner
-from ..processes.standard_streams import silenced
 from ..sandbox.audit import refuse_side_effects
 from ..torch_private import compile_without_processes
 from .command_reader import Orders

@@ -13,9 +13,8 @@ import tempfile
 
 from ...report.codes import NO_INTERPRETER
 from ...wire.messages import PROTOCOL, Hello, Refused
+from ..processes.fds import take_over, write_all
 from ..processes.lifetime import die_with_parent
-from ..processes.pipe_writing import write_all
-from ..processes.standard_streams import take_over
 from .command_reader import Orders
 from .spawn_pool import Spares
 from .spawned_worker import BOOTSTRAP, STACK_FILE

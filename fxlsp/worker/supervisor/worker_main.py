@@ -15,9 +15,8 @@ import torch
 from ...wire.messages import FailureMessage, Ready, RecoveredMessage, ReportMessage, TraceRequest
 from ..building.targets import is_settled
 from ..processes.crash_dump import speak_before_dying
-from ..processes.fds import FAULT, Pipes, await_request
+from ..processes.fds import FAULT, Pipes, await_request, write_all
 from ..processes.lifetime import die_with_parent
-from ..processes.pipe_writing import write_all
 from ..processes.side_process import WaitingSideProcess
 from ..sandbox.audit import refuse_side_effects
 from ..torch_private import compile_without_processes
