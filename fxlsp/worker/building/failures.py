@@ -30,7 +30,8 @@ from ...report.codes import (
 from ...report.graph import Node, TraceError
 from ...report.locations import Location, RelatedPlace
 from ...report.problems import Failure, Problem
-from ..locations.source_map import Places, is_installed
+from ..locations.code_origin import is_installed
+from ..locations.source_map import Places
 
 
 def text_of(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from ..locations.source_map import is_workspace_code
+from ..locations.code_origin import is_workspace_code
 from .missing_names import imports_submodule, untaken_bindings
 from .slicing import Needs, Part
 

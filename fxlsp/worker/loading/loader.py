@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 
 from ...wire.frames import text_digest
+from ..locations.code_origin import is_installed
 from ..locations.expressions import Expressions
-from ..locations.source_map import is_installed
 from ..locations.sources import Sources
 from ..sandbox.argv import arguments_are_missing
 from .import_names import Place, placed

@@ -35,7 +35,7 @@ from ...report.merging import once_each
 from ...report.problems import Problem
 from ...report.report import Report
 from ...wire.messages import RecoveredMessage
-from ..locations.source_map import is_installed
+from ..locations.code_origin import is_installed
 from .graph_diff import first_difference
 from .recovering_pass import Recovered
 

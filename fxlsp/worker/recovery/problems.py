@@ -18,7 +18,7 @@ from ...report.problems import Problem
 from ..building.construction import Constructions
 from ..building.failures import message_of, refusal_message
 from ..checks.base.pass_result import Traced
-from ..locations.source_map import is_installed
+from ..locations.code_origin import is_installed
 from .findings import Finding, Findings
 
 

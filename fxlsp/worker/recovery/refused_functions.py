@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...report.codes import COMPILED, FACTORY, ITERATION, TRANSFORM
-from ..locations.source_map import is_installed
+from ..locations.code_origin import is_installed
 from .builtin_shadows import shadows_for
 from .context import GraphRecorder, RecoveryContext
 from .proxies.proxies import REPLACED

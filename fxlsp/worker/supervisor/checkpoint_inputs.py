@@ -13,7 +13,7 @@ from typing import Any
 
 from ...wire.frames import text_digest
 from ..loading.loader import Loader
-from ..locations.source_map import is_installed, is_ours, is_torch
+from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..locations.sources import Sources
 from ..sandbox.audit import is_in_scratch, observe
 

@@ -18,8 +18,9 @@ from ..building.fake_tensors import new_fake_mode
 from ..building.targets import targets_of
 from ..loading.lazy_module import AfterHead, Execution
 from ..loading.loader import Loader, relative_level
+from ..locations.code_origin import is_installed
 from ..locations.expressions import Expressions
-from ..locations.source_map import Places, is_installed
+from ..locations.source_map import Places
 from ..locations.sources import Sources
 from ..torch_private import FakeTensorMode
 from .timing import Timing

@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Chain, is_torch
+from ...locations.code_origin import is_torch
+from ...locations.source_map import Chain
 from ...plain_pass.tracer import ModulePathTracer
 from .state_snapshot import holds_proxy, own_attributes, workspace_modules
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Chain, is_torch, walk_out
+from ...locations.bytecode import walk_out
+from ...locations.code_origin import is_torch
+from ...locations.source_map import Chain
 from ...plain_pass.tracer import ModulePathTracer
 from ...torch_private import Operator, TorchDispatchMode, packet_of, storage_key, tensors_in, written_by
 

@@ -12,7 +12,8 @@ from ....report.codes import Severity, severity_of
 from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
 from ...building.construction import Constructions
-from ...locations.source_map import Chain, Places, is_installed
+from ...locations.code_origin import is_installed
+from ...locations.source_map import Chain, Places
 from ...plain_pass.tracer import ModulePathTracer
 from .executed_functions import Executed
 

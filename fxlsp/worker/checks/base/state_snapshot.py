@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.fx
 
-from ...locations.source_map import is_installed
+from ...locations.code_origin import is_installed
 
 _LARGEST = 1000
 """Items; what holds more is not compared."""

@@ -22,7 +22,8 @@ import torch.autograd.profiler
 from ....report.codes import CONTEXT_DROPPED, Severity
 from ....report.locations import Location
 from ....report.problems import Problem
-from ...locations.source_map import Chain, Instruction, is_torch
+from ...locations.code_origin import is_torch
+from ...locations.source_map import Chain, Instruction
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
 from ..base.executed_functions import UNRESOLVED, Function, code_of

@@ -11,7 +11,7 @@ import torch.nn.modules.loss
 from ....report.codes import HIDDEN_MODEL, LEAF_BYPASSED, LEAF_EXPECTED
 from ....report.locations import Location
 from ....report.problems import Problem
-from ...locations.source_map import is_installed
+from ...locations.code_origin import is_installed
 from ...plain_pass.tracer import TracedCall, forward_code
 from ..base.check import Check
 from ..base.executed_functions import UNRESOLVED, Function, key_of

@@ -15,7 +15,8 @@ from types import CodeType, FunctionType
 
 import torch
 
-from ...locations.source_map import Places, is_installed
+from ...locations.code_origin import is_installed
+from ...locations.source_map import Places
 from ..base.executed_functions import code_of
 from .syntax_reads import SyntaxReads
 
