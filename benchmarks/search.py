@@ -50,7 +50,7 @@ from benchmarks.corpora.files import model_files
 from benchmarks.corpora.impossible import cannot_run
 from benchmarks.corpora.workspace import Workspace
 from fxlsp.worker.search.rules import RULES, RuleCounts
-from fxlsp.worker.supervisor.torch_preparation import prepare_torch
+from fxlsp.worker.supervisor.warmup import prepare_torch
 
 SECONDS = 20
 Answer = dict[str, Any]

@@ -14,10 +14,30 @@ from .base.pass_result import Traced
 from .paths.node_names import NodeNames
 from .paths.shared_modules import SharedModules
 from .paths.tied_parameters import TiedParameters
-from .silent.silent_checks import SILENT
+from .silent.constants import Constants
+from .silent.contexts import DroppedContexts
+from .silent.inputs import OptionalInputs, VariadicInputs
+from .silent.kept_state import KeptState
+from .silent.leaves import BypassedLeaves, TracedThrough
+from .silent.root_hooks import RootHooks
+from .silent.tensor_attributes import TensorAttributes
+from .silent.unrecorded_calls import UnrecordedCalls
 from .unused.unused import Unused
 
-__all__ = ["CHECKS", "Check", "Checking"]
+SILENT: tuple[type[Check], ...] = (
+    KeptState,
+    TensorAttributes,
+    Constants,
+    UnrecordedCalls,
+    DroppedContexts,
+    RootHooks,
+    OptionalInputs,
+    VariadicInputs,
+    BypassedLeaves,
+    TracedThrough,
+)
+"""Each of them; those that watch note their own things, so their order does not matter."""
+
 
 CHECKS: tuple[type[Check], ...] = (
     *SILENT,

@@ -15,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple
 
 import torch
 
@@ -26,7 +27,6 @@ from ..processes.lifetime import fork_for
 from ..sandbox.audit import move_scratch, own_action
 from ..trace.load import RequestLoad, SayStage
 from .checkpoint_inputs import Premises
-from .fork_safety import Surroundings
 
 WORTH_SECONDS = 0.15
 """Of processor time that the head took: with less, forking from a holder saves nothing that a person would notice."""
@@ -160,3 +160,30 @@ class Holding:
         request = await_request(pipes.jobs)
         end_in(request.limits.seconds)
         return request
+
+
+class Surroundings(NamedTuple):
+    """Of this process. Two that are equal mean that nothing came in between."""
+
+    threads: int
+    """They are not there in a forked process, but what they hold stays locked."""
+    descriptors: frozenset[str]
+    """Both would read on from the same place."""
+    shared_memory: int
+    """How many pieces can be written to, for both."""
+    accelerator: bool
+    priority: int
+    """Forked processes inherit it, and cannot raise it again."""
+
+    @classmethod
+    def now(cls) -> Surroundings:
+        """Raises OSError where the system does not tell."""
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            shared = sum(line.split(" ", 2)[1] == "rw-s" for line in maps)
+        return cls(
+            len(os.listdir("/proc/self/task")),
+            frozenset(os.listdir("/proc/self/fd")),
+            shared,
+            torch.cuda.is_initialized(),  # type: ignore[no-untyped-call]
+            os.nice(0),
+        )

@@ -18,8 +18,7 @@ from ..processes.lifetime import adopt_orphans, end_group, end_orphans
 from .checkpoints import Holders
 from .forked_worker import Forked, fork_here
 from .pool import Nursery
-from .preloads import preload
-from .torch_preparation import prepare_torch
+from .warmup import preload, prepare_torch
 from .worker_handle import Offspring
 
 _PROBE_SECONDS = 30.0

@@ -27,9 +27,8 @@ from ..processes.side_process import InlineRunner
 from ..sandbox.audit import refuse_side_effects
 from ..torch_private import compile_without_processes
 from .command_reader import Orders
-from .preloads import preload
 from .request_execution import carry_out, job_of, say_nothing
-from .torch_preparation import prepare_torch
+from .warmup import preload, prepare_torch
 
 
 def become_spare(orders: Orders, reports: int, stack: int, scratch: str) -> NoReturn:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import IO
 
 from ...wire.messages import (
     WIRE,
@@ -26,7 +29,6 @@ from ...wire.messages import (
 )
 from ...wire.vocabulary import WireMessage
 from ..processes.fallback_report import ENDED_EARLY, explained
-from .socket_pipe import Pump
 from .worker_handle import REAP_SECONDS, STACK_SECONDS, Ending, Offspring
 
 BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bootstrap.py")
@@ -176,3 +178,31 @@ class Spawned(Offspring):
             self._process.stdin.close()
         self._reports.close()
         self._prints.close()
+
+
+class Pump:
+    """Copies what arrives on ``pipe`` to ``socket``, on a thread, and owns both."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self.socket, theirs = socket.socketpair()
+        self._thread = threading.Thread(target=_copy, args=(pipe, theirs), daemon=True, name="fxlsp pump")
+        self._thread.start()
+
+    def rest(self, seconds: float) -> bytes:
+        """What is still to come of an ended process, as far as it comes in this time."""
+        data = b""
+        self.socket.settimeout(seconds)
+        with suppress(OSError):
+            while piece := self.socket.recv(2**16):
+                data += piece
+        return data
+
+    def close(self) -> None:
+        """The thread ends with the pipe, or when it next has something to copy."""
+        self.socket.close()
+
+
+def _copy(pipe: IO[bytes], theirs: socket.socket) -> None:
+    with theirs, pipe, suppress(OSError):
+        while data := os.read(pipe.fileno(), 2**16):
+            theirs.sendall(data)

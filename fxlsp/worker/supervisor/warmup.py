@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 
 import torch
 
 from ...report.recipes import Recipe
+from ...wire.messages import WIRE
 from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
-from ..building.fake_tensors import new_fake_mode
+from ..building.fake_tensors import let_init_be_skipped, new_fake_mode
 from ..checks.base.pass_result import Traced
 from ..checks.registry import Checking
 from ..locations.expressions import Expressions
@@ -20,7 +25,36 @@ from ..plain_pass.feeding import Feed, Subject
 from ..plain_pass.interpreter import ValueInterpreter
 from ..plain_pass.tracer import ModulePathTracer
 from ..recovery.recovering_pass import recover
-from ..torch_private import FakeTensorMode
+from ..sandbox.accelerators import let_defaults_be_cpu
+from ..sandbox.single_process import stay_alone
+from ..sandbox.weights import leave_weights_unread
+from ..torch_private import FakeTensorMode, never_start_accelerators
+
+
+def prepare_torch() -> None:
+    """Take from torch what a trace must not do, and do one small trace ahead of time."""
+    # Before any package is imported that could keep the originals.
+    never_start_accelerators()
+    let_defaults_be_cpu()
+    stay_alone()
+    leave_weights_unread()
+    let_init_be_skipped()
+    warm_up()
+    # Here once, and not in each process that is forked.
+    WIRE.prepare()
+    gc.collect()
+    gc.freeze()
+
+
+def preload(names: Iterable[str]) -> None:
+    """Import what can be imported."""
+    for name in names:
+        # The trace that needs one will say why it cannot be imported, at the line that imports it.
+        with suppress(Exception):
+            importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+
 
 _TARGET = "_Usual"
 

@@ -18,9 +18,8 @@ from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
 from ...plain_pass.tracer import ModulePathTracer, TracedCall
 from ..base.call_tree import CallSite, CallTree
-from ..base.called_names import called_names
 from ..base.check import Check
-from ..base.module_names import ModuleNames, kind_of_state, listed
+from ..base.module_names import ModuleNames, called_names, kind_of_state, listed
 from ..base.pass_result import Traced
 
 

@@ -10,6 +10,7 @@ import ast
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -18,8 +19,8 @@ import torch
 from ....report.codes import BUFFER_UPDATE, PROXY_KEPT, STATE_BAKED
 from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
+from ...locations.source_map import Chain
 from ...plain_pass.tracer import ModulePathTracer
-from ..base.attribute_assignments import Assignment, assignments_noted
 from ..base.attribute_uses import Use, assignments, changes_of, clears, reads
 from ..base.check import Check
 from ..base.executed_functions import Executed
@@ -233,3 +234,38 @@ def _shown(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return "a tensor"
     return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else f"a {type(value).__name__}"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One ``module.name = value``."""
+
+    module: torch.nn.Module
+    name: str
+    value: Any
+    holds_proxy: bool
+    """Whether ``value`` held a traced value when it was assigned; lists may be filled later."""
+    chain: Chain
+    module_path: str
+    """Path of the module whose ``forward`` assigned."""
+    nodes: int
+    """How many nodes the graph had."""
+
+
+@contextmanager
+def assignments_noted(tracer: ModulePathTracer, notes: list[Assignment]) -> Iterator[None]:
+    """While this lasts, every assignment to an attribute of a module is added to ``notes``."""
+    original = torch.nn.Module.__setattr__
+
+    def assign(self: torch.nn.Module, name: str, value: Any) -> None:
+        if not tracer.evaluating:
+            path = tracer.current_path
+            nodes = len(tracer.graph.nodes)
+            notes.append(Assignment(self, name, value, holds_proxy(value), tracer.chain(), path, nodes))
+        original(self, name, value)
+
+    torch.nn.Module.__setattr__ = assign  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        torch.nn.Module.__setattr__ = original  # type: ignore[method-assign]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import sys
 import time
@@ -11,16 +12,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+import torch.fx
 import torch.utils.checkpoint
 
 from ....report.codes import CHECKPOINT, CONTEXT_DROPPED, CUSTOM_BACKWARD, RANDOM
 from ....report.problems import Problem
+from ...locations.expressions import span_of
+from ...locations.source_map import Instruction
 from ...plain_pass.tracer import ModulePathTracer
 from ...torch_private import CHECKPOINT_PARTS
 from ..base.call_recorder import Call, Recorded, Recorder
 from ..base.check import Check
+from ..base.executed_functions import Function
 from ..base.pass_result import Traced
-from .clock_reads import reaches_graph
 
 _SETTINGS = ("seed", "setstate", "getstate", "set_state", "get_state", "get_bit_generator", "set_bit_generator")
 _TIMES = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time")
@@ -125,3 +129,58 @@ def _checkpoints() -> list[Recorded]:
 
 
 _NAMES_OF_SETTINGS = {name for *_, name in _TORCH_SETTINGS} | {"numpy.random.seed"}
+
+
+def reaches_graph(traced: Traced, call: Call) -> bool:
+    """Whether the result of ``call`` is an argument of a node, is computed with one, or decides a branch."""
+    if any(_holds(node, call.result) for node in traced.tracer.graph.nodes):
+        return True
+    for instruction in reversed(call.chain):
+        function = traced.executed.of_code(instruction.code)
+        if function is not None:
+            return _is_used(traced, function, instruction)
+    return False
+
+
+def _holds(node: torch.fx.Node, result: object) -> bool:
+    found: list[object] = []
+    torch.fx.node.map_aggregate((node.args, node.kwargs), found.append)
+    return any(type(value) is type(result) and value == result for value in found)
+
+
+def _is_used(traced: Traced, function: Function, instruction: Instruction) -> bool:
+    place = traced.places.locate(instruction.code, instruction.offset)
+    asked = [call for call in function.parts(ast.Call) if traced.executed.location(function, call) == place]
+    if not asked:
+        return False
+    tainted = _Tainted(function, asked[0])
+    tests = [branch.test for branch in function.parts(ast.If)]
+    tests += [loop.test for loop in function.parts(ast.While)]
+    tests += [choice.test for choice in function.parts(ast.IfExp)]
+    if any(tainted.is_in(test) for test in tests):
+        return True
+    operations = {
+        traced.places.locate(last.code, last.offset)
+        for origin in traced.tracer.origins.values()
+        if origin.chain and (last := origin.chain[-1]).code is function.code
+    }
+    parts = (*function.parts(ast.BinOp), *function.parts(ast.Call), *function.parts(ast.AugAssign))
+    return any(tainted.is_in(part) and traced.executed.location(function, part) in operations for part in parts)
+
+
+class _Tainted:
+    """The expressions of a function that are computed from one of its calls, by way of local names."""
+
+    def __init__(self, function: Function, call: ast.Call) -> None:
+        self._call = span_of(call)
+        self._names: set[str] = set()
+        for assignment in function.parts(ast.Assign):
+            if self.is_in(assignment.value):
+                self._names |= {target.id for target in assignment.targets if isinstance(target, ast.Name)}
+
+    def is_in(self, part: ast.AST) -> bool:
+        return any(
+            (isinstance(node, ast.Name) and node.id in self._names and isinstance(node.ctx, ast.Load))
+            or (isinstance(node, ast.Call) and span_of(node) == self._call)
+            for node in ast.walk(part)
+        )
