@@ -18,8 +18,8 @@ from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ...report.problems import Failure, Problem
 from ...report.report import Report
 from ...wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
-from ..building.builder import FakesFailedError, NoModelError, Target, unwrapped
-from ..building.targets import guess_of, targets_of
+from ..building.builder import FakesFailedError, NoModelError, unwrapped
+from ..building.targets import Target, guess_of, targets_of
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
 from ..plain_pass.feeding import Feed, Subject, prepared
