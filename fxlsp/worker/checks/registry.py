@@ -10,7 +10,7 @@ import torch
 from ...report.problems import Problem
 from ..plain_pass.tracer import ModulePathTracer
 from .base.check import Check
-from .base.pass_result import Traced
+from .base.pass_result import PassResult
 from .paths.node_names import NodeNames
 from .paths.shared_modules import SharedModules
 from .paths.tied_parameters import TiedParameters
@@ -63,7 +63,7 @@ class Checking:
                 stack.enter_context(check.watching(root, tracer))
             yield
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         """What all of them found."""
         for check in self._checks:
             yield from check.problems(traced)

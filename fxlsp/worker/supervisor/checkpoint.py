@@ -26,17 +26,17 @@ from ..processes.fds import FAULT, Pipes, await_request, write_all
 from ..processes.lifetime import fork_for
 from ..sandbox.audit import move_scratch, own_action
 from ..trace.load import RequestLoad, SayStage
-from .checkpoint_inputs import Premises
+from .checkpoint_inputs import CheckpointInputs
 
-WORTH_SECONDS = 0.15
+MIN_HEAD_SECONDS = 0.15
 """Of processor time that the head took: with less, forking from a holder saves nothing that a person would notice."""
-ASKED = 4096
+MAX_REQUEST_BYTES = 4096
 """Bytes in which a holder is asked for a child: the child's scratch folder."""
 
 _exit = os._exit
 
 
-class Holding:
+class Checkpoint:
     """Forks a holder after the head of a file, if that is worth it and nothing stands against it.
 
     :meth:`run` returns in this process, and in every child of the holder that was handed a request.
@@ -47,8 +47,8 @@ class Holding:
         load: RequestLoad,
         pipes: Pipes,
         scratch: str,
-        let_go: Callable[[], None],
-        say_stage_of: Callable[[TraceRequest], SayStage],
+        close_others: Callable[[], None],
+        stage_reporter_of: Callable[[TraceRequest], SayStage],
     ) -> None:
         """
         Args:
@@ -58,15 +58,15 @@ class Holding:
             let_go: closes whatever else this process has to do with others, in a holder.
             say_stage_of: what tells the stages of a request.
         """
-        self.is_held = False
+        self.is_resumed = False
         """Whether this process was forked from a holder."""
         self._load = load
         self._pipes = pipes
         self._scratch = scratch
-        self._let_go = let_go
-        self._say_stage_of = say_stage_of
-        self._template = os.getppid()
-        self._premises = Premises(load.loader)
+        self._close_others = close_others
+        self._stage_reporter_of = stage_reporter_of
+        self._supervisor = os.getppid()
+        self._inputs = CheckpointInputs(load.loader)
 
     def run(self) -> None:
         """Carry out the load."""
@@ -74,27 +74,27 @@ class Holding:
             # Only where there is one can the template adopt what another process has forked.
             self._load.run()
             return
-        before = Surroundings.now()
-        with self._premises.watching() as stop:
+        before = ForkHazards.now()
+        with self._inputs.watching() as stop:
 
             def after_head(execution: Execution) -> None:
                 stop()
-                if time.process_time() - began >= WORTH_SECONDS and self._may_hold(execution, before):
-                    self._fork_holder(execution, before.priority)
+                if time.process_time() - began >= MIN_HEAD_SECONDS and self._may_fork(execution, before):
+                    self._fork_checkpoint(execution, before.priority)
 
             self._load.pause_after_head(after_head)
             began = time.process_time()
             self._load.run()
 
-    def _may_hold(self, execution: Execution, before: Surroundings) -> bool:
+    def _may_fork(self, execution: Execution, before: ForkHazards) -> bool:
         if execution.is_past_head or os.listdir(self._scratch):
             return False
         # What failed for any other reason may go well the next time.
         if not all(isinstance(failure, ModuleNotFoundError) for failure in self._load.loader.failures):
             return False
-        return Surroundings.now() == before and self._premises.settle()
+        return ForkHazards.now() == before and self._inputs.finish()
 
-    def _fork_holder(self, execution: Execution, priority: int) -> None:
+    def _fork_checkpoint(self, execution: Execution, priority: int) -> None:
         # What is still to be printed would be printed by each of them. The streams may be the user's own.
         with suppress(Exception):
             sys.stdout.flush()
@@ -103,13 +103,13 @@ class Holding:
         state = random.getstate()
         with time_limit_off(), own_action():
             try:
-                pid = fork_for(self._template)
+                pid = fork_for(self._supervisor)
             except OSError:
                 return
             if pid == 0:
                 self._wait(execution, priority)
                 random.setstate(state)
-        if not self.is_held:
+        if not self.is_resumed:
             write_all(self._pipes.reports, CheckpointForked(pid).encoded())
 
     def _wait(self, execution: Execution, priority: int) -> None:
@@ -118,33 +118,36 @@ class Holding:
             if os.nice(0) != priority:
                 # Another trace began in this moment: what is forked here would yield to others for ever.
                 _exit(0)
-            asked = self._forked()
+            fork_request = self._serve_forks()
             torch.set_num_threads(1)
-            request = self._request_of(*asked)
+            request = self._request_of(*fork_request)
             assert request.target.file is not None
             path = os.path.realpath(request.target.file)
-            if not (self._premises.hold(request.texts, but_for=path) and self._load.may_become(request, execution)):
+            if not (
+                self._inputs.are_unchanged(request.texts, except_file=path)
+                and self._load.may_become(request, execution)
+            ):
                 write_all(self._pipes.reports, Declined().encoded())
                 _exit(0)
-            self._load.become(request, execution, self._say_stage_of(request))
-            self.is_held = True
+            self._load.become(request, execution, self._stage_reporter_of(request))
+            self.is_resumed = True
         except BaseException:
             # A fault of ours: what is on the stack below is the user's, and not to see it.
             traceback.print_exc()
             sys.stderr.flush()
             _exit(FAULT)
 
-    def _forked(self) -> tuple[str, Pipes]:
+    def _serve_forks(self) -> tuple[str, Pipes]:
         """In a child that was asked for: its scratch folder and its ends of the pipes."""
-        self._let_go()
+        self._close_others()
         self._pipes.silence()
         die_silently()
         with socket.socket(fileno=self._pipes.holders) as connection:
             while True:
-                scratch, descriptors, _, _ = socket.recv_fds(connection, ASKED, len(Pipes._fields))
+                scratch, descriptors, _, _ = socket.recv_fds(connection, MAX_REQUEST_BYTES, len(Pipes._fields))
                 if not scratch:
                     _exit(0)
-                pid = fork_for(self._template)
+                pid = fork_for(self._supervisor)
                 if pid == 0:
                     return os.fsdecode(scratch), Pipes(*descriptors)
                 for descriptor in descriptors:
@@ -162,7 +165,7 @@ class Holding:
         return request
 
 
-class Surroundings(NamedTuple):
+class ForkHazards(NamedTuple):
     """Of this process. Two that are equal mean that nothing came in between."""
 
     threads: int
@@ -176,7 +179,7 @@ class Surroundings(NamedTuple):
     """Forked processes inherit it, and cannot raise it again."""
 
     @classmethod
-    def now(cls) -> Surroundings:
+    def now(cls) -> ForkHazards:
         """Raises OSError where the system does not tell."""
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
             shared = sum(line.split(" ", 2)[1] == "rw-s" for line in maps)

@@ -27,7 +27,7 @@ _ANY = "*"
 """In the place of a name that is looked for in a folder: all of its names count."""
 
 
-class Premises:
+class CheckpointInputs:
     """Notes files that are opened, folders that are listed or searched for modules, and paths that are asked for.
 
     What C code opens by itself is not seen, but for extension modules.
@@ -99,15 +99,15 @@ class Premises:
         if spec is not None and isinstance(spec.loader, importlib.machinery.ExtensionFileLoader):
             self._note_file(spec.loader.path)
 
-    def settle(self) -> bool:
+    def finish(self) -> bool:
         """To be called once nothing more is to be noted; False if something has changed meanwhile."""
         if any(_changed(folder) != changed for folder, changed in self._changed.items()):
             return False
         self._found = {folder: _names(folder, looked_for) for folder, looked_for in self._looked_for.items()}
         return True
 
-    def hold(self, texts: Mapping[str, str], but_for: str) -> bool:
-        """Whether everything is as it was. ``texts`` are the unsaved buffers now; a change of the file ``but_for`` does
+    def are_unchanged(self, texts: Mapping[str, str], except_file: str) -> bool:
+        """Whether everything is as it was. ``texts`` are the unsaved buffers now; a change of the file ``except_file`` does
         not count."""
         sources = Sources(texts)
         return (
@@ -117,7 +117,7 @@ class Premises:
             and all(
                 text_digest(sources.text(path) or "") == digest
                 for path, digest in self._loader.read.items()
-                if path != but_for
+                if path != except_file
             )
         )
 

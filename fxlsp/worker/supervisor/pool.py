@@ -7,22 +7,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from ...wire.messages import Hello, Refused, TraceRequest
-from .worker_handle import Offspring
+from .worker_handle import WorkerHandle
 
 
-class Nursery(ABC):
+class WorkerPool(ABC):
     """Keeps children ready and hands them out, each for one request."""
 
     @abstractmethod
-    def greeting(self, connection: socket.socket) -> Hello | Refused | None:
-        """Return ``hello`` once children can be made, ``refused`` if they cannot be; None if the server went."""
+    def handshake(self, connection: socket.socket) -> Hello | Refused | None:
+        """Return ``hello`` once workers can be made, ``refused`` if they cannot be; None if the server went."""
 
     @abstractmethod
     def prepare(self) -> None:
         """Make ready what may soon be asked for: nobody waits now."""
 
     @abstractmethod
-    def take(self, request: TraceRequest) -> Offspring:
+    def take(self, request: TraceRequest) -> WorkerHandle:
         """A child for a request, which is still to be assigned."""
 
     @abstractmethod
@@ -30,11 +30,11 @@ class Nursery(ABC):
         """End what is no child that traces and is over its limits."""
 
     @abstractmethod
-    def take_back(self, child: Offspring) -> bool:
+    def put_back(self, worker: WorkerHandle) -> bool:
         """Keep a child whose request was cancelled, if it has not seen it yet."""
 
     @abstractmethod
-    def forget(self, child: Offspring) -> None:
+    def discard(self, worker: WorkerHandle) -> None:
         """A child has been buried: end what it left behind."""
 
     @abstractmethod

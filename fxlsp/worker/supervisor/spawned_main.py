@@ -26,12 +26,12 @@ from ..processes.fds import silenced, write_all
 from ..processes.side_process import InlineRunner
 from ..sandbox.audit import refuse_side_effects
 from ..torch_private import compile_without_processes
-from .command_reader import Orders
-from .request_execution import carry_out, job_of, say_nothing
+from .command_reader import CommandReader
+from .request_execution import ignore_stage, loaded_job, run_request
 from .warmup import preload, prepare_torch
 
 
-def become_spare(orders: Orders, reports: int, stack: int, scratch: str) -> NoReturn:
+def run_spawned_worker(reader: CommandReader, reports: int, stack: int, scratch: str) -> NoReturn:
     """Get ready, and do what is ordered."""
     exit_really = os._exit
     torch.set_num_threads(1)
@@ -41,25 +41,25 @@ def become_spare(orders: Orders, reports: int, stack: int, scratch: str) -> NoRe
     compile_without_processes()
     while True:
         write_all(reports, Ready().encoded())
-        order = orders.next()
-        if isinstance(order, TraceRequest):
+        message = reader.next()
+        if isinstance(message, TraceRequest):
             break
-        preload(order.names)
-    speak_before_dying(stack, order.limits.seconds)
+        preload(message.names)
+    speak_before_dying(stack, message.limits.seconds)
     refuse_side_effects(scratch)
-    write_all(reports, _carried_out(order, reports).encoded())
+    write_all(reports, _answer(message, reports).encoded())
     sys.stdout.flush()
     sys.stderr.flush()
     exit_really(0)
 
 
-def _carried_out(request: TraceRequest, reports: int) -> ReportMessage | FailureMessage:
-    def foresee(answer: ReportMessage) -> None:
+def _answer(request: TraceRequest, reports: int) -> ReportMessage | FailureMessage:
+    def send_fallback(answer: ReportMessage) -> None:
         write_all(reports, Provisional().encoded() + answer.encoded())
 
-    def second_pass(completed: TraceRequest) -> RecoveredMessage:
+    def recover(completed: TraceRequest) -> RecoveredMessage:
         # What it prints has been printed in the first pass.
         with silenced():
-            return job_of(completed, say_nothing).recover()
+            return loaded_job(completed, ignore_stage).recover()
 
-    return carry_out(request, InlineRunner(second_pass, foresee), lambda data: write_all(reports, data))
+    return run_request(request, InlineRunner(recover, send_fallback), lambda data: write_all(reports, data))

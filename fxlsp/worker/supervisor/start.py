@@ -15,10 +15,10 @@ from ...report.codes import NO_INTERPRETER
 from ...wire.messages import PROTOCOL, Hello, Refused
 from ..processes.fds import take_over, write_all
 from ..processes.lifetime import die_with_parent
-from .command_reader import Orders
-from .spawn_pool import Spares
+from .command_reader import CommandReader
+from .spawn_pool import SpawnPool
 from .spawned_worker import BOOTSTRAP, STACK_FILE
-from .supervisor import Template
+from .supervisor import Supervisor
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
@@ -37,21 +37,21 @@ def start(connection: socket.socket) -> None:
     connection.set_inheritable(False)
     if not hasattr(os, "fork") or os.environ.get(_SPAWN) == "1":
         with _scratch() as folder:
-            Template(connection, Spares(folder)).serve()
+            Supervisor(connection, SpawnPool(folder)).serve()
         return
-    greeting = _greeting(forks=True)
-    if isinstance(greeting, Refused):
-        connection.sendall(greeting.encoded())
+    hello = _hello(forks=True)
+    if isinstance(hello, Refused):
+        connection.sendall(hello.encoded())
         return
-    from .fork_pool import Forks, NoForkError
+    from .fork_pool import ForkPool, NoForkError
 
     try:
         with _scratch() as folder:
-            Template(connection, Forks(greeting, folder)).serve()
+            Supervisor(connection, ForkPool(hello, folder)).serve()
     except NoForkError as error:
         sys.stderr.write(f"{error}: processes are started instead\n")
         sys.stderr.flush()
-        _start_over(connection)
+        _restart_without_fork(connection)
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
@@ -59,27 +59,27 @@ def _scratch() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="fxlsp-", ignore_cleanup_errors=True)
 
 
-def _start_over(connection: socket.socket) -> None:
+def _restart_without_fork(connection: socket.socket) -> None:
     """Once more without fork, and without the torch that this process has imported."""
     os.environ[_SPAWN] = "1"
     connection.set_inheritable(True)
     os.execv(sys.executable, [sys.executable, BOOTSTRAP, *sys.argv[1:]])
 
 
-def start_spare(scratch: str) -> None:
+def start_spawned_worker(scratch: str) -> None:
     """Become a process that carries out one request, and ends with it or with the template."""
     ends = take_over()
     stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
-    orders = Orders(ends.orders, stack)
-    greeting = _greeting(forks=False)
-    write_all(ends.reports, greeting.encoded())
-    if isinstance(greeting, Hello):
-        from .spawned_main import become_spare
+    reader = CommandReader(ends.orders, stack)
+    hello = _hello(forks=False)
+    write_all(ends.reports, hello.encoded())
+    if isinstance(hello, Hello):
+        from .spawned_main import run_spawned_worker
 
-        become_spare(orders, ends.reports, stack, scratch)
+        run_spawned_worker(reader, ends.reports, stack, scratch)
 
 
-def _greeting(forks: bool) -> Hello | Refused:
+def _hello(forks: bool) -> Hello | Refused:
     refusal = _refusal()
     if refusal is not None:
         return Refused(NO_INTERPRETER, refusal)

@@ -15,7 +15,7 @@ from ...wire.messages import WIRE
 from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
 from ..building.fake_tensors import let_init_be_skipped, new_fake_mode
-from ..checks.base.pass_result import Traced
+from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..locations.expressions import Expressions
 from ..locations.source_map import Places
@@ -81,11 +81,11 @@ class _Usual(torch.nn.Module):
 
 def warm_up() -> None:
     """Do what both passes of a trace do, on a small model."""
-    warm_up_first_pass()
-    warm_up_second_pass()
+    warm_up_plain_pass()
+    warm_up_recovering_pass()
 
 
-def warm_up_first_pass() -> None:
+def warm_up_plain_pass() -> None:
     """Trace a small model, run it on fake tensors, let one operation fail, and check all that is checked."""
     model, constructions, places, mode = _usual()
     tracer, checking = ModulePathTracer(places), Checking()
@@ -96,10 +96,10 @@ def warm_up_first_pass() -> None:
         interpreter.run_on({"x": torch.ones(2, 3, size, size)})
     assembly = Assembly(model, tracer, interpreter.values, places, constructions)
     assembly.nodes(), assembly.modules(), assembly.calls()
-    list(checking.problems(Traced(model, tracer, places, constructions, _TARGET)))
+    list(checking.problems(PassResult(model, tracer, places, constructions, _TARGET)))
 
 
-def warm_up_second_pass() -> None:
+def warm_up_recovering_pass() -> None:
     """Follow a small model on fake tensors."""
     model, constructions, places, mode = _usual()
     feed = Feed(Recipe("", None, "default"), {"x": torch.ones(2, 3, 16, 16)})

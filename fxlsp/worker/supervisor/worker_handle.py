@@ -15,13 +15,13 @@ from ...wire.vocabulary import WireMessage
 from ..processes.crash_dump import TIME_LIMIT_MARK, parse_stack
 from ..processes.system import lower_priority, resident_megabytes
 
-_TAIL = 4096
+_TAIL_BYTES = 4096
 """Bytes kept of what a child prints."""
 _GRACE_SECONDS = 1.0
 """A child's own watchdog ends it at its limit; after this much more the template does."""
-_PARSED = 4096
+_MAX_PARSED_BYTES = 4096
 """Bytes; longer frames are results and pass on unread."""
-_START = "start"
+_START_STAGE = "start"
 """The stage of a child before it says any."""
 REAP_SECONDS = 0.2
 """What a child that has said its last word has to end by itself."""
@@ -29,14 +29,14 @@ STACK_SECONDS = 0.3
 """What a child that is over its limit has to tell where it is."""
 
 
-class Ending(NamedTuple):
+class ExitStatus(NamedTuple):
     """How a process ended; exactly one of these is known."""
 
     exit: int | None
     signal: int | None
 
 
-class Offspring(ABC):
+class WorkerHandle(ABC):
     """A child from its making to its burial. It gets ready by itself, and carries out one request.
 
     How it is made, spoken to and ended is for subclasses to say: :mod:`.forked` and :mod:`.spawned`.
@@ -59,9 +59,9 @@ class Offspring(ABC):
         self._scratch = tempfile.mkdtemp(dir=folder)
         self._limits = Limits(math.inf, math.inf)
         self._started = time.monotonic()
-        self._owed = 1
+        self._pending_ready = 1
         """How often it has yet to say that it is ready."""
-        self._stage = _START
+        self._stage = _START_STAGE
         self._splitter = Splitter()
         self._output = b""
         self._stack = b""
@@ -70,12 +70,12 @@ class Offspring(ABC):
     @property
     def is_ready(self) -> bool:
         """Whether it has said that a request would be carried out at once."""
-        return self._owed == 0
+        return self._pending_ready == 0
 
     @property
-    def has_begun(self) -> bool:
+    def has_started(self) -> bool:
         """Whether it has said so of its request."""
-        return self._stage != _START
+        return self._stage != _START_STAGE
 
     @property
     @abstractmethod
@@ -87,11 +87,11 @@ class Offspring(ABC):
         """Frames to pass on; None when the child has closed its report pipe, and so has ended."""
 
     @abstractmethod
-    def _hand_over(self, data: bytes) -> None:
+    def _send(self, data: bytes) -> None:
         """Give the child what it is to read; one that has died is found dead when its report pipe is read."""
 
     @abstractmethod
-    def _ask_for_stack(self) -> None:
+    def _request_stack(self) -> None:
         """Let it tell where it is, if it can, in a moment."""
 
     @abstractmethod
@@ -99,19 +99,19 @@ class Offspring(ABC):
         """End it at once; its report pipe then closes."""
 
     @abstractmethod
-    def _reap(self) -> Ending:
+    def _wait_for_exit(self) -> ExitStatus:
         """Wait for its end, or bring it about. Frees all that was held for it."""
 
     def assign(self, request: TraceRequest) -> None:
         """Give the child its request, which holds the unsaved texts that it names."""
         self.id = request.id
         self.assignment = request
-        self._begin(request)
+        self._start(request)
 
-    def _begin(self, request: TraceRequest) -> None:
+    def _start(self, request: TraceRequest) -> None:
         self._limits = request.limits
         self._started = time.monotonic()
-        self._hand_over(request.encoded())
+        self._send(request.encoded())
 
     def yield_to_others(self) -> None:
         """Leave the processors to whatever else wants them."""
@@ -120,13 +120,13 @@ class Offspring(ABC):
     def enforce_limits(self) -> None:
         """End the child if it is over its time or memory."""
         if time.monotonic() - self._started > self._limits.seconds + _GRACE_SECONDS:
-            self._end_at("time")
+            self._kill_at_limit("time")
         elif resident_megabytes(self.pid) > self._limits.megabytes:
-            self._end_at("memory")
+            self._kill_at_limit("memory")
 
-    def bury(self) -> WorkerDied:
+    def reap(self) -> WorkerDied:
         """Reap the child and everything it left, and return how it ended."""
-        end = self._reap()
+        end = self._wait_for_exit()
         self._remove_scratch()
         return WorkerDied(
             id=self.id,
@@ -138,35 +138,35 @@ class Offspring(ABC):
             stderr_tail=self._output.decode("utf-8", "replace"),
         )
 
-    def answer_for(self, death: WorkerDied) -> WireMessage:
+    def final_message(self, death: WorkerDied) -> WireMessage:
         """Return what answers its request after it died: by rule that it died."""
         return death
 
     def _remove_scratch(self) -> None:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def _end_at(self, limit: Literal["time", "memory"]) -> None:
+    def _kill_at_limit(self, limit: Literal["time", "memory"]) -> None:
         if self._limit is None:
             self._limit = limit
-            self._ask_for_stack()
+            self._request_stack()
             self._kill()
 
     def _reached_limit(self) -> Literal["time", "memory"] | None:
         return "time" if self._stack.startswith(TIME_LIMIT_MARK.encode()) else self._limit
 
-    def _printed(self, data: bytes) -> None:
-        self._output = (self._output + data)[-_TAIL:]
+    def _append_output(self, data: bytes) -> None:
+        self._output = (self._output + data)[-_TAIL_BYTES:]
 
-    def _pass_on(self, data: bytes) -> list[bytes]:
-        return [framed(payload) for payload in self._splitter.feed(data) if self._is_passed_on(payload)]
+    def _forwarded_frames(self, data: bytes) -> list[bytes]:
+        return [framed(payload) for payload in self._splitter.feed(data) if self._is_forwarded(payload)]
 
-    def _is_passed_on(self, payload: bytes) -> bool:
-        return self._heard(WIRE.decode(payload) if len(payload) <= _PARSED else None, payload)
+    def _is_forwarded(self, payload: bytes) -> bool:
+        return self._handle(WIRE.decode(payload) if len(payload) <= _MAX_PARSED_BYTES else None, payload)
 
-    def _heard(self, message: WireMessage | None, payload: bytes) -> bool:
+    def _handle(self, message: WireMessage | None, payload: bytes) -> bool:
         """Return whether the server gets a message too. None is a long one, by rule a result, which is not read."""
         if isinstance(message, Ready):
-            self._owed -= 1
+            self._pending_ready -= 1
             return False
         if isinstance(message, Declined):
             self.declined = True

@@ -12,8 +12,8 @@ from ....report.locations import Location, RelatedPlace
 from ...building.registrations import Running
 from ...locations.source_map import Instruction
 from ...plain_pass.tracer import TracedCall
-from .call_tree import CallSite
-from .pass_result import Traced
+from .call_tree import EnteredCall
+from .pass_result import PassResult
 
 _SHOWN = 3
 
@@ -63,7 +63,7 @@ class ModuleNames:
         """The module of this name."""
         return self._modules.get(path)
 
-    def registrations(self, module: torch.nn.Module, traced: Traced) -> tuple[RelatedPlace, ...]:
+    def registrations(self, module: torch.nn.Module, traced: PassResult) -> tuple[RelatedPlace, ...]:
         """The places that gave it its names."""
         places: dict[Location, list[str]] = {}
         for path in self.of(module):
@@ -72,7 +72,7 @@ class ModuleNames:
                 places.setdefault(written.innermost, []).append(path)
         return tuple(RelatedPlace(f"registered as {listed(paths)}", place) for place, paths in places.items())
 
-    def _registration(self, path: str, traced: Traced) -> Written | None:
+    def _registration(self, path: str, traced: PassResult) -> OriginPlaces | None:
         """Where the part of ``path`` was registered that has another name too."""
         module = self.at(path)
         while path and module is not None and not self.is_registered_twice(module):
@@ -83,7 +83,7 @@ class ModuleNames:
 
 
 @dataclass(frozen=True)
-class Written:
+class OriginPlaces:
     """Where something was constructed or registered."""
 
     own: Location
@@ -92,7 +92,7 @@ class Written:
     """In whatever code did it: what a related place shows."""
 
     @classmethod
-    def at(cls, running: Running | None, traced: Traced) -> Written | None:
+    def at(cls, running: Running | None, traced: PassResult) -> OriginPlaces | None:
         if running is None:
             return None
         locate = traced.places.locate
@@ -100,10 +100,10 @@ class Written:
         return cls(locate(own.code, own.offset), locate(innermost.code, innermost.offset))
 
 
-def registration_of(owner: torch.nn.Module, name: str, traced: Traced) -> Written | None:
+def registration_of(owner: torch.nn.Module, name: str, traced: PassResult) -> OriginPlaces | None:
     """Where ``name`` was registered in ``owner``; where ``owner`` was made, for what it made by itself."""
-    noted = traced.constructions.registrations.of(owner, name)
-    return Written.at(traced.constructions.written(owner) if noted is None else noted.written, traced)
+    registered = traced.constructions.registrations.of(owner, name)
+    return OriginPlaces.at(traced.constructions.written(owner) if registered is None else registered.written, traced)
 
 
 def kind_of_state(module: torch.nn.Module) -> str | None:
@@ -127,7 +127,7 @@ def listed(names: list[str]) -> str:
 _Step = str | int
 
 
-def called_names(traced: Traced, names: ModuleNames, call: TracedCall, site: CallSite) -> tuple[str, ...]:
+def called_names(traced: PassResult, names: ModuleNames, call: TracedCall, site: EnteredCall) -> tuple[str, ...]:
     """The names of a module that a call of it means; empty where its text does not tell.
 
     Several where the module whose attribute is called has several names itself: ``self.lin(x)`` in the ``forward`` of a
@@ -141,10 +141,10 @@ def called_names(traced: Traced, names: ModuleNames, call: TracedCall, site: Cal
             below = _path_below(start, steps)
             if below is not None and below[1] is call.module:
                 return tuple(joined(path, below[0]) for path in names.of(start))
-    return _noted_name(names, call)
+    return _name_by_tracer(names, call)
 
 
-def _callee(traced: Traced, instruction: Instruction) -> tuple[str, list[_Step]] | None:
+def _callee(traced: PassResult, instruction: Instruction) -> tuple[str, list[_Step]] | None:
     """``self.blocks[0].lin(x)`` as ``self`` and the steps from there; None for any other expression."""
     node = traced.places.syntax_of(instruction)
     steps: list[_Step] = []
@@ -184,7 +184,7 @@ def _child_name(module: torch.nn.Module, step: _Step) -> str:
     return children[step] if -len(children) <= step < len(children) else ""
 
 
-def _noted_name(names: ModuleNames, call: TracedCall) -> tuple[str, ...]:
+def _name_by_tracer(names: ModuleNames, call: TracedCall) -> tuple[str, ...]:
     """The name that the tracer worked out from the attributes that were read, unless a module above explains it."""
     here, known = call.call_path, call.module_path
     if here is None or here == known:
