@@ -1,6 +1,7 @@
-"""The template's view of holders: processes with the imports of a model's file done, from which its traces are forked.
+"""Supervisor's side of checkpoints: processes that have run a file's imports.
 
-How one comes to be and what it compares is told in :mod:`.holding`.
+Later traces of that file are forked from them. How a checkpoint is forked and which inputs it compares is in
+:mod:`.checkpoint` and :mod:`.checkpoint_inputs`.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ from .forked_worker import ForkedWorker
 from .worker_handle import WorkerHandle
 
 _MAX_CHECKPOINTS = 2
-"""Files that are held at once, the last used: people go back and forth between a model's file and one other."""
+"""Number of files with a checkpoint, the last used ones: users alternate between a model's file and one other."""
 _IDLE_SECONDS = 600.0
-"""After so long without a trace of its file a holder is ended. Where nothing is traced at all, the template leaves."""
+"""Time without a trace of its file after which a checkpoint is closed. Without any trace the whole supervisor exits."""
 _FORK_SECONDS = 1.0
-"""What a holder has to fork a child. It takes a hundredth of that; the template waits for it."""
+"""Time limit for a fork by a checkpoint, for which the supervisor waits. A fork takes a hundredth of it."""
 
 
 class _UnresponsiveError(Exception):
-    """A holder does not do as it is asked."""
+    """A checkpoint does not fork when asked to."""
 
 
 class _CheckpointHandle:
-    """One holder, and the child that stands ready in it."""
+    """One checkpoint, and the worker that was forked from it ahead."""
 
     def __init__(self, file: str, megabytes: float, pid: int, connection: socket.socket, folder: str) -> None:
         self.file = file
         self.pid = pid
         self.used = time.monotonic()
         self.megabytes = megabytes
-        """What the last request for its file allows."""
+        """Memory limit of the last request for its file."""
         self.connection = connection
         self.ready: ForkedWorker | None = None
         self.taken: set[ForkedWorker] = set()
@@ -47,10 +48,10 @@ class _CheckpointHandle:
         connection.settimeout(_FORK_SECONDS)
 
     def prepare(self) -> None:
-        """Have a child forked ahead of its request.
+        """Have a worker forked ahead of its request.
 
         Raises:
-            _GoneError: the holder does not fork any.
+            _UnresponsiveError: the checkpoint does not fork.
         """
         if self.ready is None:
             self.ready = ForkedWorker(self._folder, self._fork)
@@ -63,7 +64,7 @@ class _CheckpointHandle:
             raise _UnresponsiveError from error
 
     def take(self) -> ForkedWorker:
-        """A child for a request; raises as :meth:`prepare` does."""
+        """Return a worker for a request; raises as :meth:`prepare` does."""
         self.prepare()
         worker, self.ready = self.ready, None
         assert worker is not None
@@ -72,29 +73,30 @@ class _CheckpointHandle:
         return worker
 
     def close(self) -> None:
-        """End it, and the child that has no request. Those that have one go on."""
+        """Kill the checkpoint and its worker without a request; workers with one continue."""
         self.connection.close()
         if self.ready is not None:
             self.ready.done = True
             self.ready.reap()
             self.ready = None
-        # One that has died, and that the template has forgotten with other orphans, must not be ended by its number.
+        # A checkpoint that died may have been reaped with other orphans: its process id may belong to another process
+        # by now.
         with suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
             end_group(self.pid)
 
 
 class Checkpoints:
-    """At most one for each file, and few in all."""
+    """The checkpoints of all files: at most one each, and few in total."""
 
     def __init__(self, folder: str) -> None:
-        """``folder`` holds the scratch folders of the template's children."""
+        """``folder`` holds the scratch folders of the supervisor's workers."""
         self._folder = folder
         self._all: list[_CheckpointHandle] = []
 
     @property
     def pids(self) -> Iterator[int]:
-        """Of them and of the children that stand ready in them."""
+        """Process ids of the checkpoints and of the workers forked ahead from them."""
         for checkpoint in self._all:
             yield checkpoint.pid
             if checkpoint.ready is not None:
@@ -102,14 +104,14 @@ class Checkpoints:
 
     @property
     def descriptors(self) -> Iterator[int]:
-        """Those of the template's that belong to them."""
+        """The supervisor's descriptors that belong to checkpoints."""
         for checkpoint in self._all:
             yield checkpoint.connection.fileno()
             if checkpoint.ready is not None:
                 yield from checkpoint.ready.descriptors
 
     def prepare(self) -> None:
-        """Have each keep a child ready."""
+        """Have each checkpoint fork a worker ahead; close those that do not."""
         for checkpoint in list(self._all):
             with suppress(_UnresponsiveError):
                 checkpoint.prepare()
@@ -117,7 +119,7 @@ class Checkpoints:
             self._close(checkpoint)
 
     def take(self, request: TraceRequest) -> ForkedWorker | None:
-        """A child for a request, if its file is held. It may find out that it is of no use, and decline."""
+        """Return a worker if the request's file has a checkpoint; it may still decline."""
         self._close_idle()
         checkpoint = next((each for each in self._all if each.file == request.target.file), None)
         if checkpoint is None:
@@ -130,7 +132,7 @@ class Checkpoints:
             return None
 
     def adopt(self, worker: ForkedWorker) -> None:
-        """Take over the holder that a child has forked, if it has."""
+        """Take over the checkpoint that a worker has forked, if any."""
         taken = worker.take_checkpoint()
         if taken is not None and worker.assignment is not None:
             file, limits = worker.assignment.target.file, worker.assignment.limits
@@ -138,11 +140,11 @@ class Checkpoints:
             self._add(_CheckpointHandle(file, limits.megabytes, *taken, self._folder))
 
     def discard(self, worker: WorkerHandle) -> None:
-        """A child has been buried: if the holder that it came from proved to be of no use, end that."""
+        """Forget a reaped worker, and close its checkpoint if that proved unusable."""
         for checkpoint in list(self._all):
             if worker in checkpoint.taken:
                 checkpoint.taken = {other for other in checkpoint.taken if other is not worker}
-                # What ended it before it began may be due to what is held.
+                # If it ended before its request started, the cause may be in the checkpoint.
                 worker.declined |= not worker.has_started
                 if worker.declined:
                     self._close(checkpoint)
@@ -155,7 +157,7 @@ class Checkpoints:
             self._close(min(self._all, key=lambda each: each.used))
 
     def enforce_limits(self) -> None:
-        """End those that are over their memory."""
+        """Close checkpoints that exceed their memory limit."""
         for checkpoint in list(self._all):
             if resident_megabytes(checkpoint.pid) > checkpoint.megabytes:
                 self._close(checkpoint)
@@ -166,7 +168,7 @@ class Checkpoints:
                 self._close(checkpoint)
 
     def close_all(self) -> None:
-        """End them and the children that stand ready in them."""
+        """Close all checkpoints, with the workers forked ahead from them."""
         for checkpoint in list(self._all):
             self._close(checkpoint)
 

@@ -1,4 +1,7 @@
-"""Children that are forked from this process, which has torch imported and runs nothing of the workspace."""
+"""Pool of workers that are forked from the supervisor, which has torch imported.
+
+It runs no workspace code, so that a fork starts from a known state.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +25,15 @@ from .warmup import preload, prepare_torch
 from .worker_handle import WorkerHandle
 
 _PROBE_SECONDS = 30.0
-"""What the first child has to do a small trace: it takes a tenth of a second, unless forking is broken here."""
+"""Time limit of the first worker for a small trace, which takes 0.1 s unless forking does not work on this system."""
 
 
 class NoForkError(Exception):
-    """A forked process cannot trace here; the message says how that showed."""
+    """A forked process cannot trace on this system; the message says how that showed."""
 
 
 class ForkPool(WorkerPool):
-    """Keeps one child ready beside those that trace."""
+    """Pool that has one worker forked ahead, beside those that trace."""
 
     def __init__(self, hello: Hello, folder: str) -> None:
         self._hello = hello
@@ -41,7 +44,13 @@ class ForkPool(WorkerPool):
         self._connection = -1
 
     def handshake(self, connection: socket.socket) -> Hello | None:
-        """Raises NoForkError if a first child shows that they are of no use here."""
+        """Prepare torch, fork a first worker, and return ``hello`` once that is ready.
+
+        Returns None if the server disconnects before.
+
+        Raises:
+            NoForkError: the first worker died or does not become ready.
+        """
         self._connection = connection.fileno()
         prepare_torch()
         adopt_orphans()
@@ -50,7 +59,7 @@ class ForkPool(WorkerPool):
         return self._hello if self._becomes_ready(self._next, connection) else None
 
     def _becomes_ready(self, worker: ForkedWorker, connection: socket.socket) -> bool:
-        """Whether it does before the server goes."""
+        """Return whether the worker becomes ready before the server disconnects."""
         deadline = time.monotonic() + _PROBE_SECONDS
         with selectors.DefaultSelector() as selector:
             for source in (connection, worker.report_pipe):
@@ -71,7 +80,7 @@ class ForkPool(WorkerPool):
         raise NoForkError(f"a forked process cannot trace here ({how}{f': {last}' if last else ''})")
 
     def prepare(self) -> None:
-        """Fork a child ahead of its request: it gets ready while nobody waits for it."""
+        """Fork a worker ahead of its request, so that it prepares itself before one waits."""
         self._adopt_checkpoints()
         self._prepare_next()
         self._checkpoints.prepare()
@@ -111,8 +120,8 @@ class ForkPool(WorkerPool):
         self._checkpoints.enforce_limits()
 
     def preload(self, names: Sequence[str]) -> str | None:
-        """Import them here, if that leaves this process quiet."""
-        # What they hold was measured without, and is theirs alone.
+        """Import packages in this process, if that starts no threads and no CUDA."""
+        # Checkpoints were measured without these packages, and would not share them.
         self._checkpoints.close_all()
         if not _can_import_safely(names):
             return f"{', '.join(names[:3])} start threads or CUDA: imported for each trace anew"
@@ -121,7 +130,7 @@ class ForkPool(WorkerPool):
         return None
 
     def _replace_next(self) -> None:
-        """The one that stands ready was forked before what has just been imported."""
+        """Reap the worker forked ahead, which lacks the packages, and fork another."""
         replaced, self._next = self._next, None
         if replaced is not None:
             replaced.done = True
@@ -137,7 +146,10 @@ class ForkPool(WorkerPool):
 
 
 def _can_import_safely(names: Sequence[str]) -> bool:
-    """Try the imports in a fork: forking is safe only from a process without other threads."""
+    """Return whether imports, tried in a fork, start neither threads nor CUDA.
+
+    Forking is safe only from a process without other threads.
+    """
     pid = os.fork()
     if pid == 0:
         signal.alarm(60)

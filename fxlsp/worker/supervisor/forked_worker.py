@@ -1,4 +1,4 @@
-"""A child that is forked: from the template, or from a holder that is a fork of another child."""
+"""Worker that is forked, from the supervisor or from a checkpoint."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
 from .worker_main import STACK_SIGNAL, run_worker
 
 Fork: TypeAlias = "Callable[[ForkedWorker, Pipes, str], int]"
-"""Makes the process of a child, with its ends of the pipes and its scratch folder; its number."""
+"""Forks a worker's process, given the worker's ends of the pipes and its scratch folder; returns the process id."""
 
 
 def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
-    """From this process; ``close_in_child`` are descriptors that are none of the child's business."""
+    """Return a function that forks this process.
+
+    ``close_in_child`` are descriptors of the supervisor that the worker must not have.
+    """
 
     def fork(worker: ForkedWorker, pipes: Pipes, scratch: str) -> int:
         pid = os.fork()
@@ -35,7 +38,7 @@ def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
             except BaseException:
                 traceback.print_exc()
             finally:
-                # Whatever goes wrong, the template's own code must not run on here and end its children.
+                # Even after an error, the supervisor's own code must not continue here and kill its workers.
                 os._exit(FAULT)
         return pid
 
@@ -43,13 +46,14 @@ def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
 
 
 class ForkedWorker(WorkerHandle):
-    """Speaks over pipes, and leads a process group of its own."""
+    """Worker that communicates over pipes and leads a process group."""
 
     def __init__(self, folder: str, fork: Fork) -> None:
-        """Raises whatever ``fork`` raises."""
+        """Fork the worker; an exception of ``fork`` is passed on."""
         super().__init__(folder)
         self.checkpoint_pid: int | None = None
-        """A process that it has forked, for later traces of the same file, until somebody takes it over."""
+        """Process id of a checkpoint that it has forked for later traces of the same file, until
+        :meth:`take_checkpoint`."""
         job_end, self._job_pipe = os.pipe()
         self.report_pipe, report_end = os.pipe()
         self._stack_pipe, stack_end = os.pipe()
@@ -69,18 +73,18 @@ class ForkedWorker(WorkerHandle):
 
     @property
     def pipes(self) -> tuple[int, int, int]:
-        """The template's ends to read from."""
+        """The supervisor's ends of the pipes that it reads."""
         return (self.report_pipe, self._stack_pipe, self._output_pipe)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """Every descriptor that the template holds for this child."""
+        """All descriptors that the supervisor has open for this worker."""
         jobs = () if self._job_pipe < 0 else (self._job_pipe,)
         checkpoint_sockets = () if self._checkpoint_socket is None else (self._checkpoint_socket.fileno(),)
         return (*self.pipes, *jobs, *checkpoint_sockets)
 
     def take_checkpoint(self) -> tuple[int, socket.socket] | None:
-        """The holder that it has forked, and what to speak to it on, which then belong to whoever asked."""
+        """Return process id and socket of its checkpoint, which then belong to the caller."""
         if self.checkpoint_pid is None or self._checkpoint_socket is None:
             return None
         taken = self.checkpoint_pid, self._checkpoint_socket
@@ -141,7 +145,7 @@ class ForkedWorker(WorkerHandle):
             self._checkpoint_socket.close()
 
     def _status(self) -> int:
-        """The exit status. A child that closed its pipe is about to end; one that is not is killed."""
+        """Return the exit status; kill a worker that closed its pipe but does not exit."""
         deadline = time.monotonic() + (0 if self.done else REAP_SECONDS)
         while True:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -157,7 +161,7 @@ class ForkedWorker(WorkerHandle):
 
     def _drain(self, pipe: int) -> None:
         os.set_blocking(pipe, False)
-        # Blocking: something that the child left behind still holds the other end.
+        # Non-blocking: a process that the worker left behind may still hold the other end open.
         with suppress(BlockingIOError):
             while data := os.read(pipe, 2**16):
                 self._store(pipe, data)

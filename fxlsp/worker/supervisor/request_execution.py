@@ -1,4 +1,4 @@
-"""Carrying out a request in a process that was made for it."""
+"""Execution of a request, shared by forked and spawned workers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..trace.load import RequestLoad, SayStage
 def run_request(
     request: TraceRequest, recovery: RecoveryRunner, send: Callable[[bytes], None]
 ) -> ReportMessage | FailureMessage:
-    """The answer to a request; ``send`` takes the frames to send before it."""
+    """Return the answer to a request; ``send`` sends frames that precede it."""
     load = new_load(request, stage_reporter(request, send))
     if is_settled(request):
         recovery.begin(request)
@@ -25,23 +25,23 @@ def run_request(
 
 
 def loaded_job(request: TraceRequest, report_stage: SayStage) -> Job:
-    """The job of a request."""
+    """Return the job of a request, whose files are loaded."""
     load = new_load(request, report_stage)
     load.run()
     return Job(load)
 
 
 def new_load(request: TraceRequest, report_stage: SayStage) -> RequestLoad:
-    """What is to be loaded for a request, in a process that now passes for the script that it names."""
+    """Return a request's load, and make this process look like the script it names."""
     sys.argv = [request.target.file or request.target.module or ""]
     let_arguments_be_missing()
     return RequestLoad(request, report_stage)
 
 
 def stage_reporter(request: TraceRequest, send: Callable[[bytes], None]) -> SayStage:
-    """Sends the stages of a request as it enters them."""
+    """Return a function that sends each stage of a request as it starts."""
     return lambda name: send(Stage(request.id, name).encoded())
 
 
 def ignore_stage(stage: str) -> None:
-    """The stages of the second pass are nobody's business."""
+    """Ignore a stage: those of the recovering pass are not reported."""

@@ -1,6 +1,6 @@
-"""Children that are started ahead of their requests, where processes cannot be forked.
+"""Pool of workers that are spawned ahead of their requests, without ``fork``.
 
-This process imports no torch: it would be half a gigabyte that nobody uses.
+The supervisor then imports no torch: it would take half a gigabyte of memory for nothing.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from .spawned_worker import SpawnedWorker
 from .worker_handle import WorkerHandle
 
 _READY_WORKERS = 2
-"""Children that wait for a request. A start takes seconds of a processor, so that one edit soon follows another before
-the next child is ready; each takes some 400 MB."""
+"""Workers that wait for a request. A start takes seconds of processor time, so a second edit often comes before the
+next worker is ready; each worker takes some 400 MB."""
 
 
 class SpawnPool(WorkerPool):
-    """Keeps children waiting, the oldest first in line, and replaces each that is taken."""
+    """Pool that replaces each worker taken from it, and hands out the oldest first."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._waiting: list[SpawnedWorker] = []
         self._taken: set[SpawnedWorker] = set()
         self._names: list[str] = []
-        """Packages that every child imports."""
+        """Packages that each worker imports."""
 
     def handshake(self, connection: socket.socket) -> Hello | Refused | None:
-        """As the first child says it, once it is ready."""
+        """Return the first worker's ``hello`` or ``refused``, once it is ready."""
         worker = SpawnedWorker(self._folder, self._names)
         self._waiting.append(worker)
         with selectors.DefaultSelector() as selector:
@@ -47,7 +47,7 @@ class SpawnPool(WorkerPool):
         return worker.hello
 
     def _refusal(self, worker: SpawnedWorker) -> Refused:
-        """What to say where the first child ended before it could say anything."""
+        """Return the refusal for a first worker that died before it sent anything."""
         self._waiting.remove(worker)
         last = worker.reap().stderr_tail.strip().rpartition("\n")[2]
         message = f"{sys.executable} cannot start a process that traces: {last or 'it ends at once'}"
@@ -66,7 +66,7 @@ class SpawnPool(WorkerPool):
         return worker
 
     def enforce_limits(self) -> None:
-        """There is nothing else here."""
+        """Do nothing: all processes of this pool are workers."""
 
     def put_back(self, worker: WorkerHandle) -> bool:
         if isinstance(worker, SpawnedWorker) and worker.withdraw_request():

@@ -1,7 +1,7 @@
-"""The program of a process that gets ready by itself, carries out one request and ends: a child without fork.
+"""Program of a spawned worker: import torch, execute one request, exit.
 
-Uses nothing that Windows lacks. Whoever started it speaks to it on its standard input and hears it on its standard
-output; what the traced code prints goes to its standard error.
+It uses nothing that Windows lacks. It receives messages on its standard input and sends them on its standard output;
+what the traced code prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .warmup import preload, prepare_torch
 
 
 def run_spawned_worker(reader: CommandReader, reports: int, stack: int, scratch: str) -> NoReturn:
-    """Get ready, and do what is ordered."""
+    """Prepare torch, import packages as requested, execute one request and exit."""
     exit_really = os._exit
     torch.set_num_threads(1)
     prepare_torch()
-    # It lives for one trace: collecting costs more than what it would free.
+    # The process lives for one trace: collecting costs more than it would free.
     gc.disable()
     compile_without_processes()
     while True:
@@ -58,7 +58,7 @@ def _answer(request: TraceRequest, reports: int) -> ReportMessage | FailureMessa
         write_all(reports, Provisional().encoded() + answer.encoded())
 
     def recover(completed: TraceRequest) -> RecoveredMessage:
-        # What it prints has been printed in the first pass.
+        # The output of the model's code was printed in the plain pass.
         with silenced():
             return loaded_job(completed, ignore_stage).recover()
 

@@ -1,6 +1,7 @@
-"""A child that is started as a process of its own, with torch imported by itself.
+"""Worker that is spawned as a separate process, which imports torch itself.
 
-Uses nothing that Windows lacks: it speaks over its standard streams, and its stack is a file in its scratch folder.
+It uses nothing that Windows lacks: it communicates over its standard streams, and its stack is written to a file in its
+scratch folder.
 """
 
 from __future__ import annotations
@@ -34,26 +35,26 @@ from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
 BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bootstrap.py")
 SPAWNED_OPTION = "--spawned"
 STACK_FILE = "fxlsp-stack"
-"""In the scratch folder: what a dying child tells of where it was."""
+"""Name of the file in the scratch folder to which a dying worker writes its stack."""
 _START_SECONDS = 60.0
-"""What it has to import torch once somebody waits for it."""
+"""Time limit for the import of torch, counted from when a request is assigned."""
 _ACCESS_VIOLATION = 0xC0000005
-"""The exit code of what other systems call a segmentation fault."""
+"""Exit code on Windows of what other systems report as a segmentation fault."""
 _WHY_AT_LIMIT = {"time": "took too long", "memory": "needed too much memory"}
 
 
 class SpawnedWorker(WorkerHandle):
-    """Takes a request at once, and hands it over when it is ready."""
+    """Worker that accepts a request before it is ready, and sends it when it is."""
 
     def __init__(self, folder: str, names: Iterable[str]) -> None:
-        """``names`` are packages to import ahead of its request."""
+        """``names`` are packages to import before a request."""
         super().__init__(folder)
         self.hello: Hello | Refused | None = None
-        """What it says about its interpreter."""
+        """Its first message, about its interpreter."""
         self._request: TraceRequest | None = None
-        """What it is to do, until it is ready to."""
+        """Its request, until it is ready to receive it."""
         self._fallback: bytes | None = None
-        """The answer to give if it does not live to give a better one."""
+        """The report to use if the worker dies before it sends a better one."""
         self._is_next_fallback = False
         self._process = subprocess.Popen(
             [sys.executable, BOOTSTRAP, SPAWNED_OPTION, self._scratch],
@@ -77,14 +78,17 @@ class SpawnedWorker(WorkerHandle):
         return self._process.poll() is None
 
     def preload(self, names: Iterable[str]) -> None:
-        """Have it import packages before it carries out a request."""
+        """Make the worker import packages before it executes a request."""
         listed = tuple(names)
         if listed:
             self._pending_ready += 1
             self._send(Preload(listed).encoded())
 
     def withdraw_request(self) -> bool:
-        """Whether the request could be taken from it before it saw it: it is as good as new then."""
+        """Take back a request that was not sent yet; return whether that was so.
+
+        The worker is as good as new then.
+        """
         if self._request is None:
             return False
         self._request, self.id = None, -1
@@ -123,7 +127,7 @@ class SpawnedWorker(WorkerHandle):
             self._is_next_fallback = True
         elif isinstance(message, (Hello, Refused)):
             self.hello = message
-            # On Windows, what was started is a virtual environment's python.exe, which starts another.
+            # On Windows the started process is a virtual environment's python.exe, which starts another.
             if isinstance(message, Hello) and message.pid is not None:
                 self.pid = message.pid
         else:
@@ -153,7 +157,7 @@ class SpawnedWorker(WorkerHandle):
         self._process.kill()
 
     def final_message(self, death: WorkerDied) -> WireMessage:
-        """Return the answer that it gave ahead, if it did."""
+        """Return the fallback report if the worker sent one, else the death."""
         answer = None if self._fallback is None else WIRE.decode(self._fallback)
         if not isinstance(answer, ReportMessage):
             return death
@@ -181,7 +185,10 @@ class SpawnedWorker(WorkerHandle):
 
 
 class SocketPipe:
-    """Copies what arrives on ``pipe`` to ``socket``, on a thread, and owns both."""
+    """Thread that copies from ``pipe`` to ``socket``, both of which it owns.
+
+    Windows can wait for sockets, not for pipes.
+    """
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.socket, theirs = socket.socketpair()
@@ -189,7 +196,7 @@ class SocketPipe:
         self._thread.start()
 
     def rest(self, seconds: float) -> bytes:
-        """What is still to come of an ended process, as far as it comes in this time."""
+        """Return what an exited process has still written, as far as it arrives in time."""
         data = b""
         self.socket.settimeout(seconds)
         with suppress(OSError):
@@ -198,7 +205,7 @@ class SocketPipe:
         return data
 
     def close(self) -> None:
-        """The thread ends with the pipe, or when it next has something to copy."""
+        """Close the socket; the thread ends with the pipe, or at the next bytes."""
         self.socket.close()
 
 

@@ -1,6 +1,6 @@
-"""The first steps of a template process: say what this interpreter is, or why it will not do.
+"""First steps of a supervisor or spawned worker: report or refuse its interpreter.
 
-Imports neither torch nor any module that does, so that it can say that torch is missing.
+Imports neither torch nor any module that does, so that it can report that torch is missing.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
 NEWEST_PYTHON = (3, 13)
 NEWEST_TORCH = (2, 15)
-"""What pyproject.toml claims, and the tests are run on; newer ones are tried, and said to be untested."""
+"""The versions that pyproject.toml claims and the tests run on; newer ones are tried, with a remark that they are
+untested."""
 
 _SPAWN = "FXLSP_SPAWN"
-"""Environment variable: "1" starts a process for each trace where one could be forked."""
+"""Environment variable: "1" spawns workers where they could be forked."""
 
 
 def start(connection: socket.socket) -> None:
-    """Become the template that talks over ``connection``; returns when the server has gone."""
+    """Run the supervisor on ``connection``; return when the server has disconnected."""
     die_with_parent(os.getppid())
-    # User code that starts a process must not hand it this connection.
+    # User code that starts a process must not pass this connection on.
     connection.set_inheritable(False)
     if not hasattr(os, "fork") or os.environ.get(_SPAWN) == "1":
         with _scratch() as folder:
@@ -55,19 +56,22 @@ def start(connection: socket.socket) -> None:
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """What the children may write to: it goes with the template, and all that killed ones have left in it."""
+    """Return the folder for the workers' files.
+
+    It is removed with the supervisor, including files that killed workers have left.
+    """
     return tempfile.TemporaryDirectory(prefix="fxlsp-", ignore_cleanup_errors=True)
 
 
 def _restart_without_fork(connection: socket.socket) -> None:
-    """Once more without fork, and without the torch that this process has imported."""
+    """Restart this process without ``fork``, and without its imported torch."""
     os.environ[_SPAWN] = "1"
     connection.set_inheritable(True)
     os.execv(sys.executable, [sys.executable, BOOTSTRAP, *sys.argv[1:]])
 
 
 def start_spawned_worker(scratch: str) -> None:
-    """Become a process that carries out one request, and ends with it or with the template."""
+    """Run a worker of one request, which ends with the supervisor at the latest."""
     ends = take_over()
     stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
     reader = CommandReader(ends.orders, stack)
@@ -98,7 +102,7 @@ def _hello(forks: bool) -> Hello | Refused:
 
 
 def untested(python: tuple[int, int], torch: str) -> str | None:
-    """What to say of versions that are newer than those fxlsp was tested with; None if they are not."""
+    """Return a remark on versions newer than the tested ones, else None."""
     if python <= NEWEST_PYTHON and _version(torch) <= NEWEST_TORCH:
         return None
     return (

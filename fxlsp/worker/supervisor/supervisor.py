@@ -1,7 +1,7 @@
-"""The template: a process that has one child for each trace, with torch imported before it is asked for.
+"""Supervisor: the process that runs one worker for each trace.
 
-It runs nothing of the workspace. It is one thread that waits on the server and on its children, so that whatever a
-child does, the template answers. Where the children come from is the nursery's business.
+It runs no workspace code. It is one thread that waits for the server and for its workers, so that the supervisor
+responds whatever a worker does. Whether workers are forked or spawned is decided by the pool.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from .pool import WorkerPool
 from .worker_handle import WorkerHandle
 
 _POLL_SECONDS = 0.1
-"""How often limits of running children are looked at."""
+"""Interval at which the limits of running workers are checked."""
 _NEXT_WORKER_SECONDS = 0.3
-"""How long a trace is left alone before the next child gets ready beside it: most are over by then."""
+"""Delay before the next worker is prepared beside a running trace: most traces are over by then."""
 
 
 class Supervisor:
-    """Serves one server over ``connection`` until it goes."""
+    """Server loop of one connection, which it serves until the server disconnects."""
 
     def __init__(self, connection: socket.socket, pool: WorkerPool) -> None:
         self._connection = connection
@@ -39,7 +39,7 @@ class Supervisor:
         self._is_closed = False
 
     def serve(self) -> None:
-        """Greet, and work until the server says ``bye`` or its end of the connection closes."""
+        """Send the handshake, then serve until ``bye`` or until the server disconnects."""
         try:
             self._handshake()
             while not self._is_closed:
@@ -108,7 +108,7 @@ class Supervisor:
         worker = self._pool.take(request)
         worker.assign(request)
         for older in self._workers.values():
-            # Whoever asked last is waited for now: a long trace goes on with what that one leaves.
+            # The editor waits for the newest request: older traces continue with the processor time that it leaves.
             older.yield_to_others()
         self._workers[worker.id] = worker
         for pipe in worker.pipes:
@@ -136,7 +136,7 @@ class Supervisor:
             self._send_bytes(frame)
 
     def _release(self, worker: WorkerHandle) -> None:
-        """Its request is answered, or will not be."""
+        """Stop tracking a worker whose request is answered or cancelled."""
         del self._workers[worker.id]
         for pipe in worker.pipes:
             self._selector.unregister(pipe)

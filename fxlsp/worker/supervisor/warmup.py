@@ -1,4 +1,7 @@
-"""One small trace ahead of time: in the template for torch's lazy imports and caches, in children for their pages."""
+"""Preparation of a process before its request: torch, packages, a small trace.
+
+The small trace makes torch's lazy imports and caches happen in the supervisor, and copies pages in workers.
+"""
 
 from __future__ import annotations
 
@@ -32,24 +35,24 @@ from ..torch_private import FakeTensorMode, never_start_accelerators
 
 
 def prepare_torch() -> None:
-    """Take from torch what a trace must not do, and do one small trace ahead of time."""
-    # Before any package is imported that could keep the originals.
+    """Disable what a trace must not do in torch, and do one small trace ahead."""
+    # Before a package is imported that could bind the originals.
     never_start_accelerators()
     let_defaults_be_cpu()
     stay_alone()
     leave_weights_unread()
     let_init_be_skipped()
     warm_up()
-    # Here once, and not in each process that is forked.
+    # Done once here, and not in each forked process.
     WIRE.prepare()
     gc.collect()
     gc.freeze()
 
 
 def preload(names: Iterable[str]) -> None:
-    """Import what can be imported."""
+    """Import those of the packages that can be imported."""
     for name in names:
-        # The trace that needs one will say why it cannot be imported, at the line that imports it.
+        # The trace that needs a package reports why it cannot be imported, at the line that imports it.
         with suppress(Exception):
             importlib.import_module(name)
     gc.collect()
@@ -60,7 +63,7 @@ _TARGET = "_Usual"
 
 
 class _Usual(torch.nn.Module):
-    """The layers that most models have."""
+    """Model of the layers that most models have."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,13 +83,13 @@ class _Usual(torch.nn.Module):
 
 
 def warm_up() -> None:
-    """Do what both passes of a trace do, on a small model."""
+    """Run both passes of a trace on a small model."""
     warm_up_plain_pass()
     warm_up_recovering_pass()
 
 
 def warm_up_plain_pass() -> None:
-    """Trace a small model, run it on fake tensors, let one operation fail, and check all that is checked."""
+    """Run the plain pass and all checks on a small model; one operation fails."""
     model, constructions, places, mode = _usual()
     tracer, checking = ModulePathTracer(places), Checking()
     with checking.watching(model, tracer):
@@ -100,7 +103,7 @@ def warm_up_plain_pass() -> None:
 
 
 def warm_up_recovering_pass() -> None:
-    """Follow a small model on fake tensors."""
+    """Run the recovering pass on a small model."""
     model, constructions, places, mode = _usual()
     feed = Feed(Recipe("", None, "default"), {"x": torch.ones(2, 3, 16, 16)})
     built = Built(model, _Usual, sys.modules[__name__], _TARGET)

@@ -1,4 +1,4 @@
-"""The process that gets ready, does one job, writes one report and dies."""
+"""Program of a forked worker: prepare, execute one request, send one report, exit."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ from .request_execution import ignore_stage, loaded_job, new_load, stage_reporte
 from .warmup import warm_up_plain_pass, warm_up_recovering_pass
 
 STACK_SIGNAL = signal.SIGUSR1
-"""Makes a child write its running stack to its pipe."""
+"""Signal that makes a worker write its current stack to its pipe."""
 
 
 def run_worker(pipes: Pipes, scratch: str) -> NoReturn:
-    """In a process just forked: get ready, wait for one request, carry it out and exit."""
-    # First of all: after the parent used OpenMP, a child that computes would wait for threads that were not forked.
+    """Prepare a forked process, wait for one request, execute it and exit."""
+    # Must come first: once the parent has used OpenMP, computations in this process would wait for threads that were
+    # not forked.
     torch.set_num_threads(1)
     os.setsid()
     die_with_parent(os.getppid())
     pipes.redirect()
-    # It lives for one trace: collecting costs more than what it would free.
+    # The process lives for one trace: collecting costs more than it would free.
     gc.disable()
     exit_really = os._exit
     try:
         compile_without_processes()
         with _recovery_process(pipes, scratch) as recovery:
-            # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
-            # does most of that: measured, the one that follows takes half the time.
+            # A forked process copies each page when it first writes to it. A trace done now, before a request waits,
+            # does most of that: measured, the next trace takes half the time.
             warm_up_plain_pass()
             write_all(pipes.reports, Ready().encoded())
             request = await_request(pipes.jobs)
@@ -56,7 +57,7 @@ def run_worker(pipes: Pipes, scratch: str) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:
-        # A fault of ours: its traceback goes to the log by way of standard error.
+        # An internal error: its traceback goes to the log through standard error.
         traceback.print_exc()
         sys.stderr.flush()
         exit_really(FAULT)
@@ -66,7 +67,7 @@ def run_worker(pipes: Pipes, scratch: str) -> NoReturn:
 def _answer(
     request: TraceRequest, recovery: WaitingSideProcess, pipes: Pipes, scratch: str
 ) -> ReportMessage | FailureMessage:
-    """The answer. In a process that was forked meanwhile from a holder, it is that to another request."""
+    """Return the answer to the request; after a resume, to the request received then."""
 
     def stage_reporter_of(request: TraceRequest) -> SayStage:
         return stage_reporter(request, lambda data: write_all(pipes.reports, data))
@@ -85,9 +86,9 @@ def _answer(
 
 
 def _recovery_process(pipes: Pipes, scratch: str) -> WaitingSideProcess:
-    """The process for the second pass.
+    """Return the side process of the recovering pass.
 
-    It is forked before either gets ready: after a fork both would copy their pages once more.
+    It is forked before either process prepares itself: after that, both would copy their pages once more.
     """
 
     def work(requests: int) -> RecoveredMessage:
@@ -102,7 +103,10 @@ def _recovery_process(pipes: Pipes, scratch: str) -> WaitingSideProcess:
 
 
 def _resumed_recovery_process(pipes: Pipes, load: RequestLoad) -> WaitingSideProcess:
-    """The same where the load comes from a holder: it is shared, since each on its own would have no other."""
+    """Return the side process of a worker that was resumed from a checkpoint.
+
+    It shares the worker's load: there is no other one, since a checkpoint resumes once.
+    """
 
     def work(requests: int) -> RecoveredMessage:
         os.close(pipes.reports)
