@@ -50,7 +50,7 @@ from benchmarks.corpora.files import model_files
 from benchmarks.corpora.impossible import cannot_run
 from benchmarks.corpora.workspace import Workspace
 from fxlsp.worker.search.rules import RULES, RuleCounts
-from fxlsp.worker.supervisor.torch_preparation import prepare_torch
+from fxlsp.worker.supervisor.warmup import prepare_torch
 
 SECONDS = 20
 Answer = dict[str, Any]
@@ -162,8 +162,9 @@ def _answered(each: BareClass, root: str) -> Answer:
 def _searched(each: BareClass, root: str, writer: int) -> Answer:
     import torch
 
-    from fxlsp.worker.building.builder import Builder, FakesFailedError, NoModelError, Target
+    from fxlsp.worker.building.builder import Builder, FakesFailedError, NoModelError
     from fxlsp.worker.building.fake_tensors import new_fake_mode
+    from fxlsp.worker.building.targets import Target
     from fxlsp.worker.loading.loader import Loader
     from fxlsp.worker.locations.expressions import Expressions
     from fxlsp.worker.locations.source_map import Places

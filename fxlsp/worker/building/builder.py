@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import random
 import sys
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -16,13 +15,13 @@ import torch
 
 from ...report.codes import NOT_BUILT, NOT_FOUND, NOT_LOADED
 from ...report.problems import Failure
-from ...report.recipes import RecipeSource
 from ..loading.loader import Loader
 from ..locations.source_map import Places
 from ..torch_private import FakeTensorMode
 from .construction import Constructions, comes_from_fakes, construct
 from .failures import load_failure
 from .recipes import RecipeError, default_init, evaluate, find_target
+from .targets import Target
 
 
 class NoModelError(Exception):
@@ -35,42 +34,6 @@ class NoModelError(Exception):
 
 class FakesFailedError(Exception):
     """Something failed in which fake tensors had a part: to be tried again with real ones."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a request names: a class, factory or instance of a file or of an importable module."""
-
-    file: str | None
-    module: str | None
-    name: str
-    init: str | None
-    inputs: str | None
-    source: RecipeSource | None
-    names_in: str | None = None
-    """The file whose names ``init`` and ``inputs`` use, where that is not the target's own."""
-    fails: bool = False
-    """Whether it is known that the model fails whatever it is fed, where that was guessed."""
-    is_guessed: bool = False
-    """Whether the arguments of ``init`` were guessed."""
-
-    def __str__(self) -> str:
-        return f"{self.file or self.module}:{self.name}"
-
-    @property
-    def outermost_name(self) -> str:
-        """The name at top level of the file, of a nested class."""
-        return self.name.partition(".")[0]
-
-    @property
-    def names_in_recipe(self) -> list[str]:
-        """Names that the texts of the recipe use."""
-        return _names_in(text for text in (self.init, self.inputs) if text)
-
-    @property
-    def names_wanted(self) -> list[str]:
-        """Names that are to be asked for of the target's own file."""
-        return [self.outermost_name, *(self.names_in_recipe if self.names_in is None else ())]
 
 
 @dataclass
@@ -206,18 +169,6 @@ def _made(init: str, module: ModuleType) -> torch.nn.Module:
     if not isinstance(model, torch.nn.Module):
         raise RecipeError(f"{init} makes a {type(model).__name__}, not a torch.nn.Module")
     return model
-
-
-def _names_in(texts: Iterable[str]) -> list[str]:
-    names: list[str] = []
-    for text in texts:
-        try:
-            call = ast.parse(f"_({text}\n)", mode="eval").body
-        except SyntaxError:
-            continue
-        given = [part for part in ast.iter_child_nodes(call) if part is not getattr(call, "func", None)]
-        names += [node.id for part in given for node in ast.walk(part) if isinstance(node, ast.Name)]
-    return names
 
 
 def unwrapped(built: Built) -> Built:

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import torch
 
-from ..locations.source_map import Instruction, Places, walk_out
+from ..locations.bytecode import walk_out
+from ..locations.source_map import Instruction, Places
 from ..torch_private import FakeTensorMode
 from .failures import text_of
 from .fake_tensors import building_really, building_without_data

@@ -14,7 +14,8 @@ from torch.nn.modules.module import (
     register_module_parameter_registration_hook,
 )
 
-from ..locations.source_map import Instruction, Places, is_installed, is_torch
+from ..locations.code_origin import is_installed, is_torch
+from ..locations.source_map import Instruction, Places
 
 
 class Running(NamedTuple):

@@ -16,9 +16,8 @@ from contextlib import suppress
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from ..locations.source_map import is_workspace_code
-from .missing_names import untaken_bindings
-from .missing_submodules import imports_submodule
+from ..locations.code_origin import is_workspace_code
+from .missing_names import imports_submodule, untaken_bindings
 from .slicing import Needs, Part
 
 _STAR = "*"

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 
 from ...wire.frames import text_digest
+from ..locations.code_origin import is_installed
 from ..locations.expressions import Expressions
-from ..locations.source_map import is_installed
 from ..locations.sources import Sources
 from ..sandbox.argv import arguments_are_missing
 from .import_names import Place, placed
 from .lazy_module import AfterHead, Execution, WorkspaceModule, ask, started
-from .missing_submodules import imports_submodule
+from .missing_names import imports_submodule
 
 
 class Loader:

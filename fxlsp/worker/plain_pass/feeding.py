@@ -11,10 +11,11 @@ import torch.fx
 from ...report.codes import NOT_FED
 from ...report.problems import Problem
 from ...report.recipes import Recipe
-from ..building.builder import Built, Target, seed
+from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
 from ..building.failures import message_of
 from ..building.recipes import bind, default_inputs, evaluate_arguments
+from ..building.targets import Target
 from ..locations.source_map import Places
 from ..torch_private import FakeTensorMode
 from .interpreter import NodeValue, ValueInterpreter

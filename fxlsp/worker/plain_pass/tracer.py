@@ -19,7 +19,8 @@ from typing import Any
 import torch
 import torch.fx
 
-from ..locations.source_map import Chain, Instruction, Places, walk_out
+from ..locations.bytecode import walk_out
+from ..locations.source_map import Chain, Instruction, Places
 from .mutations import as_now
 
 

@@ -25,8 +25,8 @@ from ...wire.vocabulary import WireMessage
 from ..sandbox.audit import own_action
 from .crash_dump import die_silently
 from .fallback_report import ENDED_EARLY
+from .fds import write_all
 from .lifetime import die_with_parent
-from .pipe_writing import write_all
 from .system import resident_megabytes
 
 Kind = TypeVar("Kind", bound="SideTask[Any]")

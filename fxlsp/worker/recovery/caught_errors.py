@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from ..locations.source_map import Instruction, Places, walk_out
+from ..locations.bytecode import walk_out
+from ..locations.source_map import Instruction, Places
 from .proxies.caller_expression import UNRESOLVED, CallerExpression
 
 

@@ -21,7 +21,7 @@ from ..plain_pass.tracer import NodeOrigin, TracedCall
 from ..torch_private import names_taken, release_names
 from .caught_errors import is_caught
 from .evaluator import Evaluator
-from .findings import Finding, Findings
+from .findings import RecoveryFinding, RecoveryFindings
 from .pytree import is_proxy, leaves, mapped
 
 
@@ -29,7 +29,7 @@ class NeedsDataError(Exception):
     """A Python number is wanted of a tensor that has no data."""
 
 
-Call = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
+NodeCall = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
 """Opcode, target and arguments of a node."""
 
 
@@ -98,7 +98,7 @@ class RecoveryContext:
 
     def __init__(self, recorder: GraphRecorder, places: Places) -> None:
         self.places = places
-        self.findings = Findings()
+        self.findings = RecoveryFindings()
         self.needs_data = False
         """Whether something was met that only data could decide."""
         self.is_plain = False
@@ -161,7 +161,7 @@ class RecoveryContext:
         if not (self.evaluating or self._is_silent):
             path = self._recorder.current_path
             caught = error is not None and is_caught(error, self.places)
-            self.findings.note(Finding(code, error, self._recorder.chain(), path, remark, module, caught))
+            self.findings.note(RecoveryFinding(code, error, self._recorder.chain(), path, remark, module, caught))
 
     def note_refusal(self, act: Callable[[], Any], code: str) -> None:
         """Note the error that plain torch.fx raises in ``act``, and roll back what it recorded."""
@@ -193,17 +193,17 @@ class RecoveryContext:
         """``tree`` with values in the place of proxies."""
         return mapped(tree, lambda leaf: self.value_of(leaf) if is_proxy(leaf) else leaf)
 
-    def know(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
+    def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
         """Take ``value`` for what ``node`` produces."""
         with self.evaluation():
             # Looking at a tensor's shape is an operation too, to modes that are on.
-            self.evaluator.know(node, value, inputs, flops)
+            self.evaluator.set_value(node, value, inputs, flops)
 
     def item_node(self, container: torch.fx.Node, key: Any, item: Any) -> torch.fx.Node:
         """A node for an item of what ``container`` produces."""
         node = self._recorder.create_node("call_function", operator.getitem, (container, key), {})
         self._recorder.origins[node].module_path = self._recorder.current_path
-        self.know(node, item)
+        self.set_value(node, item)
         return node
 
     def follows(self, *trees: Any) -> bool:

@@ -39,7 +39,7 @@ class Evaluator(ValueInterpreter):
         with self.running():
             self.run_node(node)
 
-    def know(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
+    def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
         """Take ``value`` for what ``node`` produces."""
         self.values[node] = NodeValue(value, inputs, flops, shown_inputs=tuple(output_of(item) for item in inputs))
 

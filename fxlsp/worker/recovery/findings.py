@@ -10,7 +10,7 @@ from ..locations.source_map import Chain
 
 
 @dataclass(frozen=True)
-class Finding:
+class RecoveryFinding:
     """One thing at one expression."""
 
     code: str
@@ -27,16 +27,16 @@ class Finding:
     """Whether the model itself catches ``error``."""
 
 
-class Findings:
+class RecoveryFindings:
     """In the order in which they were met, each code once at each expression of each module."""
 
     def __init__(self) -> None:
-        self.all: list[Finding] = []
-        self.last: Finding | None = None
+        self.all: list[RecoveryFinding] = []
+        self.last: RecoveryFinding | None = None
         """The one noted last, whether or not for the first time."""
         self._seen: set[tuple[object, ...]] = set()
 
-    def note(self, finding: Finding, at: int | None = None) -> None:
+    def note(self, finding: RecoveryFinding, at: int | None = None) -> None:
         """Remember a finding unless the same was met here before; ``at`` puts it before those met since."""
         self.last = finding
         place = finding.chain[-1] if finding.chain else None
@@ -52,6 +52,6 @@ class Findings:
         return len(self.all)
 
 
-def _place(finding: Finding) -> object:
+def _place(finding: RecoveryFinding) -> object:
     """What a finding has in common with others of the same expression."""
     return finding.code, finding.chain[-1:], finding.module_path

@@ -12,9 +12,10 @@ from dataclasses import replace
 import torch
 
 from ...report.recipes import Recipe
-from ..building.builder import Built, Loaded, NoModelError, Target
+from ..building.builder import Built, Loaded, NoModelError
 from ..building.failures import text_of
 from ..building.recipes import RecipeError, default_init, find_target
+from ..building.targets import Target
 from ..plain_pass.feeding import complete_recipe
 from ..torch_private import FakeTensorMode
 from .budget import Budget

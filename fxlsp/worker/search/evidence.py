@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from ..building.failures import text_of
-from ..locations.source_map import Places, is_installed
+from ..locations.code_origin import is_installed
+from ..locations.source_map import Places
 from .duck import DuckUse
 from .priors.constructor import NamePriors
 from .runner import TorchCall, TrialOutcome

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...report.codes import OPERATION_FAILS, UNREGISTERED_MODULE, UNREGISTERED_PARAMETER, UNTRACEABLE
 from ...report.problems import Problem
-from ..building.builder import Target
+from ..building.targets import Target
 
 
 def downgraded(problem: Problem, target: Target) -> Problem:

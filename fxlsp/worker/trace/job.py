@@ -18,16 +18,16 @@ from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ...report.problems import Failure, Problem
 from ...report.report import Report
 from ...wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
-from ..building.builder import FakesFailedError, NoModelError, Target, unwrapped
-from ..building.targets import guess_of, targets_of
+from ..building.builder import FakesFailedError, NoModelError, unwrapped
+from ..building.targets import Target, guess_of, targets_of
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
 from ..plain_pass.feeding import Feed, Subject, prepared
 from ..plain_pass.tracer import ModulePathTracer
 from ..processes.fallback_report import ENDED_EARLY
 from ..processes.side_process import NoResultError, RecoveryRunner, SideTask
-from ..recovery.merge_reports import better, both, recovered_message
-from ..recovery.recovering_pass import Recovered, recover
+from ..recovery.merge_reports import better_result, merged_report, recovered_message
+from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
@@ -82,7 +82,7 @@ class Job:
             return recovered_message(first)
         # Only data can decide: once more, with data.
         self._loader.forget()
-        return recovered_message(better(first, self._recovered_once(built_really=True, with_data=True)))
+        return recovered_message(better_result(first, self._recovered_once(built_really=True, with_data=True)))
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
@@ -145,7 +145,7 @@ class Job:
             lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.forget
         )
         try:
-            return both(plain, runner.result(self._seconds_left, self._limits.megabytes))
+            return merged_report(plain, runner.result(self._seconds_left, self._limits.megabytes))
         except NoResultError as none:
             return self._alone(plain, none)
 
@@ -234,7 +234,7 @@ class Job:
 
     # The recovering pass.
 
-    def _recovered(self) -> Recovered:
+    def _recovered(self) -> RecoveryResult:
         """The recovering pass on a model that was made as the plain pass's is."""
         try:
             return self._recovered_once(built_really=False, with_data=False)
@@ -242,7 +242,7 @@ class Job:
             self._loader.forget()
             return self._recovered_once(built_really=True, with_data=False)
 
-    def _recovered_once(self, built_really: bool, with_data: bool) -> Recovered:
+    def _recovered_once(self, built_really: bool, with_data: bool) -> RecoveryResult:
         made = self._models.build(self._target, built_really)
         # The view is of the model itself; what torch.fx does with a wrapper is the verdict.
         built = unwrapped(made.built)

@@ -13,13 +13,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ...wire.messages import TraceRequest
-from ..building.builder import Builder, Built, FakesFailedError, Loaded, NoModelError, Target
+from ..building.builder import Builder, Built, FakesFailedError, Loaded, NoModelError
 from ..building.fake_tensors import new_fake_mode
-from ..building.targets import targets_of
+from ..building.targets import Target, targets_of
 from ..loading.lazy_module import AfterHead, Execution
 from ..loading.loader import Loader, relative_level
+from ..locations.code_origin import is_installed
 from ..locations.expressions import Expressions
-from ..locations.source_map import Places, is_installed
+from ..locations.source_map import Places
 from ..locations.sources import Sources
 from ..torch_private import FakeTensorMode
 from .timing import Timing

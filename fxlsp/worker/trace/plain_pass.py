@@ -16,7 +16,7 @@ from ..building.builder import FakesFailedError, seed
 from ..building.construction import comes_from_fakes
 from ..building.failures import trace_error, trace_problem
 from ..building.fake_tensors import OnCpu
-from ..checks.base.pass_result import Traced
+from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..checks.silent.train_eval import mode_problems
 from ..locations.source_map import Places
@@ -55,7 +55,9 @@ class PlainPass:
             assembly = Assembly(self._model, tracer, values, self._places, subject.constructions)
             difference = in_other_mode()
             entered = None if difference is None or difference.other_error else difference.entered
-            traced = Traced(self._model, tracer, self._places, subject.constructions, subject.target, error, entered)
+            traced = PassResult(
+                self._model, tracer, self._places, subject.constructions, subject.target, error, entered
+            )
             differing = () if difference is None or error else mode_problems(difference, subject.target)
             return self._report(traced, assembly, (*checking.problems(traced), *differing))
 
@@ -77,7 +79,7 @@ class PlainPass:
             return error
         return None
 
-    def _report(self, traced: Traced, assembly: Assembly, found: tuple[Problem, ...]) -> Report:
+    def _report(self, traced: PassResult, assembly: Assembly, found: tuple[Problem, ...]) -> Report:
         nodes, error = assembly.nodes(), traced.error
         problems = (*self._problems(traced, assembly, nodes), *found)
         return Report(
@@ -95,7 +97,7 @@ class PlainPass:
             timing_ms=self._timing.spent,
         )
 
-    def _problems(self, traced: Traced, assembly: Assembly, nodes: tuple[Node, ...]) -> Iterator[Problem]:
+    def _problems(self, traced: PassResult, assembly: Assembly, nodes: tuple[Node, ...]) -> Iterator[Problem]:
         known = self._subject.feed.problem
         if known is not None:
             yield known

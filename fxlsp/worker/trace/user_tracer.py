@@ -22,7 +22,7 @@ from ...report.tracer_choice import Named, TracerChoice
 from ..building.builder import NoModelError
 from ..building.failures import message_of
 from ..loading.loader import Loader
-from ..locations.source_map import is_torch
+from ..locations.code_origin import is_torch
 from ..plain_pass.tracer import ModulePathTracer
 from ..recovery.tracer import RecoveringTracer
 

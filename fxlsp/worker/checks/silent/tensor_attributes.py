@@ -14,7 +14,7 @@ from ....report.problems import Problem
 from ...locations.source_map import Chain
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
-from ..base.pass_result import Traced
+from ..base.pass_result import PassResult
 
 ASSIGNABLE = frozenset({"data", "grad", "imag", "names", "real", "requires_grad"})
 """What can be set of a tensor. Of another name the proxy is asked, while tracing, for what was set, and has it."""
@@ -46,10 +46,10 @@ class TensorAttributes(Check):
         finally:
             del torch.fx.Proxy.__setattr__
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         for name, chain, path in self._notes:
             message = (
                 f"This sets {name} of torch.fx's proxy alone: the graph does not do it, and goes on with the tensor as "
                 f"it was."
             )
-            yield traced.problem(TENSOR_ATTRIBUTE, message, traced.standing(chain), path)
+            yield traced.problem(TENSOR_ATTRIBUTE, message, traced.problem_location(chain), path)

@@ -20,7 +20,7 @@ class _Unresolved:
 
 UNRESOLVED = _Unresolved()
 
-_INFORMING = frozenset(
+_DIAGNOSTIC_CALLS = frozenset(
     {"print", "warn", "warning", "debug", "info", "error", "critical", "exception", "log", "write", "_assert"}
 )
 
@@ -100,14 +100,14 @@ class CallerExpression:
         syntax = self.syntax
         return isinstance(syntax, ast.Subscript) and any(isinstance(part, ast.Slice) for part in ast.walk(syntax.slice))
 
-    def only_informs(self) -> bool:
+    def is_diagnostic(self) -> bool:
         """Whether the statement only informs a person: it prints, logs, warns, asserts or raises."""
         statement = self._places.statement_of(self.instruction) if self.is_shown else None
         if isinstance(statement, (ast.Raise, ast.Assert)):
             return True
         place = self._places.locate(*self.instruction[:2])
         calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement is not None else ()
-        return any(_name_of(call) in _INFORMING and _holds_line(call, place.line) for call in calls)
+        return any(_name_of(call) in _DIAGNOSTIC_CALLS and _holds_line(call, place.line) for call in calls)
 
     def resolved(self, node: ast.expr) -> Any:
         """The value of a name, or of an attribute of a module or class, in the frame; else ``UNRESOLVED``."""
