@@ -20,11 +20,11 @@ import torch
 
 from ...wire.messages import CheckpointForked, Declined, Ready, TraceRequest
 from ..loading.lazy_module import Execution
-from ..processes.crash_dump import die_silently, end_in, time_limit_off
-from ..processes.fds import FAULT, Pipes, await_request, write_all
-from ..processes.lifetime import fork_for
-from ..sandbox.audit import move_scratch, own_action
-from ..trace.load import RequestLoad, SayStage
+from ..processes.crash_dump import disable_crash_dump, set_time_limit, time_limit_suspended
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
+from ..processes.lifetime import daemon_fork
+from ..sandbox.audit import own_processes_allowed, set_scratch_folder
+from ..trace.load import RequestLoad, StageCallback
 from .checkpoint_inputs import Premises
 from .fork_safety import Surroundings
 
@@ -45,10 +45,10 @@ class Holding:
     def __init__(
         self,
         load: RequestLoad,
-        pipes: Pipes,
+        pipes: WorkerPipes,
         scratch: str,
-        let_go: Callable[[], None],
-        say_stage_of: Callable[[TraceRequest], SayStage],
+        abandon: Callable[[], None],
+        say_stage_of: Callable[[TraceRequest], StageCallback],
     ) -> None:
         """
         Args:
@@ -63,7 +63,7 @@ class Holding:
         self._load = load
         self._pipes = pipes
         self._scratch = scratch
-        self._let_go = let_go
+        self._let_go = abandon
         self._say_stage_of = say_stage_of
         self._template = os.getppid()
         self._premises = Premises(load.loader)
@@ -101,9 +101,9 @@ class Holding:
             sys.stderr.flush()
         # A forked process begins with a random state of its own, by the standard library's wish.
         state = random.getstate()
-        with time_limit_off(), own_action():
+        with time_limit_suspended(), own_processes_allowed():
             try:
-                pid = fork_for(self._template)
+                pid = daemon_fork(self._template)
             except OSError:
                 return
             if pid == 0:
@@ -123,40 +123,42 @@ class Holding:
             request = self._request_of(*asked)
             assert request.target.file is not None
             path = os.path.realpath(request.target.file)
-            if not (self._premises.hold(request.texts, but_for=path) and self._load.may_become(request, execution)):
+            if not (
+                self._premises.hold(request.texts, but_for=path) and self._load.can_resume_with(request, execution)
+            ):
                 write_all(self._pipes.reports, Declined().encoded())
                 _exit(0)
-            self._load.become(request, execution, self._say_stage_of(request))
+            self._load.resume_with(request, execution, self._say_stage_of(request))
             self.is_held = True
         except BaseException:
             # A fault of ours: what is on the stack below is the user's, and not to see it.
             traceback.print_exc()
             sys.stderr.flush()
-            _exit(FAULT)
+            _exit(EXIT_INTERNAL_ERROR)
 
-    def _forked(self) -> tuple[str, Pipes]:
+    def _forked(self) -> tuple[str, WorkerPipes]:
         """In a child that was asked for: its scratch folder and its ends of the pipes."""
         self._let_go()
         self._pipes.silence()
-        die_silently()
-        with socket.socket(fileno=self._pipes.holders) as connection:
+        disable_crash_dump()
+        with socket.socket(fileno=self._pipes.checkpoints) as connection:
             while True:
-                scratch, descriptors, _, _ = socket.recv_fds(connection, ASKED, len(Pipes._fields))
+                scratch, descriptors, _, _ = socket.recv_fds(connection, ASKED, len(WorkerPipes._fields))
                 if not scratch:
                     _exit(0)
-                pid = fork_for(self._template)
+                pid = daemon_fork(self._template)
                 if pid == 0:
-                    return os.fsdecode(scratch), Pipes(*descriptors)
+                    return os.fsdecode(scratch), WorkerPipes(*descriptors)
                 for descriptor in descriptors:
                     os.close(descriptor)
                 connection.sendall(str(pid).encode())
 
-    def _request_of(self, scratch: str, pipes: Pipes) -> TraceRequest:
+    def _request_of(self, scratch: str, pipes: WorkerPipes) -> TraceRequest:
         """Wait for it on ``pipes``, which are this process's own from now on."""
-        self._pipes.become(pipes)
-        move_scratch(scratch)
+        self._pipes.replace_with(pipes)
+        set_scratch_folder(scratch)
         self._scratch = scratch
         write_all(self._pipes.reports, Ready().encoded())
         request = await_request(pipes.jobs)
-        end_in(request.limits.seconds)
+        set_time_limit(request.limits.seconds)
         return request

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from ...wire.messages import TraceRequest
-from ..processes.fds import Pipes
-from ..processes.lifetime import end_group
+from ..processes.fds import WorkerPipes
+from ..processes.lifetime import kill_group
 from ..processes.system import resident_megabytes
 from .checkpoint import ASKED
 from .forked_worker import Forked
@@ -55,7 +55,7 @@ class _Holder:
         if self.ready is None:
             self.ready = Forked(self._folder, self._fork)
 
-    def _fork(self, child: Forked, pipes: Pipes, scratch: str) -> int:
+    def _fork(self, child: Forked, pipes: WorkerPipes, scratch: str) -> int:
         try:
             socket.send_fds(self.connection, [os.fsencode(scratch)], pipes)
             return int(self.connection.recv(ASKED))
@@ -81,7 +81,7 @@ class _Holder:
         # One that has died, and that the template has forgotten with other orphans, must not be ended by its number.
         with suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
-            end_group(self.pid)
+            kill_group(self.pid)
 
 
 class Holders:

@@ -14,7 +14,7 @@ from contextlib import suppress
 import torch
 
 from ...wire.messages import Hello, TraceRequest
-from ..processes.lifetime import adopt_orphans, end_group, end_orphans
+from ..processes.lifetime import adopt_orphans, kill_group, kill_orphans
 from .checkpoints import Holders
 from .forked_worker import Forked, fork_here
 from .pool import Nursery
@@ -106,7 +106,7 @@ class Forks(Nursery):
         self._adopt()
         self._children = {other for other in self._children if other is not child}
         self._holders.forget(child)
-        end_orphans({*(other.pid for other in self._children), *self._holders.pids})
+        kill_orphans({*(other.pid for other in self._children), *self._holders.pids})
 
     def enforce_limits(self) -> None:
         self._holders.enforce_limits()
@@ -133,8 +133,8 @@ class Forks(Nursery):
     def close(self) -> None:
         self._holders.end_all()
         for child in self._children:
-            end_group(child.pid)
-        end_orphans(set())
+            kill_group(child.pid)
+        kill_orphans(set())
 
 
 def _stays_quiet(names: Sequence[str]) -> bool:

@@ -13,19 +13,19 @@ from typing import TypeAlias
 
 from ...wire.messages import CheckpointForked
 from ...wire.vocabulary import WireMessage
-from ..processes.fds import FAULT, Pipes, write_all
-from ..processes.lifetime import end_group
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, write_all
+from ..processes.lifetime import kill_group
 from .worker_handle import REAP_SECONDS, STACK_SECONDS, Ending, Offspring
 from .worker_main import STACK_SIGNAL, become_child
 
-Fork: TypeAlias = "Callable[[Forked, Pipes, str], int]"
+Fork: TypeAlias = "Callable[[Forked, WorkerPipes, str], int]"
 """Makes the process of a child, with its ends of the pipes and its scratch folder; its number."""
 
 
 def fork_here(close_in_child: Iterable[int]) -> Fork:
     """From this process; ``close_in_child`` are descriptors that are none of the child's business."""
 
-    def fork(child: Forked, pipes: Pipes, scratch: str) -> int:
+    def fork(child: Forked, pipes: WorkerPipes, scratch: str) -> int:
         pid = os.fork()
         if pid == 0:
             try:
@@ -36,7 +36,7 @@ def fork_here(close_in_child: Iterable[int]) -> Fork:
                 traceback.print_exc()
             finally:
                 # Whatever goes wrong, the template's own code must not run on here and end its children.
-                os._exit(FAULT)
+                os._exit(EXIT_INTERNAL_ERROR)
         return pid
 
     return fork
@@ -56,7 +56,7 @@ class Forked(Offspring):
         self._output_pipe, output_end = os.pipe()
         ours, holders_end = socket.socketpair()
         self._holders: socket.socket | None = ours
-        theirs = Pipes(job_end, report_end, stack_end, output_end, holders_end.detach())
+        theirs = WorkerPipes(job_end, report_end, stack_end, output_end, holders_end.detach())
         try:
             self.pid = fork(self, theirs, self._scratch)
         except BaseException:
@@ -152,7 +152,7 @@ class Forked(Offspring):
                 _, status = os.waitpid(self.pid, 0)
                 break
             time.sleep(0.001)
-        end_group(self.pid)
+        kill_group(self.pid)
         return status
 
     def _drain(self, pipe: int) -> None:

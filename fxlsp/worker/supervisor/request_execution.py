@@ -8,9 +8,9 @@ from collections.abc import Callable
 from ...wire.messages import FailureMessage, ReportMessage, Stage, TraceRequest
 from ..building.targets import is_settled
 from ..processes.side_process import RecoveryRunner
-from ..sandbox.argv import let_arguments_be_missing
-from ..trace.job import Job
-from ..trace.load import RequestLoad, SayStage
+from ..sandbox.argv import make_arguments_optional
+from ..trace.job import TraceJob
+from ..trace.load import RequestLoad, StageCallback
 
 
 def carry_out(
@@ -21,24 +21,24 @@ def carry_out(
     if is_settled(request):
         second.begin(request)
     load.run()
-    return Job(load).run(second)
+    return TraceJob(load).run(second)
 
 
-def job_of(request: TraceRequest, say_stage: SayStage) -> Job:
+def job_of(request: TraceRequest, report_stage: StageCallback) -> TraceJob:
     """The job of a request."""
-    load = load_of(request, say_stage)
+    load = load_of(request, report_stage)
     load.run()
-    return Job(load)
+    return TraceJob(load)
 
 
-def load_of(request: TraceRequest, say_stage: SayStage) -> RequestLoad:
+def load_of(request: TraceRequest, report_stage: StageCallback) -> RequestLoad:
     """What is to be loaded for a request, in a process that now passes for the script that it names."""
     sys.argv = [request.target.file or request.target.module or ""]
-    let_arguments_be_missing()
-    return RequestLoad(request, say_stage)
+    make_arguments_optional()
+    return RequestLoad(request, report_stage)
 
 
-def say_stages(request: TraceRequest, send: Callable[[bytes], None]) -> SayStage:
+def say_stages(request: TraceRequest, send: Callable[[bytes], None]) -> StageCallback:
     """Sends the stages of a request as it enters them."""
     return lambda name: send(Stage(request.id, name).encoded())
 

@@ -21,11 +21,11 @@ from ...wire.messages import (
     ReportMessage,
     TraceRequest,
 )
-from ..processes.crash_dump import speak_before_dying
+from ..processes.crash_dump import arrange_crash_dump
 from ..processes.fds import silenced, write_all
 from ..processes.side_process import InlineRunner
 from ..sandbox.audit import refuse_side_effects
-from ..torch_private import compile_without_processes
+from ..torch_private import compile_in_process
 from .command_reader import Orders
 from .preloads import preload
 from .request_execution import carry_out, job_of, say_nothing
@@ -39,14 +39,14 @@ def become_spare(orders: Orders, reports: int, stack: int, scratch: str) -> NoRe
     prepare_torch()
     # It lives for one trace: collecting costs more than what it would free.
     gc.disable()
-    compile_without_processes()
+    compile_in_process()
     while True:
         write_all(reports, Ready().encoded())
         order = orders.next()
         if isinstance(order, TraceRequest):
             break
         preload(order.names)
-    speak_before_dying(stack, order.limits.seconds)
+    arrange_crash_dump(stack, order.limits.seconds)
     refuse_side_effects(scratch)
     write_all(reports, _carried_out(order, reports).encoded())
     sys.stdout.flush()
@@ -55,7 +55,7 @@ def become_spare(orders: Orders, reports: int, stack: int, scratch: str) -> NoRe
 
 
 def _carried_out(request: TraceRequest, reports: int) -> ReportMessage | FailureMessage:
-    def foresee(answer: ReportMessage) -> None:
+    def send_fallback(answer: ReportMessage) -> None:
         write_all(reports, Provisional().encoded() + answer.encoded())
 
     def second_pass(completed: TraceRequest) -> RecoveredMessage:
@@ -63,4 +63,4 @@ def _carried_out(request: TraceRequest, reports: int) -> ReportMessage | Failure
         with silenced():
             return job_of(completed, say_nothing).recover()
 
-    return carry_out(request, InlineRunner(second_pass, foresee), lambda data: write_all(reports, data))
+    return carry_out(request, InlineRunner(second_pass, send_fallback), lambda data: write_all(reports, data))

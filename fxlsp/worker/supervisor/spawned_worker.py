@@ -25,7 +25,7 @@ from ...wire.messages import (
     WorkerDied,
 )
 from ...wire.vocabulary import WireMessage
-from ..processes.fallback_report import ENDED_EARLY, explained
+from ..processes.fallback_report import ENDED_EARLY, with_reason
 from .socket_pipe import Pump
 from .worker_handle import REAP_SECONDS, STACK_SECONDS, Ending, Offspring
 
@@ -155,7 +155,7 @@ class Spawned(Offspring):
         answer = None if self._provisional is None else WIRE.decode(self._provisional)
         if not isinstance(answer, ReportMessage):
             return death
-        return explained(answer, _WHY_AT_LIMIT.get(death.limit or "", ENDED_EARLY))
+        return with_reason(answer, _WHY_AT_LIMIT.get(death.limit or "", ENDED_EARLY))
 
     def _reap(self) -> Ending:
         try:

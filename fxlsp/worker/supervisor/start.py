@@ -13,7 +13,7 @@ import tempfile
 
 from ...report.codes import NO_INTERPRETER
 from ...wire.messages import PROTOCOL, Hello, Refused
-from ..processes.fds import take_over, write_all
+from ..processes.fds import redirect_standard_streams, write_all
 from ..processes.lifetime import die_with_parent
 from .command_reader import Orders
 from .spawn_pool import Spares
@@ -68,9 +68,9 @@ def _start_over(connection: socket.socket) -> None:
 
 def start_spare(scratch: str) -> None:
     """Become a process that carries out one request, and ends with it or with the template."""
-    ends = take_over()
+    ends = redirect_standard_streams()
     stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
-    orders = Orders(ends.orders, stack)
+    orders = Orders(ends.commands, stack)
     greeting = _greeting(forks=False)
     write_all(ends.reports, greeting.encoded())
     if isinstance(greeting, Hello):

@@ -13,10 +13,10 @@ from ..building.fake_tensors import new_fake_mode
 from ..checks.base.pass_result import Traced
 from ..checks.registry import Checking
 from ..locations.expressions import Expressions
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..locations.sources import Sources
 from ..plain_pass.assembly import Assembly
-from ..plain_pass.feeding import Feed, Subject
+from ..plain_pass.feeding import Feed, ModelWithInputs
 from ..plain_pass.interpreter import ValueInterpreter
 from ..plain_pass.tracer import ModulePathTracer
 from ..recovery.recovering_pass import recover
@@ -70,12 +70,12 @@ def warm_up_second_pass() -> None:
     model, constructions, places, mode = _usual()
     feed = Feed(Recipe("", None, "default"), {"x": torch.ones(2, 3, 16, 16)})
     built = Built(model, _Usual, sys.modules[__name__], _TARGET)
-    recover(Subject(_TARGET, built, constructions, feed, mode, real=False), places)
+    recover(ModelWithInputs(_TARGET, built, constructions, feed, mode, real=False), places)
 
 
-def _usual() -> tuple[torch.nn.Module, Constructions, Places, FakeTensorMode]:
+def _usual() -> tuple[torch.nn.Module, Constructions, SourceMap, FakeTensorMode]:
     sources = Sources({})
-    places, mode = Places(sources, Expressions(sources)), new_fake_mode()
+    places, mode = SourceMap(sources, Expressions(sources)), new_fake_mode()
     seed()
     constructions = Constructions(places)
-    return construct(_Usual, constructions, mode, really=False), constructions, places, mode
+    return construct(_Usual, constructions, mode, real_tensors=False), constructions, places, mode

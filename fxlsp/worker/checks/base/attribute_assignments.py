@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Chain
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
 from .state_snapshot import holds_proxy
 
@@ -23,7 +23,7 @@ class Assignment:
     value: Any
     holds_proxy: bool
     """Whether ``value`` held a traced value when it was assigned; lists may be filled later."""
-    chain: Chain
+    call_stack: CallStack
     module_path: str
     """Path of the module whose ``forward`` assigned."""
     nodes: int
@@ -39,7 +39,7 @@ def assignments_noted(tracer: ModulePathTracer, notes: list[Assignment]) -> Iter
         if not tracer.evaluating:
             path = tracer.current_path
             nodes = len(tracer.graph.nodes)
-            notes.append(Assignment(self, name, value, holds_proxy(value), tracer.chain(), path, nodes))
+            notes.append(Assignment(self, name, value, holds_proxy(value), tracer.call_stack(), path, nodes))
         original(self, name, value)
 
     torch.nn.Module.__setattr__ = assign  # type: ignore[method-assign]

@@ -21,7 +21,7 @@ def called_names(traced: Traced, names: ModuleNames, call: TracedCall, site: Cal
     Several where the module whose attribute is called has several names itself: ``self.lin(x)`` in the ``forward`` of a
     module that is both ``a`` and ``b`` means ``a.lin`` as much as ``b.lin``.
     """
-    callee = _callee(traced, call.chain[-1]) if call.chain else None
+    callee = _callee(traced, call.call_stack[-1]) if call.call_stack else None
     if callee is not None:
         name, steps = callee
         start = site.variables.get(name)

@@ -8,7 +8,7 @@ from functools import cached_property
 import torch
 
 from ....report.locations import Location, RelatedPlace
-from ...building.registrations import Running
+from ...building.registrations import RunningCode
 from .pass_result import Traced
 
 _SHOWN = 3
@@ -88,7 +88,7 @@ class Written:
     """In whatever code did it: what a related place shows."""
 
     @classmethod
-    def at(cls, running: Running | None, traced: Traced) -> Written | None:
+    def at(cls, running: RunningCode | None, traced: Traced) -> Written | None:
         if running is None:
             return None
         locate = traced.places.locate

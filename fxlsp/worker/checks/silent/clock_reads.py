@@ -17,7 +17,7 @@ def reaches_graph(traced: Traced, call: Call) -> bool:
     """Whether the result of ``call`` is an argument of a node, is computed with one, or decides a branch."""
     if any(_holds(node, call.result) for node in traced.tracer.graph.nodes):
         return True
-    for instruction in reversed(call.chain):
+    for instruction in reversed(call.call_stack):
         function = traced.executed.of_code(instruction.code)
         if function is not None:
             return _is_used(traced, function, instruction)
@@ -44,7 +44,7 @@ def _is_used(traced: Traced, function: Function, instruction: Instruction) -> bo
     operations = {
         traced.places.locate(last.code, last.offset)
         for origin in traced.tracer.origins.values()
-        if origin.chain and (last := origin.chain[-1]).code is function.code
+        if origin.call_stack and (last := origin.call_stack[-1]).code is function.code
     }
     parts = (*function.parts(ast.BinOp), *function.parts(ast.Call), *function.parts(ast.AugAssign))
     return any(tainted.is_in(part) and traced.executed.location(function, part) in operations for part in parts)

@@ -49,7 +49,7 @@ def _updates(traced: Traced, operations: list[Operation]) -> Iterator[Problem]:
     used = {str(node.target) for node in traced.tracer.graph.nodes if node.op == "get_attr"}
     for operation in operations:
         used |= operation.origin.state - operation.written
-        location = traced.standing(operation.chain) if operation.written else None
+        location = traced.standing(operation.call_stack) if operation.written else None
         if location is not None:
             for name in sorted(operation.written):
                 found.setdefault(name, {})[location] = operation.module_path
@@ -75,7 +75,7 @@ def _is_inside(location: Location, other: Location) -> bool:
 
 
 def _of_operation(traced: Traced, operation: Operation) -> Iterator[Problem]:
-    location = traced.standing(operation.chain)
+    location = traced.standing(operation.call_stack)
     if location is None:
         return
     path = operation.module_path
@@ -105,7 +105,7 @@ def _of_constant(traced: Traced, node: torch.fx.Node, operations: RealOperations
                 f"The tensor {node.target} is an attribute, but no buffer: it is not in the state_dict, and does not "
                 f"move with the model to another device."
             )
-            location = traced.standing_attribute(origin.chain, str(node.target).rpartition(".")[2])
+            location = traced.standing_attribute(origin.call_stack, str(node.target).rpartition(".")[2])
             yield traced.problem(CONSTANT, message, location, origin.module_path, severity="hint")
         return
     made = operations.made_by(tensor)
@@ -117,10 +117,10 @@ def _of_constant(traced: Traced, node: torch.fx.Node, operations: RealOperations
                 f"in the state_dict of the model."
             )
             yield traced.problem(
-                CONSTANT, message, traced.standing(origin.chain), origin.module_path, severity=_of_holder(held)
+                CONSTANT, message, traced.standing(origin.call_stack), origin.module_path, severity=_of_holder(held)
             )
         return
-    location = traced.standing(made.chain) or traced.standing(origin.chain)
+    location = traced.standing(made.call_stack) or traced.standing(origin.call_stack)
     if made.origin.state:
         names = _listed(made.origin.state)
         message = (

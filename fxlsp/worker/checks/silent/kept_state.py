@@ -81,7 +81,7 @@ class _Told:
             )
         stored = [note for note in self._notes if note.holds_proxy]
         for note in stored:
-            yield self._problem(PROXY_KEPT, message, self._traced.standing(note.chain), note.module_path)
+            yield self._problem(PROXY_KEPT, message, self._traced.standing(note.call_stack), note.module_path)
         if stored:
             return
         executed = self._traced.executed
@@ -98,7 +98,7 @@ class _Told:
             f"the graph leaves it as it is"
         )
         for note in self._notes:
-            yield self._problem(BUFFER_UPDATE, message, self._traced.standing(note.chain), note.module_path)
+            yield self._problem(BUFFER_UPDATE, message, self._traced.standing(note.call_stack), note.module_path)
 
     def _attribute_changed(self) -> Iterator[Problem]:
         change, executed = self._change, self._traced.executed
@@ -115,7 +115,7 @@ class _Told:
         related = self._related(read)
         if self._notes:
             for note in self._notes:
-                location = self._traced.standing(note.chain)
+                location = self._traced.standing(note.call_stack)
                 yield self._problem(STATE_BAKED, message, location, note.module_path, related)
             return
         for use in targets:
@@ -144,7 +144,7 @@ class _Told:
         nodes = list(self._traced.tracer.graph.nodes)[:first]
         origins = self._traced.tracer.origins
         code = use.function.code
-        return any(step.code is code for node in nodes for step in origins[node].chain)
+        return any(step.code is code for node in nodes for step in origins[node].call_stack)
 
     def _contents_changed(self) -> Iterator[Problem]:
         container, executed = self._change.after, self._traced.executed

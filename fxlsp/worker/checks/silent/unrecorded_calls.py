@@ -53,7 +53,7 @@ class UnrecordedCalls(Check):
     def problems(self, traced: Traced) -> Iterator[Problem]:
         for call in self._recorder.calls:
             found = _told(traced, call)
-            location = traced.standing(call.chain) if found is not None else None
+            location = traced.standing(call.call_stack) if found is not None else None
             if found is not None and location is not None:
                 code, message = found
                 yield traced.problem(code, message, location, call.module_path)
