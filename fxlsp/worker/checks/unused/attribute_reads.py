@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 import torch
 
 from ...locations.code_origin import is_installed
-from ...locations.source_map import Places
+from ...locations.source_map import SourceMap
 from ..base.executed_functions import code_of
 from .syntax_reads import SyntaxReads
 
@@ -43,7 +43,7 @@ _DEFINE_ATTRIBUTES = ("__getattr__", "__getattribute__")
 class AttributeReads:
     """What the classes of a model and the files of the workspace that were loaded read."""
 
-    def __init__(self, root: torch.nn.Module, places: Places) -> None:
+    def __init__(self, root: torch.nn.Module, places: SourceMap) -> None:
         self._root = root
         self._places = places
         self._read_any: dict[type, bool] = {}
