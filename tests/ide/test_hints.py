@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.engine.settings.hint_kinds import HintKinds
+from fxlsp.engine.settings.settings import HintKinds
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint, hints
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor

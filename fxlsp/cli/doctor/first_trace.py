@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from fxlsp.cli.doctor.finding import Finding
-from fxlsp.engine.connection.requests import Outcome
+from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.connection.supervisor_client import StartError, Template
 from fxlsp.engine.settings.interpreters import Interpreter
 from fxlsp.engine.settings.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 
-from fxlsp.engine.settings.settings import is_name
+from fxlsp.engine.settings.value_checks import is_object_reference
 from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 
@@ -23,7 +23,7 @@ def add_project_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _tracer(text: str) -> str:
-    if not is_name(text):
+    if not is_object_reference(text):
         raise argparse.ArgumentTypeError(f"'{text}' is not package.module:Name or file.py:Name")
     return text
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fxlsp.engine.connection.requests import Outcome
+from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.connection.supervisor_client import Template
 from fxlsp.report.report import Environment
 from fxlsp.wire.messages import TraceRequest

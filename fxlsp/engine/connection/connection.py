@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from fxlsp.engine.connection.crash_failures import describe_exit, failure_of_death
-from fxlsp.engine.connection.preload_requests import Preloading
 from fxlsp.engine.connection.process import Process
-from fxlsp.engine.connection.requests import Outcome, outcome_of
 from fxlsp.report.codes import DIED
 from fxlsp.report.problems import Failure
-from fxlsp.report.report import Environment
+from fxlsp.report.report import Environment, Report
 from fxlsp.wire.frames import WireError, text_digest
 from fxlsp.wire.messages import (
     WIRE,
@@ -46,8 +44,27 @@ _END_SECONDS = 1.0
 Answer = ReportMessage | FailureMessage | WorkerDied | None
 """To a request; None where the process is gone."""
 
+_REST_SECONDS = 0.1
+"""The template answers nothing while it imports: it does so when nobody is waiting."""
+_PATIENCE = 3
+"""Traces in a row that may each import the same packages anew before the next one waits for them instead."""
+
 _log = logging.getLogger("fxlsp.engine")
 _worker_log = logging.getLogger("fxlsp.worker")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a request: a report, or the failure that stands in its place."""
+
+    report: Report | None = None
+    failure: Failure | None = None
+    reads: Mapping[str, str] = field(default_factory=dict)
+    """Digest of the text of each workspace file that was executed, by path."""
+    imports: tuple[str, ...] = ()
+    """Third-party packages that the trace loaded."""
+    died: bool = False
+    """The process that traced crashed, exited or was ended at a limit."""
 
 
 class Conversation:
@@ -130,7 +147,7 @@ class Conversation:
             failure = await loop.run_in_executor(self._executor, failure_of_death, message, request)
             return Outcome(failure=failure, died=True)
         try:
-            return await loop.run_in_executor(self._executor, outcome_of, message)
+            return await loop.run_in_executor(self._executor, _outcome_of, message)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             words = f"The tracing process answered in a way that fxlsp does not understand ({error!r})"
             return Outcome(failure=Failure(str(request.target), DIED, words), died=True)
@@ -180,3 +197,52 @@ class Conversation:
                 _log.debug("The tracing process sent an unknown message of type %s", message.name)
             case _:
                 _log.debug("The tracing process sent a message of type %s, which is not for the server", message.type)
+
+
+class Preloading:
+    """Collects the packages that traces report, and tells the template of each once."""
+
+    def __init__(self, preload: Callable[[tuple[str, ...]], None]) -> None:
+        self._preload = preload
+        self._told: set[str] = set()
+        self._waiting: set[str] = set()
+        self._passed_over = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def trace_starts(self) -> None:
+        self.stop()
+        if self._passed_over >= _PATIENCE:
+            self._tell()
+
+    def trace_ended(self, imports: Iterable[str], idle: bool) -> None:
+        """A trace imported these packages; ``idle`` if no other one is under way."""
+        self._waiting |= set(imports) - self._told
+        if self._waiting:
+            self._passed_over += 1
+            if idle:
+                self.stop()
+                self._timer = asyncio.get_running_loop().call_later(_REST_SECONDS, self._tell)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _tell(self) -> None:
+        names = tuple(sorted(self._waiting))
+        self._told |= self._waiting
+        self._waiting.clear()
+        self._passed_over = 0
+        self._preload(names)
+
+
+def _outcome_of(message: ReportMessage | FailureMessage) -> Outcome:
+    """The outcome that the answer to a request holds.
+
+    Raises:
+        KeyError, TypeError, AttributeError: it holds no report or failure.
+    """
+    reads = {read.path: read.digest for read in message.reads}
+    if isinstance(message, ReportMessage):
+        return Outcome(Report.from_json(message.report), None, reads, message.imports)
+    return Outcome(None, Failure.from_json(message.failure), reads, message.imports)

@@ -11,10 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fxlsp.engine.connection.connection import Conversation, OnStage
+from fxlsp.engine.connection.connection import Conversation, OnStage, Outcome
 from fxlsp.engine.connection.handshake import StartError, start_conversation
 from fxlsp.engine.connection.process import BOOTSTRAP
-from fxlsp.engine.connection.requests import Outcome
 from fxlsp.engine.connection.restart_limit import RestartLimit
 from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.problems import Failure

@@ -6,12 +6,15 @@ import contextlib
 import io
 import os
 import tokenize
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
 
 from fxlsp.engine.index.index import Index
-from fxlsp.engine.index.index_cache import IndexCache, content_digest
 from fxlsp.engine.index.python_files import IsExcluded, IsStopped, files_below, keep, never
 from fxlsp.engine.index.skip_cache import State, UnrelatedFiles
+from fxlsp.engine.storage.index_files import IndexFile
 from fxlsp.source.models.file_summary import Offers, imported_modules, may_offer, offers_of
 from fxlsp.source.recipes.markdown_blocks import SUFFIX, block_name, code_blocks
 from fxlsp.source.text.documents import Document
@@ -178,3 +181,29 @@ def _offers(path: str, data: bytes) -> Offers | None:
     except (SyntaxError, UnicodeDecodeError, LookupError):
         return None
     return offers_of(Document("", path, None, text))
+
+
+def content_digest(data: bytes) -> str:
+    """The name of a file's content."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+class IndexCache:
+    """Of one workspace folder."""
+
+    def __init__(self, root: str, folder: Path | None = None) -> None:
+        self._file = IndexFile("index", root, folder)
+
+    def read(self) -> dict[str, Offers | None]:
+        """What each content offers, by its digest; None for what does not parse."""
+        return self._file.read(_cached_offers)
+
+    def write(self, offers: Mapping[str, Offers | None], keep: Iterable[str]) -> None:
+        """Replaces what is kept by those of ``offers`` whose digests are in ``keep``."""
+        self._file.write(
+            {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(keep)}
+        )
+
+
+def _cached_offers(data: Any) -> Offers | None:
+    return None if data is None else Offers.from_json(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from fxlsp.engine.connection.requests import Outcome
+from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.session.plan import MOST_CHARGED_MS
 from fxlsp.engine.state.coverage import covered_classes
 from fxlsp.engine.state.model_tables import Attempt

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Literal
 
-from fxlsp.engine.connection.requests import Outcome
+from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.connection.supervisor_client import StartError, Template
 from fxlsp.engine.connection.supervisor_pool import Templates
 from fxlsp.engine.session.apply_outcome import Sent, accept

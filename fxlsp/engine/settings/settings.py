@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain, repeat
 from typing import Any, Literal
 
+from fxlsp.engine.settings import value_checks as checks
 from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
-from fxlsp.engine.settings.hint_kinds import ALL_HINTS, HintKinds
 from fxlsp.engine.settings.pyproject import Pyproject, read_pyproject
-from fxlsp.report import codes
 from fxlsp.report.codes import Severity
 from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
@@ -24,6 +22,21 @@ Level = Severity | Literal["off"]
 EDITOR_SECONDS = 10.0
 COMMAND_LINE_SECONDS = 60.0
 _MEGABYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class HintKinds:
+    """One switch a kind; the setting ``hints`` as a whole turns all."""
+
+    shapes: bool = True
+    """At the end of a line, what its last expression makes."""
+    arguments: bool = True
+    """Behind the parameters of ``forward``, what comes in."""
+    dtypes: bool = True
+    """Beside a shape, the dtype where it is another than most of the model's."""
+
+
+ALL_HINTS = HintKinds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +261,10 @@ def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
         ValueError: there is no such key, or the value is of a wrong type.
     """
     if keys[0] == "recipes" and len(keys) == 2:
-        return f"recipes.{_recipe_key(keys[1], folder)}", _expressions(".".join(keys), value)
+        return f"recipes.{_recipe_key(keys[1], folder)}", checks.expressions(".".join(keys), value)
     name = ".".join(keys)
     if keys[0] == "severities" and len(keys) == 2:
-        return f"severities.{_code(name, keys[1])}", _one_of(*_LEVELS)(name, value)
+        return f"severities.{checks.code_prefix(name, keys[1])}", checks.one_of(*_LEVELS)(name, value)
     check = _CHECKS.get(name)
     if check is None:
         known = ", ".join((*_CHECKS, "recipes", "severities"))
@@ -275,116 +288,24 @@ def _recipe_key(key: str, folder: str) -> str:
     return f"{os.path.realpath(os.path.join(folder, path))}:{name}" if colon else key
 
 
-def _expressions(name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return tuple(value)
-    raise ValueError(f"'{name}' must be a string or a list of strings, not {value!r}")
-
-
-def _text(name: str, value: Any) -> str | None:
-    if not isinstance(value, str):
-        raise ValueError(f"'{name}' must be a string, not {value!r}")
-    return value or None
-
-
-def _name(name: str, value: Any) -> str | None:
-    """A class by its module or file."""
-    text = _text(name, value)
-    if text is not None and not is_name(text):
-        raise ValueError(f"'{name}' must be 'package.module:Name' or 'file.py:Name', not {value!r}")
-    return text
-
-
-def is_name(text: str) -> bool:
-    """Whether it says ``module:Name`` or ``file.py:Name``."""
-    return re.fullmatch(r".*[^:]:[^\W\d]\w*", text) is not None
-
-
-def _functions(name: str, value: Any) -> tuple[str, ...]:
-    """Functions by their modules or files, each as ``module:function``."""
-    return tuple(_function(name, text) for text in _texts(name, value))
-
-
-def _function(name: str, text: str) -> str:
-    colon = text if ":" in text else ":".join(text.rsplit(".", 1))
-    if not is_name(colon):
-        raise ValueError(f"'{name}' must list functions as 'package.module:function', not {text!r}")
-    return colon
-
-
-def _texts(name: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
-        raise ValueError(f"'{name}' must be a list of strings, not {value!r}")
-    return tuple(value)
-
-
-def _one_of(*choices: str) -> Callable[[str, Any], str]:
-    def check(name: str, value: Any) -> str:
-        if value not in choices:
-            raise ValueError(f"'{name}' must be one of {', '.join(choices)}, not {value!r}")
-        return str(value)
-
-    return check
-
-
-def _codes(name: str, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise ValueError(f"'{name}' must be a list of problem codes, not {value!r}")
-    return tuple(_code(name, code) for code in value)
-
-
-def _code(name: str, value: Any) -> str:
-    """A code, or the beginning of some."""
-    if not isinstance(value, str) or not any(code.startswith(value) for code in _KNOWN_CODES) or not value:
-        raise ValueError(f"'{name}': {value!r} is no problem code (such as FX101) and no family of them (such as FX1)")
-    return value
-
-
-def _all_or_some(name: str, value: Any) -> None:
-    raise ValueError(f"'{name}' must be true, false or a table, not {value!r}")
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"'{name}' must be true or false, not {value!r}")
-    return value
-
-
-def _positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ValueError(f"'{name}' must be a number above 0, not {value!r}")
-    return float(value)
-
-
-def _positive_integer(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        raise ValueError(f"'{name}' must be an integer above 0, not {value!r}")
-    return value
-
-
 _HINT_KINDS = tuple(kind.name for kind in fields(HintKinds))
 _SIZES = tuple(size.name for size in fields(Sizes))
 _TABLES = ("hints", "limits", "recipes", "severities", "sizes")
 _LEVELS = ("error", "warning", "info", "hint", "off")
-_KNOWN_CODES = frozenset(
-    value for value in vars(codes).values() if isinstance(value, str) and re.fullmatch(r"FX\d{3}", value)
-)
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
-    "python": _text,
-    "trusted": _flag,
-    "hints": _all_or_some,
-    **dict.fromkeys((f"hints.{kind}" for kind in _HINT_KINDS), _flag),
-    "tracer": _name,
-    "leafModules": _texts,
-    "wrap": _functions,
-    **dict.fromkeys((f"sizes.{name}" for name in _SIZES), _positive_integer),
-    "exclude": _texts,
-    "problems": _one_of("open", "workspace"),
-    "retrace": _one_of("type", "save"),
-    "profile": _one_of("auto", "fx", "shapes"),
-    "ignore": _codes,
-    "limits.seconds": _positive,
-    "limits.megabytes": _positive_integer,
+    "python": checks.text,
+    "trusted": checks.flag,
+    "hints": checks.flag_or_table,
+    **dict.fromkeys((f"hints.{kind}" for kind in _HINT_KINDS), checks.flag),
+    "tracer": checks.class_reference,
+    "leafModules": checks.texts,
+    "wrap": checks.function_references,
+    **dict.fromkeys((f"sizes.{name}" for name in _SIZES), checks.positive_integer),
+    "exclude": checks.texts,
+    "problems": checks.one_of("open", "workspace"),
+    "retrace": checks.one_of("type", "save"),
+    "profile": checks.one_of("auto", "fx", "shapes"),
+    "ignore": checks.code_prefixes,
+    "limits.seconds": checks.positive,
+    "limits.megabytes": checks.positive_integer,
 }

@@ -12,10 +12,9 @@ from functools import cached_property
 from typing import TypeVar
 
 from fxlsp.engine.index.index import Index, Place
-from fxlsp.engine.settings.hint_kinds import ALL_HINTS, HintKinds
 from fxlsp.engine.settings.interpreters import Interpreter
 from fxlsp.engine.settings.policy import Policy
-from fxlsp.engine.settings.settings import SettingProblem
+from fxlsp.engine.settings.settings import ALL_HINTS, HintKinds, SettingProblem
 from fxlsp.engine.state.history import History
 from fxlsp.engine.state.instances import Instance
 from fxlsp.report.locations import Location

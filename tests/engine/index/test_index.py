@@ -9,9 +9,8 @@ from textwrap import dedent
 import pytest
 
 from fxlsp.engine.index.index import Index, Place
-from fxlsp.engine.index.index_cache import IndexCache, content_digest
 from fxlsp.engine.index.python_files import StoppedError
-from fxlsp.engine.index.scan import read_index
+from fxlsp.engine.index.scan import IndexCache, content_digest, read_index
 from fxlsp.engine.state.cross_file_recipes import Elsewhere
 from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.models.file_summary import offers_of

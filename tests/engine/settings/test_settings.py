@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.engine.settings.hint_kinds import HintKinds
-from fxlsp.engine.settings.settings import Settings, read_settings
+from fxlsp.engine.settings.settings import HintKinds, Settings, read_settings
 from fxlsp.report.locations import Location
 from fxlsp.report.tracer_choice import ObjectReference
 
