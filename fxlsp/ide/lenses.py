@@ -11,8 +11,7 @@ from fxlsp.ide.model_status import NOT_TRUSTED, standing_text, states_of
 from fxlsp.ide.recipe_choices import recipe_line
 from fxlsp.ide.trace_view.focus import Focus, focus_on
 from fxlsp.ide.trace_view.forwards import forward_runs, forward_text
-from fxlsp.ide.trace_view.model_names import made_names
-from fxlsp.ide.trace_view.outline import outline
+from fxlsp.ide.trace_view.outline import made_names, outline
 from fxlsp.ide.trace_view.runs import Run
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.positions import Span

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Literal
 
 from fxlsp.ide.fixes.class_context import Assignment, ClassAround, class_around, initialises_module
-from fxlsp.ide.fixes.container_contents import Container, contents
-from fxlsp.ide.fixes.container_elements import attribute_taken_from
+from fxlsp.ide.fixes.container_contents import Container, attribute_taken_from, contents
 from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
-from fxlsp.ide.fixes.module_expressions import makes_module, makes_parameter
 from fxlsp.ide.fixes.torch_names import spelling
+from fxlsp.ide.fixes.traced_values import makes_module, makes_parameter
 from fxlsp.source.python.expressions import dotted, first_of_chain
 from fxlsp.source.python.python_tree import PythonTree
 

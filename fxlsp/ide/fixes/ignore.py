@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fxlsp.ide.fixes.comment_line import comment_above, is_continued
-from fxlsp.ide.fixes.fix import Edit, Fix
+from fxlsp.ide.fixes.fix import Edit, Fix, comment_above, is_continued
 from fxlsp.source.python.comments import Comment, comments_by_line
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span

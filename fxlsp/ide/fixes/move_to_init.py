@@ -9,8 +9,7 @@ from itertools import takewhile
 
 from fxlsp.ide.fixes.class_context import ClassAround, attribute_of_self, class_around, initialises_module, self_of
 from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
-from fxlsp.ide.fixes.module_expressions import is_stateless, made_class
-from fxlsp.ide.fixes.scalars import only_value
+from fxlsp.ide.fixes.traced_values import is_stateless, made_class, only_value
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import Function, PythonTree
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from fxlsp.ide.fixes.elementwise import NUMBERS_OF_TENSORS
 from fxlsp.ide.fixes.torch_names import full_name
-from fxlsp.source.python.python_tree import Function, PythonTree
+from fxlsp.ide.fixes.traced_values import NUMBERS_OF_TENSORS, only_value
+from fxlsp.source.python.python_tree import PythonTree
 
 _REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "norm", "std", "var", "median", "amax", "amin", "nansum"})
 """Without further arguments, each makes a tensor without dimensions."""
@@ -88,22 +88,3 @@ def _given(tree: PythonTree, expression: ast.expr) -> ast.expr | None:
     if not isinstance(expression, ast.Name) or function is None:
         return None
     return only_value(function, expression.id)
-
-
-def only_value(function: Function, name: str) -> ast.expr | None:
-    """The value of the one plain assignment of a local name; None if there are others, of whatever kind."""
-    stores = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
-    if sum(not isinstance(node.ctx, ast.Load) for node in stores) != 1 or name in _parameters(function):
-        return None
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(each, ast.Name) and each.id == name for each in node.targets
-        ):
-            return node.value if len(node.targets) == 1 else None
-    return None
-
-
-def _parameters(function: Function) -> frozenset[str]:
-    arguments = function.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    return frozenset(each.arg for each in every if each is not None)

@@ -11,10 +11,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fxlsp.ide.fixes.elementwise import is_tensor_expression, shapers
 from fxlsp.ide.fixes.fix import Complaint, Fix
 from fxlsp.ide.fixes.scalars import is_truth_of_tensor
 from fxlsp.ide.fixes.torch_names import spelling
+from fxlsp.ide.fixes.traced_values import is_tensor_expression, shapers
 from fxlsp.source.python.comments import comments_by_line
 from fxlsp.source.python.python_tree import PythonTree
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from fxlsp.ide.fixes.class_context import attribute_of_self, class_around, self_of
 from fxlsp.ide.fixes.fix import Complaint, Fix
-from fxlsp.ide.fixes.module_expressions import made_class
 from fxlsp.ide.fixes.torch_names import behind_imports, spelling
-from fxlsp.ide.fixes.traced_values import is_shadowed, takes_proxy
+from fxlsp.ide.fixes.traced_values import is_shadowed, made_class, takes_proxy
 from fxlsp.source.python.python_tree import Function, PythonTree
 
 _WRAP = "torch.fx.wrap"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.hover.comment_text import gist_of_runs
-from fxlsp.ide.hover.module_tables import children_table
+from fxlsp.ide.hover.module import children_table
 from fxlsp.ide.hover.text import HoverText, Part
 from fxlsp.ide.model_status import standing_text, states_of
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words

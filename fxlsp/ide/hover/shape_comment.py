@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.fixes.comment_line import comment_above
-from fxlsp.ide.fixes.fix import Fix
+from fxlsp.ide.fixes.fix import Fix, comment_above
 from fxlsp.ide.hover.hover import hover
 from fxlsp.source.python.comments import comments_by_line
 from fxlsp.source.python.statements import statement_around

@@ -12,8 +12,7 @@ from dataclasses import replace
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.navigation.hierarchy_items import Calls, Ends, Item, Reference, path_below
 from fxlsp.ide.trace_view.call_tree import Entry
-from fxlsp.ide.trace_view.called_forward import class_around, forward_target
-from fxlsp.ide.trace_view.module_call_at import Ran, call_site_at
+from fxlsp.ide.trace_view.module_call_at import Ran, call_site_at, class_around, forward_target
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.ide.trace_view.report_index import index_of
 from fxlsp.ide.trace_view.targets import target_of

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.trace_view.called_forward import forward_target
-from fxlsp.ide.trace_view.module_call_at import CallSite, Ran, call_site_at
+from fxlsp.ide.trace_view.module_call_at import CallSite, Ran, call_site_at, forward_target
 from fxlsp.ide.trace_view.module_tree import place_of_module
 from fxlsp.ide.trace_view.targets import Target, target_of
 from fxlsp.source.text.documents import Document

@@ -7,8 +7,7 @@ from typing import Literal
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
-from fxlsp.ide.trace_view.called_forward import class_around, forward_target
-from fxlsp.ide.trace_view.module_call_at import Ran
+from fxlsp.ide.trace_view.module_call_at import Ran, class_around, forward_target
 from fxlsp.ide.trace_view.module_tree import place_of_module
 from fxlsp.ide.trace_view.provenance import STALE, is_stale
 from fxlsp.ide.trace_view.runs import path_text

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.trace_view.call_tree import Entry
 from fxlsp.ide.trace_view.cursor_hits import sightings_at
+from fxlsp.ide.trace_view.outline import outline
 from fxlsp.ide.trace_view.report_index import TraceIndex
+from fxlsp.ide.trace_view.targets import Target, target_of
+from fxlsp.source.models.models import ModelClass
 from fxlsp.source.python.cursor import module_name_at
 from fxlsp.source.text.positions import Span
 
@@ -58,3 +61,22 @@ def _attribute(entry: Entry) -> str:
     """The attribute by which a module is reached: ``layers`` for ``stem.layers.0``."""
     words = [part for part in (entry.call.call_path or "").split(".") if not part.isdecimal()]
     return words[-1] if words else ""
+
+
+def forward_target(snapshot: Snapshot, ran: Ran) -> Target | None:
+    """The ``forward`` that ran; None if it is torch's, or was edited away."""
+    target = target_of(snapshot, ran.state, ran.entry.call.forward)
+    model = None if target is None else class_around(snapshot, target)
+    if target is None or model is None or model.forward is None:
+        return target
+    return replace(target, span=model.forward.name, extent=model.forward.extent)
+
+
+def class_around(snapshot: Snapshot, target: Target) -> ModelClass | None:
+    """The class that defines a ``forward``; None where its file is not open."""
+    for each in outline(snapshot, target.path):
+        forward = each.model.forward
+        # Before Python 3.11 a trace knows the line alone, and that of a decorator if there is one.
+        if forward is not None and forward.extent.line <= target.span.line <= forward.name.line:
+            return each.model
+    return None

@@ -13,7 +13,7 @@ from functools import partial
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.source.models.forward_defs import ForwardDef
 from fxlsp.source.models.forward_parameters import parameter_spans
-from fxlsp.source.models.models import ModelClass, model_classes
+from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, instances, model_classes
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
@@ -95,3 +95,24 @@ def _extent(extent: Span, name: Span, mover: Mover) -> Span:
     start = min((name.line, name.column), (first.line, first.column))
     end = max((name.end_line, name.end_column), (last.end_line, last.end_column))
     return Span(*start, *end)
+
+
+def class_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
+    """The name of each model class of an open file, in its class statement."""
+    return {each.model.qualname: each.model.name for each in outline(snapshot, path)}
+
+
+def made_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
+    """The name of each factory and instance of an open file, where it is defined or assigned."""
+    return dict(_made(snapshot, path))
+
+
+def _made(snapshot: Snapshot, path: str) -> Iterator[tuple[str, Span]]:
+    document, move = moved_since(snapshot, path)
+    models: tuple[Factory | Instance, ...] = ()
+    if document is not None:
+        models = (*factories(document), *instances(document))
+    for made in models:
+        span = move(made.name_span)
+        if span is not None:
+            yield made.name, span

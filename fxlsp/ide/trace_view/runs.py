@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from fxlsp.engine.state.snapshot import ModelState
 from fxlsp.ide.render.numbers import flops_text, short_count
 from fxlsp.ide.render.path_patterns import braced
-from fxlsp.ide.render.row_titles import distinguishing
 from fxlsp.ide.render.shapes import dtypes, inputs_text, output_text
-from fxlsp.ide.render.tables import Table
+from fxlsp.ide.render.tables import Table, distinguishing
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.report_index import TraceIndex
 from fxlsp.report.graph import ModuleCall, Node
