@@ -21,9 +21,9 @@ from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.focus import Focus, focus_on
 from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale, origin_text
-from fxlsp.ide.trace_view.report_index import TraceIndex, index_of
-from fxlsp.ide.trace_view.runs import Run, runs_table
+from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale, provenance_text
+from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
+from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
 from fxlsp.report.graph import Output
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.edits import EditLog, move
@@ -33,17 +33,17 @@ _KEYWORD = re.compile(r"\w\s*=(?!=)|\*\*")
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class ForwardArgument:
     """What one call of a ``forward`` was given for one of its parameters."""
 
     name: str
     parameter: Span
     value: Output | None
-    run: Run
+    run: ReportEvent
     """The call."""
 
 
-def arguments(snapshot: Snapshot, path: str) -> Iterator[Argument]:
+def arguments(snapshot: Snapshot, path: str) -> Iterator[ForwardArgument]:
     """The arguments of the inner calls of each ``forward`` of the file, as far as their parameters are certain."""
     for outlined in outline(snapshot, path):
         parameters = outlined.parameters
@@ -51,7 +51,7 @@ def arguments(snapshot: Snapshot, path: str) -> Iterator[Argument]:
             inputs = run.event.inputs
             if run.event.module_path and (len(inputs) == len(parameters) == 1 or _is_positional(snapshot, run)):
                 given = zip(_plain_names(outlined.model), parameters, inputs, strict=False)
-                yield from (Argument(name, parameter, value, run) for name, parameter, value in given)
+                yield from (ForwardArgument(name, parameter, value, run) for name, parameter, value in given)
 
 
 def _plain_names(model: ModelClass) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _plain_names(model: ModelClass) -> Iterator[str]:
     return takewhile(lambda name: not name.startswith("*"), names)
 
 
-def _is_positional(snapshot: Snapshot, run: Run) -> bool:
+def _is_positional(snapshot: Snapshot, run: ReportEvent) -> bool:
     """The calling expression is in sight and names no parameter."""
     location = run.event.subject.location
     document = snapshot.documents.get(location.file) if location is not None else None
@@ -87,22 +87,22 @@ class Hint:
     line: int
     column: int
     text: str
-    runs: tuple[Run, ...]
+    runs: tuple[ReportEvent, ...]
     """Every run of the expression."""
     focus: Focus = field(default_factory=Focus)
-    others: tuple[Run, ...] = ()
+    others: tuple[ReportEvent, ...] = ()
     """Every run of the other expressions that end on the line."""
 
     @property
     def tooltip(self) -> RichText:
         """Every run, the other operations on the line, and where the shapes come from."""
         stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
-        origins = {id(run.state): origin_text(run.state, run.index.report) for run in self.runs}
+        provenance = {id(run.state): provenance_text(run.state, run.index.report) for run in self.runs}
         tables = [runs_table(self.runs, self.focus.holds).text()]
         if self.others:
             others = runs_table(self.others, self.focus.holds)
             tables += [words("before that on this line:"), others.text()]
-        return paragraphs([*tables, *origins.values(), *stale])
+        return paragraphs([*tables, *provenance.values(), *stale])
 
 
 def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> list[Hint]:
@@ -130,7 +130,7 @@ class _Sample:
     """One value that an expression, or a parameter, had."""
 
     value: Output | None
-    run: Run
+    run: ReportEvent
     parameter: str = ""
     """Its name, if it is one."""
     shows_dtype: bool = True
@@ -166,30 +166,30 @@ def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Poi
         if state.report is not None:
             index = index_of(state.report)
             for point, events in _ends(index, path, log, lines).items():
-                yield from ((point, _sample(Run(state, index, event))) for event in events)
+                yield from ((point, _sample(ReportEvent(state, index, event))) for event in events)
     for argument in arguments(snapshot, path):
         span = argument.parameter
         if span.end_line in lines and _may_be_tensor(argument.value):
             yield (span.end_line, span.end_column), _Sample(argument.value, argument.run, argument.name)
 
 
-def _sample(run: Run) -> _Sample:
+def _sample(run: ReportEvent) -> _Sample:
     return _Sample(run.event.output, run, run.event.title if run.event.is_argument else "")
 
 
-def _ends(index: TraceIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:
+def _ends(index: ReportIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:
     """The events of the outermost of the expressions that end at each place on ``lines``."""
     ends: dict[_Point, Sequence[Event]] = {}
-    places = index.places(path)
-    conditions = [span for span, place in places.items() if any(event.output == _TRUTH for event in place.events)]
-    for span, place in sorted(places.items(), reverse=True):
+    expressions = index.expressions(path)
+    conditions = [span for span, at in expressions.items() if any(event.output == _TRUTH for event in at.events)]
+    for span, at in sorted(expressions.items(), reverse=True):
         if any(condition.encloses(span) for condition in conditions):
             continue
         # Its last character tells where the expression ends: an edit elsewhere in it leaves the hint in its place.
         moved = move(_last_character(span), log)
         if moved is None or moved.span.end_line not in lines:
             continue
-        events = [event for event in place.events if _is_worth_seeing(event)]
+        events = [event for event in at.events if _is_worth_seeing(event)]
         if events:
             ends[moved.span.end_line, moved.span.end_column] = events
     return ends

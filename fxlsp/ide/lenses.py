@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.model_status import NOT_TRUSTED, standing_text, states_of
+from fxlsp.ide.model_status import NOT_TRUSTED, states_of, status_text
 from fxlsp.ide.recipe_choices import recipe_line
 from fxlsp.ide.trace_view.focus import Focus, focus_on
 from fxlsp.ide.trace_view.forwards import forward_runs, forward_text
-from fxlsp.ide.trace_view.outline import made_names, outline
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.outline import factory_and_instance_names, outline
+from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.positions import Span
 
 Action = Literal["retrace", "trust", "choose", "instance", "graph"]
-Place = Literal["name", "recipe", "graph", "forward"]
+LensKind = Literal["name", "recipe", "graph", "forward"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Lens:
     span: Span
     name: str
     """The model: ``Outer.Inner``."""
-    place: Place
+    kind: LensKind
     """Which of the model's lenses it is."""
     text: str
     action: Action = "retrace"
@@ -39,9 +39,9 @@ def lenses(snapshot: Snapshot, path: str) -> list[Lens]:
     focus = focus_on(snapshot, path)
     found = [lens for each in outline(snapshot, path) for lens in _class_lenses(snapshot, path, each.model, focus)]
     # Most instances are of a class whose own trace says all: those are not traced again, and have no state.
-    for name, span in made_names(snapshot, path).items():
+    for name, span in factory_and_instance_names(snapshot, path).items():
         if states_of(snapshot, path, name):
-            found += (_standing_lens(snapshot, path, name, span), *_recipe_lens(snapshot, path, name, span))
+            found += (_status_lens(snapshot, path, name, span), *_recipe_lens(snapshot, path, name, span))
     return sorted(found, key=lambda lens: lens.span)
 
 
@@ -49,7 +49,7 @@ def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass, focus: Focus
     runs = forward_runs(snapshot, path, model)
     # What a function defines cannot be traced by its name; it shows what other traces ran of it.
     if runs or (model.runs and not model.local) or states_of(snapshot, path, model.qualname):
-        yield _standing_lens(snapshot, path, model.qualname, model.name, runs)
+        yield _status_lens(snapshot, path, model.qualname, model.name, runs)
         yield from _recipe_lens(snapshot, path, model.qualname, model.name)
         if any(state.report is not None for state in states_of(snapshot, path, model.qualname)):
             yield Lens(model.name, model.qualname, "graph", "graph", "graph")
@@ -58,8 +58,8 @@ def _class_lenses(snapshot: Snapshot, path: str, model: ModelClass, focus: Focus
         yield Lens(model.forward.name, model.qualname, "forward", text, "instance" if len(runs) > 1 else "retrace")
 
 
-def _standing_lens(snapshot: Snapshot, path: str, name: str, span: Span, runs: Sequence[Run] = ()) -> Lens:
-    text = standing_text(snapshot, path, name, runs)
+def _status_lens(snapshot: Snapshot, path: str, name: str, span: Span, runs: Sequence[ReportEvent] = ()) -> Lens:
+    text = status_text(snapshot, path, name, runs)
     return Lens(span, name, "name", text, "trust" if text == NOT_TRUSTED else "retrace")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.render.numbers import counted, flops_sum_text, params_text
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 
@@ -21,7 +21,7 @@ def states_of(snapshot: Snapshot, path: str, name: str) -> tuple[ModelState, ...
     return tuple(state for state in snapshot.states_in(path) if state.key.name == name)
 
 
-def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] = ()) -> str:
+def status_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[ReportEvent] = ()) -> str:
     """``71 nodes · 11.7 M parameters · 3.63 GFLOPs · traceable``, or why there is nothing of the kind.
 
     Args:
@@ -37,7 +37,7 @@ def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] 
     return _untraced_text(snapshot, path, states)
 
 
-def _inside(runs: Sequence[Run]) -> str:
+def _inside(runs: Sequence[ReportEvent]) -> str:
     names = list(dict.fromkeys(run.state.key.name for run in runs))
     return f"traced inside {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 

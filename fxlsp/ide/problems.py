@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
-from fxlsp.ide.trace_view.outline import class_names, made_names, moved_since, outline
+from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names, moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, Severity
 from fxlsp.report.locations import Location, RelatedPlace
@@ -56,10 +56,10 @@ def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
     for found in _all(snapshot, path):
         groups[found.span, found.problem.code].append(found)
     merged = [_merged(snapshot, group) for _, group in sorted(groups.items(), key=lambda item: item[0])]
-    return list(_told(snapshot, path, merged))
+    return list(_shown(snapshot, path, merged))
 
 
-def _told(snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> Iterator[FileProblem]:
+def _shown(snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> Iterator[FileProblem]:
     """What neither the settings nor a comment silence, as severe as the settings say."""
     policy, document = snapshot.policy_of(path), snapshot.document(path)
     for problem in found:
@@ -84,7 +84,7 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
         if state.report is not None and state.failure is None:
             yield from _reported(snapshot, path, state, state.report)
     for state in snapshot.failed:
-        if state.failure is not None and _is_told(state.failure):
+        if state.failure is not None and _is_shown(state.failure):
             yield from _failed(snapshot, path, state, state.failure)
     for state in snapshot.states_in(path):
         yield from _bad_recipes(snapshot, path, state)
@@ -102,7 +102,7 @@ def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) 
             if span is not None:
                 yield _Found(problem, span, state.texts, is_failure=True)
         elif problem.location is not None and problem.location.file == path:
-            span = _now(snapshot, problem.location, state.texts)
+            span = _current_span(snapshot, problem.location, state.texts)
             if span is not None:
                 yield _Found(problem, span, state.texts)
 
@@ -118,10 +118,10 @@ def _recipe_span(snapshot: Snapshot, path: str, state: ModelState, recipe: Recip
 
 
 def _name_span(snapshot: Snapshot, path: str, state: ModelState) -> Span | None:
-    return (class_names(snapshot, path) | made_names(snapshot, path)).get(state.key.name)
+    return (class_names(snapshot, path) | factory_and_instance_names(snapshot, path)).get(state.key.name)
 
 
-def _is_told(failure: Failure) -> bool:
+def _is_shown(failure: Failure) -> bool:
     """Not where the lens already asks for what is missing, nor for what ails the whole folder."""
     return failure.needs is None and failure.code != NO_INTERPRETER
 
@@ -132,7 +132,7 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
     place, related = failure.location, failure.related
     span = None
     if place is not None and snapshot.document(place.file) is not None:
-        span = _now(snapshot, place, state.failure_texts) if place.file == path else None
+        span = _current_span(snapshot, place, state.failure_texts) if place.file == path else None
     elif place is not None and place.file in snapshot.setting_texts:
         # It is told there.
         return
@@ -167,7 +167,7 @@ def _bad_recipes(snapshot: Snapshot, path: str, state: ModelState) -> Iterator[_
             yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), span, {})
 
 
-def _now(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:
+def _current_span(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:
     """Where a place of a traced text is now; None if it was edited away, or its text is forgotten."""
     log = snapshot.edits_since(location.file, texts)
     moved = None if log is None else move(Span.of(location), log)
@@ -176,7 +176,7 @@ def _now(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Sp
 
 def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
     first = group[0]
-    related = [(place, _now(snapshot, place.location, first.texts)) for place in first.problem.related]
+    related = [(place, _current_span(snapshot, place.location, first.texts)) for place in first.problem.related]
     return FileProblem(
         code=first.problem.code,
         severity=first.problem.severity,
@@ -190,14 +190,14 @@ def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
 
 def syntax_problems(document: Document) -> tuple[Problem, ...]:
     """Why the text cannot be traced as it stands; none if it parses. Of a notebook, one for each cell at most."""
-    return () if document.parses else document.derive(_find)
+    return () if document.parses else document.derive(_parse_problems)
 
 
 _SHORT_TEXT = 20_000
 """Characters; Python's parser takes some milliseconds for as many, at each key while the error lasts."""
 
 
-def _find(document: Document) -> tuple[Problem, ...]:
+def _parse_problems(document: Document) -> tuple[Problem, ...]:
     if document.cells is not None:
         return tuple(_of_cells(document.path, document.cells))
     problem = _of_file(document)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
-from fxlsp.ide.trace_view.provenance import found_recipe, place_words, readable_recipe
+from fxlsp.ide.trace_view.provenance import found_recipe, place_text, readable_recipe
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.wire.frames import text_digest
@@ -45,7 +45,7 @@ class RecipeChoice:
 
     @property
     def text(self) -> str:
-        return shortened(self.recipe)
+        return short_recipe(self.recipe)
 
 
 def recipe_choices(snapshot: Snapshot, path: str, name: str) -> list[RecipeChoice]:
@@ -83,7 +83,7 @@ def recipe_line(snapshot: Snapshot, path: str, name: str) -> str | None:
     recipe = None if state is None else _in_use(state)
     if state is None or recipe is None:
         return _line_inside(states, choices)
-    facts = [f"recipe: {shortened(recipe)}", _origin(state, recipe), *_number(state, choices)]
+    facts = [f"recipe: {short_recipe(recipe)}", _origin(state, recipe), *_number(state, choices)]
     return " · ".join([*facts, "chosen"] if state.pinned else facts)
 
 
@@ -107,7 +107,7 @@ def _others(choices: Sequence[RecipeChoice]) -> str:
     return "1 other" if len(choices) == 1 else f"{len(choices)} others"
 
 
-def shortened(recipe: Recipe) -> str:
+def short_recipe(recipe: Recipe) -> str:
     """The recipe as one expression on one line, its end left out where it is long."""
     text = " ".join(readable_recipe(recipe).split())
     return text if len(text) <= _RECIPE_WIDTH else text[: _RECIPE_WIDTH - 1] + "…"
@@ -134,5 +134,5 @@ def _origin(state: ModelState, recipe: Recipe) -> str:
     source = _SOURCES[recipe.source]
     if found is None or found.file == "":
         return source
-    place = place_words(state.key.file, found.file or state.key.file, found.span.line)
+    place = place_text(state.key.file, found.file or state.key.file, found.span.line)
     return place if recipe.source == "config" else f"{source} {place}"

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.fix import Complaint, Fix
+from fxlsp.ide.fixes.fix import Fix, FixContext
 from fxlsp.ide.fixes.torch_names import spelling
 
 _DECIDES = (
@@ -20,11 +20,11 @@ _SYMBOLS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _KEYWORD = re.compile(r"assert\b[ \t]*")
 
 
-def assertions(complaint: Complaint) -> Iterator[Fix]:
+def assertion_fixes(context: FixContext) -> Iterator[Fix]:
     """The fix for an assertion whose condition is one expression that torch.fx can record."""
-    tree = complaint.tree
-    statement = tree.standing_at(complaint.span, ast.Assert)
-    if statement is None or not tree.covers(statement, complaint.span) or not is_recordable(statement.test):
+    tree = context.tree
+    statement = tree.standing_at(context.span, ast.Assert)
+    if statement is None or not tree.covers(statement, context.span) or not is_recordable(statement.test):
         return
     if statement.msg is not None and not _is_message(statement.msg):
         return
@@ -32,10 +32,10 @@ def assertions(complaint: Complaint) -> Iterator[Fix]:
     keyword = _KEYWORD.match(tree.document.text, start)
     if keyword is None:
         return
-    name, imports = spelling(complaint, "torch._assert")
-    # What stands behind the keyword stays as it is, with its brackets and comments.
-    behind = ")" if statement.msg is not None else ', "")'
-    opening, closing = complaint.edit(start, keyword.end(), f"{name}("), complaint.edit(end, end, behind)
+    name, imports = spelling(context, "torch._assert")
+    # What stands suffix the keyword stays as it is, with its brackets and comments.
+    suffix = ")" if statement.msg is not None else ', "")'
+    opening, closing = context.edit(start, keyword.end(), f"{name}("), context.edit(end, end, suffix)
     title = f"Use {name}, which torch.fx records"
     if isinstance(statement.msg, ast.JoinedStr):
         # Its text is made while tracing, of proxies where it shows traced values.

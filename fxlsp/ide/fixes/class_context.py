@@ -25,7 +25,7 @@ _MODULE_ATTRIBUTES = frozenset(
 
 
 @dataclass(frozen=True)
-class Assignment:
+class SelfAssignment:
     """``self.name = value``."""
 
     statement: ast.Assign | ast.AnnAssign
@@ -34,15 +34,17 @@ class Assignment:
     method: Function
 
 
-class ClassAround:
+class EnclosingClass:
     """A class, its bases and its subclasses in this file: all who share the attributes of an instance."""
 
     def __init__(self, tree: PythonTree, statement: ast.ClassDef) -> None:
         self.tree = tree
         self.statement = statement
         known = {each.name: each for each in tree.module.body if isinstance(each, ast.ClassDef)}
-        own_line = _line(statement, known)
-        subclasses = [each for each in known.values() if each is not statement and statement in _line(each, known)]
+        own_line = _with_bases(statement, known)
+        subclasses = [
+            each for each in known.values() if each is not statement and statement in _with_bases(each, known)
+        ]
         self.family = [*own_line, *subclasses]
         foreign = [base for each in own_line for base in each.bases if dotted(base) not in known]
         self.bases_known = all(external_kind(full_name(tree, base)) is Kind.MODULE for base in foreign)
@@ -60,10 +62,10 @@ class ClassAround:
                 if isinstance(statement, Function) and self_of(statement) is not None:
                     yield statement
 
-    def assignments(self, name: str) -> list[Assignment]:
+    def assignments(self, name: str) -> list[SelfAssignment]:
         """Every ``self.name = value`` in the family."""
         return [
-            Assignment(node, target, node.value, method)
+            SelfAssignment(node, target, node.value, method)
             for method in self.methods()
             for node in ast.walk(method)
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
@@ -71,7 +73,7 @@ class ClassAround:
             if isinstance(target, ast.Attribute) and attribute_of_self(target, method) == name
         ]
 
-    def only_assignment(self, name: str) -> Assignment | None:
+    def only_assignment(self, name: str) -> SelfAssignment | None:
         """The one statement that gives ``self.name`` its value; None if it may have several, or another kind of one."""
         assignments = self.assignments(name)
         stores = [node for node in self.uses(name) if not isinstance(node.ctx, ast.Load)]
@@ -80,14 +82,14 @@ class ClassAround:
         (found,) = assignments
         if isinstance(found.statement, ast.Assign) and len(found.statement.targets) > 1:
             return None
-        home = self.home_of(found)
+        owner = self.owner_of(found)
         # A base has subclasses of which this class knows nothing.
-        return found if home.statement is self.statement or home.only_assignment(name) is not None else None
+        return found if owner.statement is self.statement or owner.only_assignment(name) is not None else None
 
-    def home_of(self, found: Assignment) -> ClassAround:
+    def owner_of(self, found: SelfAssignment) -> EnclosingClass:
         """The class whose method makes an assignment."""
-        home = self.tree.class_of(found.method)
-        return self if home is None or home is self.statement else ClassAround(self.tree, home)
+        owner = self.tree.class_of(found.method)
+        return self if owner is None or owner is self.statement else EnclosingClass(self.tree, owner)
 
     def uses(self, name: str) -> list[ast.Attribute]:
         """Every ``self.name`` in the methods."""
@@ -118,7 +120,7 @@ class ClassAround:
         return found
 
 
-def _line(statement: ast.ClassDef, known: dict[str, ast.ClassDef]) -> list[ast.ClassDef]:
+def _with_bases(statement: ast.ClassDef, known: dict[str, ast.ClassDef]) -> list[ast.ClassDef]:
     """A class and its bases among those known, nearest first."""
     line: list[ast.ClassDef] = []
     waiting = [statement]
@@ -130,13 +132,13 @@ def _line(statement: ast.ClassDef, known: dict[str, ast.ClassDef]) -> list[ast.C
     return line
 
 
-def class_around(tree: PythonTree, node: ast.AST) -> tuple[ClassAround, Function] | None:
+def enclosing_class(tree: PythonTree, node: ast.AST) -> tuple[EnclosingClass, Function] | None:
     """The class, and the method of it, that hold a node."""
     for each in tree.ancestors(node):
         if isinstance(each, Function):
             owner = tree.class_of(each)
             if owner is not None and self_of(each) is not None:
-                return ClassAround(tree, owner), each
+                return EnclosingClass(tree, owner), each
     return None
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fxlsp.ide.fixes.class_context import Assignment, ClassAround, attribute_of_self
+from fxlsp.ide.fixes.class_context import EnclosingClass, SelfAssignment, attribute_of_self
 from fxlsp.ide.fixes.traced_values import only_value
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import Function
@@ -24,7 +24,7 @@ class Container:
         return Container(self.is_dict, self.elements + other.elements, self.keys + other.keys)
 
 
-def contents(owner: ClassAround, found: Assignment) -> Container | None:
+def contents(owner: EnclosingClass, found: SelfAssignment) -> Container | None:
     """All that is known to be put into the container; None if that cannot be told, or it is no container."""
     value = found.value
     if isinstance(value, ast.Name):
@@ -33,7 +33,7 @@ def contents(owner: ClassAround, found: Assignment) -> Container | None:
     if written is None:
         return None
     name = found.target.attr
-    later = [_added(owner, method, name) for method in owner.home_of(found).methods()]
+    later = [_added(owner, method, name) for method in owner.owner_of(found).methods()]
     return _sum(written, later)
 
 
@@ -80,7 +80,7 @@ def _of_call(call: ast.Call) -> Container | None:
     return None
 
 
-def _added(owner: ClassAround, method: Function, name: str) -> Container | None:
+def _added(owner: EnclosingClass, method: Function, name: str) -> Container | None:
     """What a method adds to ``self.name``; None where it does something to it that is not followed here."""
     whole = Container(False, ())
     for node in ast.walk(method):
@@ -92,7 +92,7 @@ def _added(owner: ClassAround, method: Function, name: str) -> Container | None:
     return whole
 
 
-def _addition(owner: ClassAround, container: ast.AST) -> Container | None:
+def _addition(owner: EnclosingClass, container: ast.AST) -> Container | None:
     """What one use of a container adds to it: nothing, or the argument of ``append``, or the value of an item."""
     tree = owner.tree
     parent = tree.parent(container)
@@ -113,7 +113,7 @@ def _addition(owner: ClassAround, container: ast.AST) -> Container | None:
     return Container(False, ())
 
 
-def _of_local(owner: ClassAround, found: Assignment, name: str) -> Container | None:
+def _of_local(owner: EnclosingClass, found: SelfAssignment, name: str) -> Container | None:
     """Of a local list that is filled first and then given to the model, which nobody touches afterwards."""
     tree = owner.tree
     value = only_value(found.method, name)
@@ -124,7 +124,7 @@ def _of_local(owner: ClassAround, found: Assignment, name: str) -> Container | N
     if any(isinstance(each, ast.For | ast.While) for each in tree.ancestors(found.statement)):
         return None
     later = [_addition(owner, node) for node in uses if not isinstance(tree.parent(node), ast.Assign)]
-    additions = [_added(owner, method, found.target.attr) for method in owner.home_of(found).methods()]
+    additions = [_added(owner, method, found.target.attr) for method in owner.owner_of(found).methods()]
     return _sum(written, later + additions)
 
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
-from fxlsp.ide.fixes.class_context import Assignment, ClassAround, class_around, initialises_module
+from fxlsp.ide.fixes.class_context import EnclosingClass, SelfAssignment, enclosing_class, initialises_module
 from fxlsp.ide.fixes.container_contents import Container, attribute_taken_from, contents
-from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
+from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
 from fxlsp.ide.fixes.torch_names import spelling
 from fxlsp.ide.fixes.traced_values import makes_module, makes_parameter
 from fxlsp.source.python.expressions import dotted, first_of_chain
@@ -35,24 +35,24 @@ _ASKERS = (ast.For, ast.comprehension, ast.If, ast.While, ast.IfExp, ast.BoolOp,
 """What iterates over a container or asks whether it is empty."""
 
 
-def module_containers(complaint: Complaint) -> Iterator[Fix]:
+def module_container_fixes(context: FixContext) -> Iterator[Fix]:
     """The fix for the container from which the module of the problem comes."""
-    tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
-    around = None if call is None else class_around(tree, call)
+    tree = context.tree
+    call = tree.standing_at(context.span, ast.Call)
+    around = None if call is None else enclosing_class(tree, call)
     if call is None or around is None:
         return
     owner, method = around
     name = attribute_taken_from(method, call.func)
     if name is not None:
-        yield from _registered(complaint, owner, name, ("ModuleList", "ModuleDict"))
+        yield from _registered(context, owner, name, ("ModuleList", "ModuleDict"))
 
 
-def parameter_containers(complaint: Complaint) -> Iterator[Fix]:
+def parameter_container_fixes(context: FixContext) -> Iterator[Fix]:
     """The fixes for the containers from which an operation takes parameters."""
-    tree = complaint.tree
-    operation = tree.standing_at(complaint.span, ast.expr)
-    around = None if operation is None else class_around(tree, operation)
+    tree = context.tree
+    operation = tree.standing_at(context.span, ast.expr)
+    around = None if operation is None else enclosing_class(tree, operation)
     if operation is None or around is None:
         return
     owner, method = around
@@ -60,28 +60,28 @@ def parameter_containers(complaint: Complaint) -> Iterator[Fix]:
     names = dict.fromkeys(attribute_taken_from(method, operand) for operand in operands)
     for name in names:
         if name is not None:
-            yield from _registered(complaint, owner, name, ("ParameterList", "ParameterDict"))
+            yield from _registered(context, owner, name, ("ParameterList", "ParameterDict"))
 
 
-def _registered(complaint: Complaint, owner: ClassAround, name: str, kinds: tuple[Kind, Kind]) -> Iterator[Fix]:
+def _registered(context: FixContext, owner: EnclosingClass, name: str, kinds: tuple[Kind, Kind]) -> Iterator[Fix]:
     """The fix for one container, with what is to be put in the place of a list, or of a dict."""
     found = _assignment(owner, name)
     container = None if found is None else contents(owner, found)
     if found is None or container is None:
         return
-    owner = owner.home_of(found)
+    owner = owner.owner_of(found)
     kind = kinds[container.is_dict]
     if not _is_replaceable(owner, found, container, kind):
         return
     made = next((each for each in container.elements if isinstance(first_of_chain(each), ast.Call)), None)
     callee = first_of_chain(made) if made is not None else None
-    new_name, imports = spelling(complaint, f"torch.nn.{kind}", callee.func if isinstance(callee, ast.Call) else None)
-    edits = _edits(complaint, found, new_name)
+    new_name, imports = spelling(context, f"torch.nn.{kind}", callee.func if isinstance(callee, ast.Call) else None)
+    edits = _edits(context, found, new_name)
     what = "modules" if kind in ("ModuleList", "ModuleDict") else "parameters"
     yield Fix(f"Register the {what} of {name} with {new_name}", (*imports, *edits), preferred=True)
 
 
-def _assignment(owner: ClassAround, name: str) -> Assignment | None:
+def _assignment(owner: EnclosingClass, name: str) -> SelfAssignment | None:
     """Where the attribute gets its container, if modules can be registered there."""
     found = owner.only_assignment(name)
     if found is None or found.method.name == "forward":
@@ -90,7 +90,7 @@ def _assignment(owner: ClassAround, name: str) -> Assignment | None:
     return None if in_initializer and not initialises_module(found.method, found.statement.lineno) else found
 
 
-def _is_replaceable(owner: ClassAround, found: Assignment, container: Container, kind: Kind) -> bool:
+def _is_replaceable(owner: EnclosingClass, found: SelfAssignment, container: Container, kind: Kind) -> bool:
     """Whether torch's container takes all that is put into this one, and does all that it is used for."""
     tree, elements = owner.tree, container.elements
     is_for_modules = kind in ("ModuleList", "ModuleDict")
@@ -138,20 +138,20 @@ def _is_possible(tree: PythonTree, use: ast.Attribute, kind: Kind) -> bool:
     return isinstance(parent, _ASKERS)
 
 
-def _edits(complaint: Complaint, found: Assignment, name: str) -> tuple[Edit, ...]:
-    tree, value = complaint.tree, found.value
+def _edits(context: FixContext, found: SelfAssignment, name: str) -> tuple[Edit, ...]:
+    tree, value = context.tree, found.value
     edits = []
     if isinstance(found.statement, ast.AnnAssign):
         annotation = found.statement.annotation
-        edits.append(complaint.edit(tree.start(annotation), tree.end(annotation), name))
+        edits.append(context.edit(tree.start(annotation), tree.end(annotation), name))
     start, end = tree.start(value), tree.end(value)
     if is_empty(value):
-        return (*edits, complaint.edit(start, end, f"{name}()"))
+        return (*edits, context.edit(start, end, f"{name}()"))
     if isinstance(value, ast.Call) and dotted(value.func) in ("list", "tuple") and len(value.args) == 1:
-        return (*edits, complaint.edit(tree.start(value.func), tree.end(value.func), name))
+        return (*edits, context.edit(tree.start(value.func), tree.end(value.func), name))
     if isinstance(value, ast.Tuple) and tree.document.text[start] != "(":
-        return (*edits, complaint.edit(start, start, f"{name}(("), complaint.edit(end, end, "))"))
-    return (*edits, complaint.edit(start, start, f"{name}("), complaint.edit(end, end, ")"))
+        return (*edits, context.edit(start, start, f"{name}(("), context.edit(end, end, "))"))
+    return (*edits, context.edit(start, start, f"{name}("), context.edit(end, end, ")"))
 
 
 def is_empty(value: ast.expr) -> bool:

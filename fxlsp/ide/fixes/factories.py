@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
+from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
 from fxlsp.ide.fixes.torch_names import full_name
 
 _FACTORIES = frozenset({"torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn"})
@@ -22,32 +22,32 @@ _OPENING = re.compile(r"\s*\(")
 _CLOSING = re.compile(r"[\s)]*(?=,)")
 
 
-def factories(complaint: Complaint) -> Iterator[Fix]:
+def factory_size_fixes(context: FixContext) -> Iterator[Fix]:
     """The fix for a call that is given its sizes one by one, or all with one star."""
-    tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
-    if call is None or not call.args or not _takes_sizes(complaint, call.func):
+    tree = context.tree
+    call = tree.standing_at(context.span, ast.Call)
+    if call is None or not call.args or not _takes_sizes(context, call.func):
         return
     stars = [argument for argument in call.args if isinstance(argument, ast.Starred)]
     if len(stars) == len(call.args) == 1:
         start = tree.start(stars[0])
-        yield Fix("Pass the size whole", (complaint.edit(start, start + 1, ""),), preferred=True)
+        yield Fix("Pass the size whole", (context.edit(start, start + 1, ""),), preferred=True)
     elif not stars and len(call.args) > 1:
-        brackets = _brackets(complaint, call)
+        brackets = _brackets(context, call)
         if brackets is not None:
             yield Fix("Pass the size as a tuple", brackets, preferred=True)
 
 
-def _takes_sizes(complaint: Complaint, called: ast.expr) -> bool:
-    full = full_name(complaint.tree, called)
+def _takes_sizes(context: FixContext, called: ast.expr) -> bool:
+    full = full_name(context.tree, called)
     if full is None:
         return isinstance(called, ast.Attribute) and called.attr in _METHODS
     return full in _FACTORIES
 
 
-def _brackets(complaint: Complaint, call: ast.Call) -> tuple[Edit, Edit] | None:
+def _brackets(context: FixContext, call: ast.Call) -> tuple[Edit, Edit] | None:
     """A bracket before the first size and one behind the last."""
-    tree = complaint.tree
+    tree = context.tree
     opening = _OPENING.match(tree.document.text, tree.end(call.func))
     if opening is None:
         return None
@@ -59,4 +59,4 @@ def _brackets(complaint: Complaint, call: ast.Call) -> tuple[Edit, Edit] | None:
         end = closing.end()
     else:
         end = tree.end(call) - 1
-    return complaint.edit(opening.end(), opening.end(), "("), complaint.edit(end, end, ")")
+    return context.edit(opening.end(), opening.end(), "("), context.edit(end, end, ")")

@@ -30,7 +30,7 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class FixContext:
     """What is to be mended: a problem's code and place in a text that parses."""
 
     tree: PythonTree

@@ -13,7 +13,7 @@ _IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
 _RECIPE = re.compile(r"#\s*fxlsp:")
 
 
-def ignoring(document: Document, code: str, span: Span) -> Fix | None:
+def ignore_fix(document: Document, code: str, span: Span) -> Fix | None:
     """The comment that makes fxlsp keep a problem to itself; None where there is no room for one."""
     edit = _edit(document, code, span.line)
     return None if edit is None else Fix(f"Ignore {code} here", (edit,))

@@ -17,7 +17,7 @@ _PASS_ON = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Tuple, ast.L
 """What makes a traced value, or a structure of them, of one."""
 
 
-def takes_proxy(tree: PythonTree, node: ast.expr, *, strict: bool, seen: frozenset[str] = frozenset()) -> bool:
+def accepts_proxy(tree: PythonTree, node: ast.expr, *, strict: bool, seen: frozenset[str] = frozenset()) -> bool:
     """Whether torch.fx goes on where an expression becomes a traced value: where it is only calculated with, handed on
     and returned.
 
@@ -27,7 +27,7 @@ def takes_proxy(tree: PythonTree, node: ast.expr, *, strict: bool, seen: frozens
     """
     parent = tree.parent(node)
     if isinstance(parent, _STATEMENTS):
-        return node is not parent.value or _targets_take(tree, parent, strict, seen)
+        return node is not parent.value or _targets_accept(tree, parent, strict, seen)
     if isinstance(parent, ast.Expr):
         return True
     if isinstance(parent, ast.Return):
@@ -35,13 +35,13 @@ def takes_proxy(tree: PythonTree, node: ast.expr, *, strict: bool, seen: frozens
         return function is not None and (function.name == "forward" or not strict)
     if isinstance(parent, ast.Call | ast.keyword):
         call = parent if isinstance(parent, ast.Call) else tree.parent(parent)
-        return isinstance(call, ast.Call) and (node is call.func or _callee_takes(tree, call, strict))
+        return isinstance(call, ast.Call) and (node is call.func or _callee_accepts(tree, call, strict))
     if isinstance(parent, ast.Subscript):
-        return node is parent.value and takes_proxy(tree, parent, strict=strict, seen=seen)
+        return node is parent.value and accepts_proxy(tree, parent, strict=strict, seen=seen)
     if isinstance(parent, ast.IfExp) and node is parent.test:
         return False
     if isinstance(parent, (*_PASS_ON, ast.IfExp)) and not _asks_for_truth(parent):
-        return takes_proxy(tree, parent, strict=strict, seen=seen)
+        return accepts_proxy(tree, parent, strict=strict, seen=seen)
     return False
 
 
@@ -51,7 +51,7 @@ def _asks_for_truth(node: ast.expr) -> bool:
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
-def _callee_takes(tree: PythonTree, call: ast.Call, strict: bool) -> bool:
+def _callee_accepts(tree: PythonTree, call: ast.Call, strict: bool) -> bool:
     """Whether what is called takes traced values: torch's functions, modules of the model, methods of tensors."""
     full = full_name(tree, call.func)
     if full is not None:
@@ -68,7 +68,7 @@ def _methods(tree: PythonTree, function: Function | None) -> frozenset[str]:
     return frozenset() if owner is None else frozenset(each.name for each in owner.body if isinstance(each, Function))
 
 
-def _targets_take(
+def _targets_accept(
     tree: PythonTree, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, strict: bool, seen: frozenset[str]
 ) -> bool:
     """Whether all uses of the names that an assignment gives the value take it."""
@@ -79,7 +79,7 @@ def _targets_take(
     if function is None or len(names) < len(parts):
         return False
     return all(
-        takes_proxy(tree, node, strict=strict, seen=seen | names)
+        accepts_proxy(tree, node, strict=strict, seen=seen | names)
         for node in ast.walk(function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names - seen
     )
@@ -135,7 +135,7 @@ _RANDOM = ("rand", "normal", "bernoulli", "multinomial", "dropout", "poisson", "
 """What is in the names of functions that draw random numbers."""
 
 
-def shapers(tree: PythonTree, expression: ast.expr) -> frozenset[str] | None:
+def shape_operands(tree: PythonTree, expression: ast.expr) -> frozenset[str] | None:
     """The names whose shapes, broadcast together, are the shape of an expression; None where that is not evident."""
     if isinstance(expression, ast.Constant):
         return frozenset() if isinstance(expression.value, int | float) else None
@@ -143,7 +143,7 @@ def shapers(tree: PythonTree, expression: ast.expr) -> frozenset[str] | None:
         name = dotted(expression)
         return None if name is None or name.endswith((".shape", ".T", ".mT", ".H")) else frozenset({name})
     if isinstance(expression, ast.UnaryOp):
-        return None if isinstance(expression.op, ast.Not) else shapers(tree, expression.operand)
+        return None if isinstance(expression.op, ast.Not) else shape_operands(tree, expression.operand)
     if isinstance(expression, ast.BinOp):
         return None if isinstance(expression.op, ast.MatMult) else _all(tree, [expression.left, expression.right])
     if isinstance(expression, ast.Call):
@@ -168,7 +168,7 @@ def _of_call(tree: PythonTree, call: ast.Call) -> frozenset[str] | None:
 def _all(tree: PythonTree, parts: list[ast.expr]) -> frozenset[str] | None:
     names: frozenset[str] = frozenset()
     for part in parts:
-        found = shapers(tree, part)
+        found = shape_operands(tree, part)
         if found is None:
             return None
         names |= found
@@ -224,7 +224,7 @@ _STATELESS = frozenset(
 """Modules of torch's of which one does what several do."""
 
 
-def made_class(tree: PythonTree, expression: ast.expr) -> str | None:
+def module_class_name(tree: PythonTree, expression: ast.expr) -> str | None:
     """The class whose instance an expression makes, if that is evidently a module class: its name."""
     call = first_of_chain(expression)
     if not isinstance(call, ast.Call):
@@ -245,7 +245,7 @@ def makes_module(tree: PythonTree, expression: ast.expr) -> bool:
     if isinstance(expression, ast.Name) and function is not None:
         value = only_value(function, expression.id)
         return value is not None and not isinstance(value, ast.Name) and makes_module(tree, value)
-    return made_class(tree, expression) is not None
+    return module_class_name(tree, expression) is not None
 
 
 def makes_parameter(tree: PythonTree, expression: ast.expr) -> bool:

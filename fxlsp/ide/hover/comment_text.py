@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fxlsp.ide.render.path_patterns import braced
+from fxlsp.ide.render.path_patterns import compact_paths
 from fxlsp.ide.render.shapes import flow_text, output_text
 from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.runs import ReportEvent
 
 
-def gist_of_runs(runs: Sequence[Run]) -> tuple[str, ...]:
+def comment_of_runs(runs: Sequence[ReportEvent]) -> tuple[str, ...]:
     """A line for each way in which shapes passed an expression, with the modules in which they did."""
     return _lines((_flow(run), _label(run), run) for run in runs)
 
 
-def gist_of_variable(name: str, values: Sequence[Run]) -> tuple[str, ...]:
+def comment_of_variable(name: str, values: Sequence[ReportEvent]) -> tuple[str, ...]:
     """A line for each shape that the variable had.
 
     Args:
@@ -24,19 +24,19 @@ def gist_of_variable(name: str, values: Sequence[Run]) -> tuple[str, ...]:
     return _lines((output_text(run.event.output, run.index.usual_dtype), name, run) for run in values)
 
 
-def _flow(run: Run) -> str:
+def _flow(run: ReportEvent) -> str:
     return flow_text(run.event.inputs, run.event.output, run.index.usual_dtype)
 
 
-def _label(run: Run) -> str:
+def _label(run: ReportEvent) -> str:
     """Of an argument its name, of all else the path of its module; nothing for the root module."""
     return run.event.title if run.event.is_argument else run.event.module_path or ""
 
 
-def _lines(found: Iterable[tuple[str, str, Run]]) -> tuple[str, ...]:
+def _lines(found: Iterable[tuple[str, str, ReportEvent]]) -> tuple[str, ...]:
     labels: dict[tuple[str, str], dict[str, None]] = {}
     for text, label, run in found:
         guessed = "~" if is_guessed(run.index.report) else ""
         stale = STALE if is_stale(run.state) else ""
         labels.setdefault((guessed + text, stale), {})[label] = None
-    return tuple(f"{text}  {braced(list(each))}".rstrip() + stale for (text, stale), each in labels.items())
+    return tuple(f"{text}  {compact_paths(list(each))}".rstrip() + stale for (text, stale), each in labels.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.fixes.registry import mends
+from fxlsp.ide.fixes.registry import fixes_for
 from fxlsp.ide.hover.text import HoverText
 from fxlsp.ide.problems import FileProblem, problems
 from fxlsp.ide.render.rich_text import RichText, link, prose, words
@@ -23,15 +23,15 @@ def problem_hover(snapshot: Snapshot, path: str, line: int, column: int) -> Hove
     return HoverText((), around[0].span, tuple(lines))
 
 
-def _around(told: Sequence[FileProblem], line: int, column: int) -> list[FileProblem]:
+def _around(shown: Sequence[FileProblem], line: int, column: int) -> list[FileProblem]:
     """One that ends right before the place counts only where none holds the character behind it."""
-    touching = [each for each in told if each.code in ADVICE and each.span.contains(line, column)]
+    touching = [each for each in shown if each.code in ADVICE and each.span.contains(line, column)]
     holding = [each for each in touching if (line, column) < (each.span.end_line, each.span.end_column)]
     return sorted(holding or touching, key=lambda each: each.span.size)
 
 
 def _advice(document: Document, problem: FileProblem) -> RichText:
-    fix = next(iter(mends(document, problem.code, problem.span)), None)
+    fix = next(iter(fixes_for(document, problem.code, problem.span)), None)
     return advice(problem.code, None if fix is None else fix.title)
 
 

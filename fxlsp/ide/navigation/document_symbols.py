@@ -15,7 +15,7 @@ from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.module_tree import Registered, rows
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale
-from fxlsp.ide.trace_view.report_index import TraceIndex, index_of
+from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
 from fxlsp.report.locations import Location
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.python.statements import statement_around
@@ -79,7 +79,7 @@ class ShownInstance:
     """The module of a trace that stands for a class in the outline."""
 
     state: ModelState
-    index: TraceIndex
+    index: ReportIndex
     root: Registered
     others: int
     """How many more calls ran the same ``forward``."""
@@ -201,8 +201,8 @@ class _Symbols:
 
     def _shape(self, row: Sequence[Registered]) -> str:
         """What comes out of the modules; "" for what is never called."""
-        entries = [entry for each in row for entry in self._index.calls.by_module.get(each.module.path, ())]
-        shapes = dict.fromkeys(output_text(entry.call.output, self._index.usual_dtype) for entry in entries)
+        nested_calls = [nested for each in row for nested in self._index.calls.by_module.get(each.module.path, ())]
+        shapes = dict.fromkeys(output_text(nested.call.output, self._index.usual_dtype) for nested in nested_calls)
         if not shapes:
             return ""
         more = f" (+{len(shapes) - 1} more)" if len(shapes) > 1 else ""

@@ -13,7 +13,7 @@ _Pattern = tuple[tuple[str, ...], ...]
 """For each part of the path, what may stand there."""
 
 
-def braced(paths: Sequence[str]) -> str:
+def compact_paths(paths: Sequence[str]) -> str:
     """The paths as few patterns, of which each stands for every path it spells and for no other.
 
     Of more than three patterns the last ones are counted only: ``stem, layer1.0, layer2.1 (+5 more)``.

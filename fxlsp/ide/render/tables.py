@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 from fxlsp.ide.render.rich_text import RichText, words
 
-LINES = 12
+MAX_LINES = 12
 """The most lines of a hover: what is longer hides the code."""
-_FEWEST = 4
+_MIN_LINES = 4
 """Lines of a table whatever else is said: heading, two rows and how many are missing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TextTable:
     """What a table says, before it is known how much of it is shown. Columns that are empty in every row are not."""
 
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
-    def lines(self, limit: int | None = LINES) -> list[str]:
+    def lines(self, limit: int | None = MAX_LINES) -> list[str]:
         """The heading and the rows, columns aligned.
 
         Of more than ``limit`` lines, the last says how many rows are missing. Rows are never cut.
@@ -30,16 +30,16 @@ class Table:
         padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in cells)
         return [*("  ".join(row).rstrip() for row in padded), *self._more(cells)]
 
-    def text(self, limit: int | None = LINES) -> RichText:
+    def text(self, limit: int | None = MAX_LINES) -> RichText:
         """The lines that :meth:`lines` gives, set so that they keep their columns."""
         plain = "\n".join(self.lines(limit))
         cells = self._cells(limit)
         tabular = "\n".join([_markdown(cells), *(f"\n{more}" for more in self._more(cells))])
         return RichText(f"```text\n{plain}\n```", plain, tabular)
 
-    def text_beside(self, taken: int) -> RichText:
+    def text_fitting(self, other_lines: int) -> RichText:
         """As much as there is room for in a hover that says ``taken`` other lines."""
-        return self.text(max(LINES - taken, _FEWEST))
+        return self.text(max(MAX_LINES - other_lines, _MIN_LINES))
 
     @property
     def markdown(self) -> str:
@@ -57,9 +57,9 @@ class Table:
         return [f"… {missing} more"] if missing else []
 
 
-def table_lines(heading: Sequence[str], rows: Sequence[Sequence[str]], limit: int | None = LINES) -> list[str]:
+def table_lines(heading: Sequence[str], rows: Sequence[Sequence[str]], limit: int | None = MAX_LINES) -> list[str]:
     """As :meth:`Table.lines`."""
-    return Table(tuple(heading), tuple(map(tuple, rows))).lines(limit)
+    return TextTable(tuple(heading), tuple(map(tuple, rows))).lines(limit)
 
 
 def _markdown(cells: Sequence[Sequence[str]]) -> str:
@@ -68,7 +68,7 @@ def _markdown(cells: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-_WIDTH = 48
+_MAX_TITLE = 48
 
 
 def distinguishing(titles: Sequence[str]) -> list[str]:
@@ -101,4 +101,4 @@ def _split(title: str) -> tuple[str, list[str]]:
 
 
 def _shortened(title: str) -> str:
-    return title if len(title) <= _WIDTH else title[: _WIDTH - 1] + "…"
+    return title if len(title) <= _MAX_TITLE else title[: _MAX_TITLE - 1] + "…"

@@ -14,17 +14,17 @@ from fxlsp.source.text.positions import Span
 
 
 @dataclass(eq=False, slots=True)
-class Entry:
+class NestedCall:
     """One entry of a module, leaf or not."""
 
     call: ModuleCall
-    parent: Entry | None
+    parent: NestedCall | None
     """None for the root."""
-    children: list[Entry] = field(default_factory=list)
+    children: list[NestedCall] = field(default_factory=list)
     """In the order in which they were entered."""
 
     @property
-    def caller(self) -> Entry | None:
+    def caller(self) -> NestedCall | None:
         """The nearest entry around this one whose ``forward`` can be looked at; torch's containers are passed over."""
         around = self.parent
         while around is not None and around.call.forward is None:
@@ -32,7 +32,7 @@ class Entry:
         return around
 
     @property
-    def callees(self) -> Iterator[Entry]:
+    def callees(self) -> Iterator[NestedCall]:
         """What the module calls. Of a container of torch's what it runs, itself only for leaf modules in it."""
         for child in self.children:
             if child.call.leaf or child.call.forward is not None:
@@ -49,57 +49,57 @@ class Entry:
         return self.call.leaf and self.call.forward is None
 
 
-class CallTree:
+class ModuleCallTree:
     """The module calls of a report as a tree."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
 
     @cached_property
-    def entries(self) -> Sequence[Entry]:
+    def nested_calls(self) -> Sequence[NestedCall]:
         """Every call, in the order of the report: parents first."""
-        made: list[Entry] = []
-        around: list[Entry] = []
+        made: list[NestedCall] = []
+        around: list[NestedCall] = []
         for call in self.report.calls:
             while around and not _encloses(around[-1].call, call):
                 around.pop()
-            entry = Entry(call, around[-1] if around else None)
-            if entry.parent is not None:
-                entry.parent.children.append(entry)
-            made.append(entry)
-            around.append(entry)
+            nested = NestedCall(call, around[-1] if around else None)
+            if nested.parent is not None:
+                nested.parent.children.append(nested)
+            made.append(nested)
+            around.append(nested)
         return made
 
-    def at(self, file: str) -> Mapping[Span, Sequence[Entry]]:
+    def at(self, file: str) -> Mapping[Span, Sequence[NestedCall]]:
         """The entries by the expression of ``file`` that called them; an ``nn.Sequential`` with all that it ran."""
         return self._by_place.get(file, {})
 
-    def of_forward(self, file: str) -> Mapping[Location, Sequence[Entry]]:
+    def of_forward(self, file: str) -> Mapping[Location, Sequence[NestedCall]]:
         """The entries that ran each ``forward`` defined in ``file``, by the place of its ``def``."""
         return self._by_forward.get(file, {})
 
     @cached_property
-    def by_module(self) -> Mapping[str, Sequence[Entry]]:
+    def by_module(self) -> Mapping[str, Sequence[NestedCall]]:
         """The entries of each module, by its path."""
-        found: dict[str, list[Entry]] = defaultdict(list)
-        for entry in self.entries:
-            found[entry.call.module_path].append(entry)
+        found: dict[str, list[NestedCall]] = defaultdict(list)
+        for nested in self.nested_calls:
+            found[nested.call.module_path].append(nested)
         return found
 
     @cached_property
-    def _by_place(self) -> Mapping[str, Mapping[Span, Sequence[Entry]]]:
-        files: dict[str, dict[Span, list[Entry]]] = defaultdict(lambda: defaultdict(list))
-        for entry in self.entries:
-            if entry.call.location is not None:
-                files[entry.call.location.file][Span.of(entry.call.location)].append(entry)
+    def _by_place(self) -> Mapping[str, Mapping[Span, Sequence[NestedCall]]]:
+        files: dict[str, dict[Span, list[NestedCall]]] = defaultdict(lambda: defaultdict(list))
+        for nested in self.nested_calls:
+            if nested.call.location is not None:
+                files[nested.call.location.file][Span.of(nested.call.location)].append(nested)
         return files
 
     @cached_property
-    def _by_forward(self) -> Mapping[str, Mapping[Location, Sequence[Entry]]]:
-        files: dict[str, dict[Location, list[Entry]]] = defaultdict(lambda: defaultdict(list))
-        for entry in self.entries:
-            if entry.call.forward is not None:
-                files[entry.call.forward.file][entry.call.forward].append(entry)
+    def _by_forward(self) -> Mapping[str, Mapping[Location, Sequence[NestedCall]]]:
+        files: dict[str, dict[Location, list[NestedCall]]] = defaultdict(lambda: defaultdict(list))
+        for nested in self.nested_calls:
+            if nested.call.forward is not None:
+                files[nested.call.forward.file][nested.call.forward].append(nested)
         return files
 
 

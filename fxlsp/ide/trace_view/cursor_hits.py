@@ -6,24 +6,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
-from fxlsp.ide.trace_view.expression_events import Place
-from fxlsp.ide.trace_view.report_index import TraceIndex, index_of
+from fxlsp.ide.trace_view.expression_events import ExpressionEvents
+from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
 from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class CursorHit:
     """What one report says about one expression."""
 
     state: ModelState
-    index: TraceIndex
-    place: Place
+    index: ReportIndex
+    expression: ExpressionEvents
     span: Span
     """The expression in the text as it is now."""
 
 
-def sightings_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[Sighting]:
+def hits_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[CursorHit]:
     """What was met at the innermost expression around a place, in the order of the reports.
 
     An expression that ends right before the place counts only where none holds the character behind it.
@@ -33,22 +33,22 @@ def sightings_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[
     around = holding or touching
     if not around:
         return []
-    innermost = min((sighting.span for sighting in around), key=lambda span: span.size)
-    return [sighting for sighting in around if sighting.span == innermost]
+    innermost = min((hit.span for hit in around), key=lambda span: span.size)
+    return [hit for hit in around if hit.span == innermost]
 
 
-def sightings_of(snapshot: Snapshot, path: str, expression: Span) -> list[Sighting]:
+def hits_of(snapshot: Snapshot, path: str, expression: Span) -> list[CursorHit]:
     """What was met at exactly this expression of the text as it is now, in the order of the reports."""
     around = _around(snapshot, path, expression.line, expression.column)
-    return [sighting for sighting in around if sighting.span == expression]
+    return [hit for hit in around if hit.span == expression]
 
 
-def _around(snapshot: Snapshot, path: str, line: int, column: int) -> Iterator[Sighting]:
+def _around(snapshot: Snapshot, path: str, line: int, column: int) -> Iterator[CursorHit]:
     for state, log in snapshot.reports_touching(path):
         if state.report is None:
             continue
         index = index_of(state.report)
-        for span, place in index.places(path).items():
+        for span, events in index.expressions(path).items():
             moved = move(span, log)
             if moved is not None and moved.span.contains(line, column):
-                yield Sighting(state, index, place, moved.span)
+                yield CursorHit(state, index, events, moved.span)

@@ -1,7 +1,7 @@
 """What ran at each expression of a file in one trace.
 
 A report lists nodes and module calls in the order in which they arose. An answer asks the other way round: what is at
-this expression? :func:`places_by_file` turns the report round.
+this expression? :func:`events_by_file` turns the report round.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Event:
 
 
 @dataclass(slots=True)
-class Place:
+class ExpressionEvents:
     """Everything that one trace met at one expression."""
 
     span: Span
@@ -75,24 +75,24 @@ class Place:
     """Nodes that arose in a function that this expression called."""
 
 
-def places_by_file(report: Report) -> Mapping[str, Mapping[Span, Place]]:
+def events_by_file(report: Report) -> Mapping[str, Mapping[Span, ExpressionEvents]]:
     """The expressions at which something ran, by file."""
-    files: dict[str, dict[Span, Place]] = defaultdict(dict)
+    files: dict[str, dict[Span, ExpressionEvents]] = defaultdict(dict)
 
-    def place(location: Location) -> Place:
+    def events_at(location: Location) -> ExpressionEvents:
         span = Span.of(location)
-        return files[location.file].setdefault(span, Place(span))
+        return files[location.file].setdefault(span, ExpressionEvents(span))
 
     events: dict[tuple[str, Span], list[Event]] = defaultdict(list)
     for event, location in _located(report):
         events[location.file, Span.of(location)].append(event)
-        place(location)
+        events_at(location)
     for (file, span), found in events.items():
         files[file][span].events = _nested(found)
     for index, node in enumerate(report.nodes):
         for step in node.stack:
             if step.location != node.location:
-                place(step.location).through.append(Event(node, index, index + 1))
+                events_at(step.location).through.append(Event(node, index, index + 1))
     return files
 
 

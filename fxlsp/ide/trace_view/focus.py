@@ -15,7 +15,7 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.instances import instances_of
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.graph import ModuleCall
 
 T = TypeVar("T")
@@ -25,18 +25,18 @@ T = TypeVar("T")
 class Focus:
     """The chosen calls of one file."""
 
-    calls: tuple[Run, ...] = ()
+    calls: tuple[ReportEvent, ...] = ()
     """Inner ones first: of two that hold an expression, the inner one was meant for it."""
 
-    def on(self, runs: Sequence[Run]) -> list[Run]:
+    def on(self, runs: Sequence[ReportEvent]) -> list[ReportEvent]:
         """What ran at an expression inside the innermost chosen call that holds any of it; all if none does."""
         return self.among(runs, lambda run: run)
 
-    def on_calls(self, calls: Sequence[Run]) -> list[Run]:
+    def on_calls(self, calls: Sequence[ReportEvent]) -> list[ReportEvent]:
         """As :meth:`on`, for the calls that ran a ``forward``: a chosen one is what is meant."""
         return self.among(calls, lambda call: call, calls=True)
 
-    def among(self, items: Sequence[T], run_of: Callable[[T], Run], *, calls: bool = False) -> list[T]:
+    def among(self, items: Sequence[T], run_of: Callable[[T], ReportEvent], *, calls: bool = False) -> list[T]:
         """As :meth:`on`, or :meth:`on_calls`, for what belongs to a run."""
         for chosen in self.calls:
             held = [item for item in items if _holds(chosen, run_of(item), calls)]
@@ -44,7 +44,7 @@ class Focus:
                 return held
         return list(items)
 
-    def holds(self, run: Run) -> bool:
+    def holds(self, run: ReportEvent) -> bool:
         """The run is one of those inside a chosen call, or the call."""
         return any(_holds(call, run, True) for call in self.calls)
 
@@ -54,7 +54,7 @@ def focus_on(snapshot: Snapshot, path: str) -> Focus:
     return Focus(tuple(sorted(_chosen_calls(snapshot, path), key=_extent)))
 
 
-def _chosen_calls(snapshot: Snapshot, path: str) -> Iterator[Run]:
+def _chosen_calls(snapshot: Snapshot, path: str) -> Iterator[ReportEvent]:
     for model in (each.model for each in outline(snapshot, path)) if snapshot.instances else ():
         chosen = snapshot.instances.get(Place(path, model.qualname))
         if chosen is not None:
@@ -63,12 +63,12 @@ def _chosen_calls(snapshot: Snapshot, path: str) -> Iterator[Run]:
                     yield run
 
 
-def _extent(call: Run) -> tuple[int, int]:
+def _extent(call: ReportEvent) -> tuple[int, int]:
     """Orders calls, inner ones first: one that does nothing but call another has the same nodes."""
     return call.event.end - call.event.first, -len((call.event.module_path or "").split("."))
 
 
-def _holds(call: Run, run: Run, itself: bool) -> bool:
+def _holds(call: ReportEvent, run: ReportEvent, itself: bool) -> bool:
     """Whether ``run`` happened inside ``call``, or is the call where ``itself`` counts: its caller made that."""
     if call.state is not run.state or not call.event.first <= run.event.first <= run.event.end <= call.event.end:
         return False

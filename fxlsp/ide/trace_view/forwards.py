@@ -8,18 +8,18 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.report_index import index_of
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.graph import ModuleCall
 from fxlsp.source.models.models import ForwardDef, ModelClass
 from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
 
 
-def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Run]:
+def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[ReportEvent]:
     """Every call in every kept report that ran the ``forward`` which ``model`` defines."""
     if model.forward is None:
         return []
-    runs: list[Run] = []
+    runs: list[ReportEvent] = []
     for state, log in snapshot.reports_touching(path):
         if state.report is None:
             continue
@@ -27,11 +27,11 @@ def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Run]:
         for location, calls in index.forwards(path).items():
             moved = move(Span.of(location), log)
             if _starts(model.forward, moved.span) if moved else _edited(model, calls):
-                runs += (Run(state, index, event) for event in _events(calls))
+                runs += (ReportEvent(state, index, event) for event in _events(calls))
     return runs
 
 
-def forward_text(runs: Sequence[Run], shown: Sequence[Run]) -> str | None:
+def forward_text(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent]) -> str | None:
     """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``; None if it never ran on anything known.
 
     Args:
@@ -47,7 +47,7 @@ def forward_text(runs: Sequence[Run], shown: Sequence[Run]) -> str | None:
     return (f"{which}: {flow}" if which else flow) + chosen
 
 
-def _is_known(run: Run) -> bool:
+def _is_known(run: ReportEvent) -> bool:
     return any(value is not None for value in (*run.event.inputs, run.event.output))
 
 

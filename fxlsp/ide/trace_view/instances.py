@@ -13,7 +13,7 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.runs import Run, path_text
+from fxlsp.ide.trace_view.runs import ReportEvent, path_text
 from fxlsp.wire.frames import text_digest
 
 
@@ -46,7 +46,7 @@ def instance_choices(snapshot: Snapshot, path: str, name: str) -> list[InstanceC
     return list(choices.values())
 
 
-def instances_of(runs: Sequence[Run]) -> Iterator[tuple[Instance, Run]]:
+def instances_of(runs: Sequence[ReportEvent]) -> Iterator[tuple[Instance, ReportEvent]]:
     """The instance that each call is. Of a model that is traced with several recipes, each has the same ones."""
     met: Counter[tuple[int, str]] = Counter()
     for run in runs:
@@ -56,7 +56,7 @@ def instances_of(runs: Sequence[Run]) -> Iterator[tuple[Instance, Run]]:
         yield Instance(key.file, key.name, path, met[id(run.state), path]), run
 
 
-def _runs_of(snapshot: Snapshot, path: str, name: str) -> list[Run]:
+def _runs_of(snapshot: Snapshot, path: str, name: str) -> list[ReportEvent]:
     models = (each.model for each in outline(snapshot, path))
     model = next((model for model in models if model.qualname == name), None)
     return [] if model is None else forward_runs(snapshot, path, model)

@@ -12,7 +12,7 @@ from fxlsp.report.report import Report
 from fxlsp.source.text.positions import Span
 
 
-class ModuleUse:
+class ModuleUsage:
     """Answers by module path."""
 
     def __init__(self, report: Report) -> None:

@@ -102,17 +102,17 @@ def class_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
     return {each.model.qualname: each.model.name for each in outline(snapshot, path)}
 
 
-def made_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
+def factory_and_instance_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
     """The name of each factory and instance of an open file, where it is defined or assigned."""
     return dict(_made(snapshot, path))
 
 
 def _made(snapshot: Snapshot, path: str) -> Iterator[tuple[str, Span]]:
-    document, move = moved_since(snapshot, path)
+    document, mover = moved_since(snapshot, path)
     models: tuple[Factory | Instance, ...] = ()
     if document is not None:
         models = (*factories(document), *instances(document))
     for made in models:
-        span = move(made.name_span)
+        span = mover(made.name_span)
         if span is not None:
             yield made.name, span

@@ -44,7 +44,7 @@ def is_guessed(report: Report) -> bool:
     return report.recipe.source == "search"
 
 
-def origin_text(state: ModelState, report: Report) -> RichText:
+def provenance_text(state: ModelState, report: Report) -> RichText:
     """``Net: Net(10)(torch.randn(1, 3)) from a call site on line 8 · train mode``."""
     made = joined([code(readable_recipe(report.recipe)), words(_source(state, report.recipe))], " ")
     facts = [code(state.key.name) + words(": ") + made, words(f"{report.mode} mode")]
@@ -53,11 +53,11 @@ def origin_text(state: ModelState, report: Report) -> RichText:
     return dotted(facts)
 
 
-def origins_of(states: Iterable[ModelState]) -> list[RichText]:
+def provenance_lines(states: Iterable[ModelState]) -> list[RichText]:
     """A line for each of the models, once; of many the first two, and how many more there are."""
     known = {id(state): (state, state.report) for state in states if state.report is not None}
     pairs = list(known.values())
-    lines = [origin_text(state, report) for state, report in pairs[:_SHOWN]]
+    lines = [provenance_text(state, report) for state, report in pairs[:_SHOWN]]
     if len(pairs) > _SHOWN:
         lines.append(words(f"and {counted(len(pairs) - _SHOWN, 'more trace')}"))
     return lines
@@ -66,7 +66,7 @@ def origins_of(states: Iterable[ModelState]) -> list[RichText]:
 def _source(state: ModelState, recipe: Recipe) -> str:
     """Where it is written, if it is."""
     found = found_recipe(state, recipe)
-    place = None if found is None else place_elsewhere(state, found)
+    place = None if found is None else _place_in_other_file(state, found)
     if recipe.source == "config" and place is not None:
         return f"from {place}"
     where = f" in {place}" if place is not None else ""
@@ -80,16 +80,16 @@ def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
     return written(state.found, recipe)
 
 
-def place_elsewhere(state: ModelState, found: FoundRecipe) -> str | None:
+def _place_in_other_file(state: ModelState, found: FoundRecipe) -> str | None:
     """``tests/test_net.py:12`` for what another file than the model's says; its path from the folder of both."""
     if not found.file:
         return None
-    return place_words(state.key.file, found.file, found.span.line)
+    return place_text(state.key.file, found.file, found.span.line)
 
 
-def place_words(home: str, file: str, line: int) -> str:
+def place_text(from_file: str, file: str, line: int) -> str:
     """A line of a file, as seen from the file ``home``."""
-    folder = os.path.commonpath([os.path.dirname(home), os.path.dirname(file)])
+    folder = os.path.commonpath([os.path.dirname(from_file), os.path.dirname(file)])
     path = os.path.relpath(file, folder)
     # Its lines are those of its cells, and not every editor tells of all of them: their numbers would mislead.
     return path if is_notebook(path) else f"{path}:{line}"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from fxlsp.ide.render.shapes import dtypes
-from fxlsp.ide.trace_view.call_tree import CallTree
-from fxlsp.ide.trace_view.expression_events import Event, Place, places_by_file
+from fxlsp.ide.trace_view.call_tree import ModuleCallTree
+from fxlsp.ide.trace_view.expression_events import Event, ExpressionEvents, events_by_file
 from fxlsp.ide.trace_view.module_tree import Registered, module_tree
-from fxlsp.ide.trace_view.module_usage import ModuleUse
+from fxlsp.ide.trace_view.module_usage import ModuleUsage
 from fxlsp.report.graph import Module, ModuleCall, Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
@@ -20,15 +20,15 @@ _KEPT_NODES = 50_000
 """Nodes of all reports whose index is kept; some tens of megabytes."""
 
 
-class TraceIndex:
+class ReportIndex:
     """What stands where in one report."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
 
-    def places(self, file: str) -> Mapping[Span, Place]:
+    def expressions(self, file: str) -> Mapping[Span, ExpressionEvents]:
         """The expressions of ``file`` at which something ran, by their span in the text that was traced."""
-        return self._places.get(file, {})
+        return self._expressions.get(file, {})
 
     def forwards(self, file: str) -> Mapping[Location, tuple[ModuleCall, ...]]:
         """The calls that ran each ``forward`` defined in ``file``, by the place of its ``def``."""
@@ -62,9 +62,9 @@ class TraceIndex:
         return {id(call): number for number, call in enumerate(self.report.calls)}
 
     @cached_property
-    def calls(self) -> CallTree:
+    def calls(self) -> ModuleCallTree:
         """Which module call ran inside which."""
-        return CallTree(self.report)
+        return ModuleCallTree(self.report)
 
     @cached_property
     def modules(self) -> Mapping[str, Registered]:
@@ -72,9 +72,9 @@ class TraceIndex:
         return module_tree(self.report)
 
     @cached_property
-    def use(self) -> ModuleUse:
+    def usage(self) -> ModuleUsage:
         """Which of them ran, and what they cost."""
-        return ModuleUse(self.report)
+        return ModuleUsage(self.report)
 
     def module(self, path: str) -> Module | None:
         """The module that is registered under a path, its own or another one."""
@@ -87,8 +87,8 @@ class TraceIndex:
         return {alias: module.path for module in self.report.modules for alias in module.aliases}
 
     @cached_property
-    def _places(self) -> Mapping[str, Mapping[Span, Place]]:
-        return places_by_file(self.report)
+    def _expressions(self) -> Mapping[str, Mapping[Span, ExpressionEvents]]:
+        return events_by_file(self.report)
 
     @cached_property
     def _forwards(self) -> Mapping[str, Mapping[Location, tuple[ModuleCall, ...]]]:
@@ -108,16 +108,16 @@ class TraceIndex:
         return calls
 
 
-def index_of(report: Report) -> TraceIndex:
+def index_of(report: Report) -> ReportIndex:
     """The index of ``report``, the same one each time while the report is among the latest asked for."""
     index = _indexes.get(id(report))
     if index is None or index.report is not report:
-        index = _indexes[id(report)] = TraceIndex(report)
+        index = _indexes[id(report)] = ReportIndex(report)
     _indexes.move_to_end(id(report))
     while len(_indexes) > 1 and sum(len(each.report.nodes) for each in _indexes.values()) > _KEPT_NODES:
         _indexes.popitem(last=False)
     return index
 
 
-_indexes: OrderedDict[int, TraceIndex] = OrderedDict()
+_indexes: OrderedDict[int, ReportIndex] = OrderedDict()
 """By identity: a report is too large to be hashed or compared."""

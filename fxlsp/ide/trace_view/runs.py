@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import ModelState
 from fxlsp.ide.render.numbers import flops_text, short_count
-from fxlsp.ide.render.path_patterns import braced
+from fxlsp.ide.render.path_patterns import compact_paths
 from fxlsp.ide.render.shapes import dtypes, inputs_text, output_text
-from fxlsp.ide.render.tables import Table, distinguishing
+from fxlsp.ide.render.tables import TextTable, distinguishing
 from fxlsp.ide.trace_view.expression_events import Event
-from fxlsp.ide.trace_view.report_index import TraceIndex
+from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.report.graph import ModuleCall, Node
 
 _HEADING = ("", "model", "module path", "node", "call", "module", "in", "out", "parameters", "FLOPs")
@@ -19,11 +19,11 @@ _MARK = "▸"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ReportEvent:
     """An event together with the trace in which it happened."""
 
     state: ModelState
-    index: TraceIndex
+    index: ReportIndex
     event: Event
 
     @property
@@ -38,7 +38,7 @@ class Run:
         return self.index.turn(self.event.subject) if isinstance(self.event.subject, Node) else (1, 1)
 
 
-def runs_table(runs: Sequence[Run], shown: Callable[[Run], bool] | None = None) -> Table:
+def runs_table(runs: Sequence[ReportEvent], shown: Callable[[ReportEvent], bool] | None = None) -> TextTable:
     """One row for those runs that differ in their instance alone, with the columns in which the rows say something.
 
     Args:
@@ -46,10 +46,10 @@ def runs_table(runs: Sequence[Run], shown: Callable[[Run], bool] | None = None) 
     """
     several_models = len({id(run.state) for run in runs}) > 1
     titles = distinguishing([run.event.title for run in runs])
-    alike: dict[tuple[str, ...], list[Run]] = {}
+    alike: dict[tuple[str, ...], list[ReportEvent]] = {}
     for run, title in zip(runs, titles, strict=True):
         alike.setdefault(_facts(run, several_models, title), []).append(run)
-    return Table(_HEADING, tuple(_row(facts, group, shown) for facts, group in alike.items()))
+    return TextTable(_HEADING, tuple(_row(facts, group, shown) for facts, group in alike.items()))
 
 
 def path_text(module_path: str | None) -> str:
@@ -59,15 +59,17 @@ def path_text(module_path: str | None) -> str:
     return module_path or "(root)"
 
 
-def _row(facts: tuple[str, ...], group: Sequence[Run], shown: Callable[[Run], bool] | None) -> tuple[str, ...]:
+def _row(
+    facts: tuple[str, ...], group: Sequence[ReportEvent], shown: Callable[[ReportEvent], bool] | None
+) -> tuple[str, ...]:
     model, *others = facts
     mark = _MARK if shown is not None and any(map(shown, group)) else ""
-    paths = braced([path_text(run.event.module_path) for run in group])
+    paths = compact_paths([path_text(run.event.module_path) for run in group])
     names = [run.event.subject.name for run in group if isinstance(run.event.subject, Node)]
     return (mark, model, paths, names[0] if len(names) == 1 else "", _calls(group), *others)
 
 
-def _calls(group: Sequence[Run]) -> str:
+def _calls(group: Sequence[ReportEvent]) -> str:
     """Which call of its module it is; of several runs how often they called the same modules."""
     if len(group) == 1:
         turn, turns = group[0].turn
@@ -75,7 +77,7 @@ def _calls(group: Sequence[Run]) -> str:
     return f"{len(group)} calls" if len({run.event.module_path for run in group}) < len(group) else ""
 
 
-def _facts(run: Run, with_model: bool, title: str) -> tuple[str, ...]:
+def _facts(run: ReportEvent, with_model: bool, title: str) -> tuple[str, ...]:
     """What a run has in common with others like it."""
     event, usual = run.event, run.index.usual_dtype
     return (

@@ -12,7 +12,7 @@ from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class NavigationTarget:
     """A place to go to, in the text as it is now."""
 
     path: str
@@ -23,12 +23,12 @@ class Target:
     digest: str | None = None
     """Of a file that is not open, the text in which the place stands; None if nobody knows or it does not matter."""
 
-    def stands_in(self, document: Document) -> bool:
+    def is_in(self, document: Document) -> bool:
         """Whether ``document`` is the text that the place is about: a file may have changed since it was traced."""
         return self.digest in (None, document.digest)
 
 
-def target_of(snapshot: Snapshot, state: ModelState, location: Location | None) -> Target | None:
+def target_of(snapshot: Snapshot, state: ModelState, location: Location | None) -> NavigationTarget | None:
     """A place of the state's report, moved with the edits since; None if it was edited away."""
     if location is None:
         return None
@@ -37,4 +37,4 @@ def target_of(snapshot: Snapshot, state: ModelState, location: Location | None) 
     if moved is None:
         return None
     digest = None if location.file in snapshot.documents else state.texts.get(location.file)
-    return Target(location.file, moved.span, moved.span, digest)
+    return NavigationTarget(location.file, moved.span, moved.span, digest)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from fxlsp.ide.render.rich_text import code, words
-from fxlsp.ide.render.tables import Table, distinguishing, table_lines
+from fxlsp.ide.render.tables import TextTable, distinguishing, table_lines
 
 
 def test_columns_are_aligned_and_empty_ones_left_out() -> None:
@@ -20,7 +20,7 @@ def test_a_table_that_just_fits_is_whole() -> None:
 
 
 def test_a_table_has_as_many_forms_as_clients_know() -> None:
-    text = Table(("path", "call", "out"), (("a|b", "", "(1,)"), ("c", "", "(2,)"), ("d", "", "(3,)"))).text(limit=3)
+    text = TextTable(("path", "call", "out"), (("a|b", "", "(1,)"), ("c", "", "(2,)"), ("d", "", "(3,)"))).text(limit=3)
     assert text.plain == "path  out\na|b   (1,)\n… 2 more"
     assert text.markdown == f"```text\n{text.plain}\n```"
     assert text.tabular == "| path | out |\n| --- | --- |\n| a\\|b | (1,) |\n\n… 2 more"
