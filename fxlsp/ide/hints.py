@@ -1,9 +1,13 @@
-"""Inlay hints: the shape at the end of each line's last expression that makes tensors.
+"""Inlay hints: the shape at the end of each line's last tensor expression.
 
-Where several instances, calls or models run the line with different shapes, or without one since something failed,
-the hint shows the first shape and "…"; its tooltip lists all, and what else the line does. A hint follows the end of
-its expression through later edits, inside the expression too: it stays, with the last good shape, until the next
-trace tells.
+Several instances, calls or models may run a line with different shapes, or without one because an operation failed. The
+hint then shows the first shape and "…", and its tooltip lists all of them and the line's other operations. A hint
+follows the end of its expression through later edits, also edits inside the expression: it keeps the last good shape
+until the next trace.
+
+The arguments of each ``forward`` are shown at its parameters. Those of the root module are nodes with a location. For
+an inner module the report has only the call's arguments in order, so a parameter is certain only if there is exactly
+one, or if the call names none.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ _KEYWORD = re.compile(r"\w\s*=(?!=)|\*\*")
 
 @dataclass(frozen=True, slots=True)
 class ForwardArgument:
-    """What one call of a ``forward`` was given for one of its parameters."""
+    """Value that one call of a ``forward`` passed for one of its parameters."""
 
     name: str
     parameter: Span
@@ -44,7 +48,7 @@ class ForwardArgument:
 
 
 def arguments(snapshot: Snapshot, path: str) -> Iterator[ForwardArgument]:
-    """The arguments of the inner calls of each ``forward`` of the file, as far as their parameters are certain."""
+    """Yield the arguments of inner ``forward`` calls whose parameter is certain."""
     for outlined in outline(snapshot, path):
         parameters = outlined.parameters
         for run in forward_runs(snapshot, path, outlined.model) if parameters else ():
@@ -55,13 +59,13 @@ def arguments(snapshot: Snapshot, path: str) -> Iterator[ForwardArgument]:
 
 
 def _plain_names(model: ModelClass) -> Iterator[str]:
-    """The parameters before a ``*args``, which takes whatever follows."""
+    """Return the parameters before ``*args``, which takes all that follow."""
     names = model.forward.parameters if model.forward is not None else ()
     return takewhile(lambda name: not name.startswith("*"), names)
 
 
 def _is_positional(snapshot: Snapshot, run: ReportEvent) -> bool:
-    """The calling expression is in sight and names no parameter."""
+    """Return whether the calling expression is in an open text and has no keyword."""
     location = run.event.subject.location
     document = snapshot.documents.get(location.file) if location is not None else None
     if location is None or document is None:
@@ -74,15 +78,15 @@ def _is_positional(snapshot: Snapshot, run: ReportEvent) -> bool:
 _Point = tuple[int, int]
 
 _TRUTH: Output = {"shape": [], "dtype": "bool"}
-"""A condition, as a rule: not what its line is about, though it may come last (``return a if x.sum() > 0 else b``)."""
+"""A condition. It is rarely what its line is about, though it may come last (``return a if x.sum() > 0 else b``)."""
 
 _WIDTH = 80
-"""Characters of a hint: a large dictionary must not push the code out of sight."""
+"""Longest hint in characters, so that a large dictionary does not push the code off the screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A text behind a place."""
+    """Text shown after a position in a line."""
 
     line: int
     column: int
@@ -95,7 +99,7 @@ class Hint:
 
     @property
     def tooltip(self) -> RichText:
-        """Every run, the other operations on the line, and where the shapes come from."""
+        """All runs, the line's other operations, and the provenance of the shapes."""
         stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
         provenance = {id(run.state): provenance_text(run.state, run.index.report) for run in self.runs}
         tables = [runs_table(self.runs, self.focus.holds).text()]
@@ -106,7 +110,7 @@ class Hint:
 
 
 def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> list[Hint]:
-    """The hints of some lines, ends included, at most one a line."""
+    """Return the hints of some lines, ends included, at most one a line."""
     focus, kinds = focus_on(snapshot, path), snapshot.hints_of(path)
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
     for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
@@ -117,7 +121,10 @@ def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> lis
 
 
 def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:
-    """The columns at which some run has a shape; guesses, and runs without one since something failed, come last."""
+    """Return the columns at which some run has a shape.
+
+    Samples of guessed recipes, and those without a value because an operation failed, come last in their column.
+    """
     return {
         column: sorted(samples, key=lambda sample: (sample.value is None, is_guessed(sample.run.index.report)))
         for column, samples in columns.items()
@@ -127,14 +134,14 @@ def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """One value that an expression, or a parameter, had."""
+    """One value that an expression or a parameter had."""
 
     value: Output | None
     run: ReportEvent
     parameter: str = ""
-    """Its name, if it is one."""
+    """Name of the parameter; "" for an expression."""
     shows_dtype: bool = True
-    """Whether an unusual dtype is written beside its shape."""
+    """Whether an unusual dtype is written after the shape."""
 
     @property
     def text(self) -> str:
@@ -142,7 +149,10 @@ class _Sample:
 
 
 def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
-    """The hint at the last column; several parameters of a ``def`` line share it, each with its name."""
+    """Return the hint at the last column of a line.
+
+    Several parameters of a ``def`` line share one hint, each with its name.
+    """
     last = max(columns)
     groups = [columns[column] for column in sorted(columns)]
     if len(groups) > 1 and all(group[0].parameter for group in groups):
@@ -161,7 +171,7 @@ def _text(all_samples: Sequence[_Sample], focus: Focus) -> str:
 
 
 def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:
-    """What is worth a hint on ``lines``, with the place behind its expression in the text as it is now."""
+    """Yield the values worth a hint on ``lines``, each with the current end position."""
     for state, log in snapshot.reports_touching(path):
         if state.report is not None:
             index = index_of(state.report)
@@ -178,14 +188,14 @@ def _sample(run: ReportEvent) -> _Sample:
 
 
 def _ends(index: ReportIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:
-    """The events of the outermost of the expressions that end at each place on ``lines``."""
+    """Return the events of the outermost expression that ends at each position."""
     ends: dict[_Point, Sequence[Event]] = {}
     expressions = index.expressions(path)
     conditions = [span for span, at in expressions.items() if any(event.output == _TRUTH for event in at.events)]
     for span, at in sorted(expressions.items(), reverse=True):
         if any(condition.encloses(span) for condition in conditions):
             continue
-        # Its last character tells where the expression ends: an edit elsewhere in it leaves the hint in its place.
+        # The last character determines where the expression ends: an edit elsewhere in it leaves the hint in its place.
         moved = move(_last_character(span), log)
         if moved is None or moved.span.end_line not in lines:
             continue
