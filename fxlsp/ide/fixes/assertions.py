@@ -1,4 +1,7 @@
-"""``assert condition`` on a traced value: ``torch._assert(condition, message)``, which becomes a node of the graph."""
+"""Fix for ``assert condition`` on a traced value: ``torch._assert(...)``.
+
+``torch._assert(condition, message)`` becomes a node of the graph.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ _DECIDES = (
     *(ast.BoolOp, ast.IfExp, ast.NamedExpr, ast.Lambda, ast.Await),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr),
 )
-"""What needs the truth of its parts, or runs them in a scope of their own."""
+"""Expressions that need the truth of their parts, or run them in a scope of their own."""
 _SYMBOLS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-"""The comparisons that torch.fx records; ``in`` and ``is`` it cannot."""
+"""Comparisons that torch.fx records; it cannot record ``in`` and ``is``."""
 
 _KEYWORD = re.compile(r"assert\b[ \t]*")
 
 
 def assertion_fixes(context: FixContext) -> Iterator[Fix]:
-    """The fix for an assertion whose condition is one expression that torch.fx can record."""
+    """Yield the fix for an assertion on one expression that torch.fx can record."""
     tree = context.tree
     statement = tree.standing_at(context.span, ast.Assert)
     if statement is None or not tree.covers(statement, context.span) or not is_recordable(statement.test):
@@ -33,19 +36,22 @@ def assertion_fixes(context: FixContext) -> Iterator[Fix]:
     if keyword is None:
         return
     name, imports = spelling(context, "torch._assert")
-    # What stands suffix the keyword stays as it is, with its brackets and comments.
+    # The text after the keyword stays as it is, with its brackets and comments.
     suffix = ")" if statement.msg is not None else ', "")'
     opening, closing = context.edit(start, keyword.end(), f"{name}("), context.edit(end, end, suffix)
     title = f"Use {name}, which torch.fx records"
     if isinstance(statement.msg, ast.JoinedStr):
-        # Its text is made while tracing, of proxies where it shows traced values.
+        # The text of an f-string is made while tracing, from proxies where it shows traced values.
         yield Fix(f"{title} with its message as it reads then", (*imports, opening, closing))
     else:
         yield Fix(title, (*imports, opening, closing), preferred=True)
 
 
 def is_recordable(condition: ast.expr) -> bool:
-    """Whether a condition becomes a value that the graph computes, without being asked for its truth on the way."""
+    """Return whether the graph can compute a condition.
+
+    It must not be converted to a bool on the way.
+    """
     for node in ast.walk(condition):
         if isinstance(node, _DECIDES) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
             return False
@@ -55,13 +61,16 @@ def is_recordable(condition: ast.expr) -> bool:
 
 
 def _is_message(message: ast.expr) -> bool:
-    """Whether the message may be made before the condition is known: a text, of values as they print."""
+    """Return whether the message can be made before the condition is known.
+
+    It must be a text, with values in their default format.
+    """
     if isinstance(message, ast.Constant):
         return isinstance(message.value, str)
     if not isinstance(message, ast.JoinedStr):
         return False
     parts = [part for part in message.values if isinstance(part, ast.FormattedValue)]
-    # A proxy cannot be formatted in a given way (``{x:.2f}``).
+    # A proxy cannot be formatted with a format specification (``{x:.2f}``).
     return all(part.format_spec is None and _is_plain(part.value) for part in parts)
 
 

@@ -1,4 +1,7 @@
-"""A tensor attribute that a graph takes for a constant: ``self.register_buffer("name", tensor)``."""
+"""Fix for a tensor attribute that becomes a constant of the graph.
+
+The fix is ``self.register_buffer("name", tensor)``.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +27,21 @@ _FACTORIES = frozenset(
         *("full_like", "sin", "cos", "exp", "log", "sqrt", "outer", "hann_window", "hamming_window"),
     }
 )
-"""Functions of torch's that make one tensor."""
+"""Functions of torch that make one tensor."""
 
 _NOT_TENSORS = frozenset(
     {"item", "tolist", "numpy", "size", "dim", "numel", "requires_grad_", "split", "chunk", "unbind", "data_ptr", "max"}
 )
-"""Methods of a tensor that give something else, several tensors, or one with a gradient."""
+"""Methods of a tensor that return something else, several tensors, or one with a gradient."""
 
 _EQUALS = re.compile(r"[\s\\]*=[\s\\]*")
 
 
 def buffer_fixes(context: FixContext) -> Iterator[Fix]:
-    """Two fixes: a buffer that is saved with the model, and one that leaves the state dictionary as it is."""
+    """Yield two fixes: a buffer that is saved with the model, and one that is not.
+
+    The second leaves the state dictionary as it is.
+    """
     found = _assignment(context)
     if found is None:
         return
@@ -50,7 +56,7 @@ def buffer_fixes(context: FixContext) -> Iterator[Fix]:
 
 
 def _assignment(context: FixContext) -> SelfAssignment | None:
-    """The assignment in ``__init__`` of the attribute that the problem is about."""
+    """Return the assignment in ``__init__`` of the problem's attribute."""
     tree = context.tree
     attribute = tree.standing_at(context.span, ast.Attribute)
     around = None if attribute is None else enclosing_class(tree, attribute)
@@ -63,7 +69,7 @@ def _assignment(context: FixContext) -> SelfAssignment | None:
 
 
 def _registrable(owner: EnclosingClass, name: str) -> SelfAssignment | None:
-    """The one assignment of an attribute, if it makes a tensor where buffers can be registered."""
+    """Return an attribute's only assignment if it makes a tensor that can be a buffer."""
     found = owner.only_assignment(name)
     if found is None or found.method.name != "__init__" or not owner.bases_known:
         return None
@@ -74,7 +80,7 @@ def _registrable(owner: EnclosingClass, name: str) -> SelfAssignment | None:
 
 
 def _is_tensor(tree: PythonTree, expression: ast.expr) -> bool:
-    """Whether an expression evidently makes a tensor that needs no gradient."""
+    """Return whether an expression evidently makes a tensor that needs no gradient."""
     if isinstance(expression, ast.BinOp):
         return _is_tensor(tree, expression.left) or _is_tensor(tree, expression.right)
     if isinstance(expression, ast.UnaryOp):
@@ -97,7 +103,7 @@ def _edits(context: FixContext, found: SelfAssignment, suffix: str) -> tuple[Edi
     annotation = ""
     if isinstance(statement, ast.AnnAssign):
         target_end = tree.end(statement.annotation)
-        # The type of a buffer is known to type checkers by its annotation alone.
+        # Type checkers know the type of a buffer only from its annotation.
         annotation = (
             f"{tree.document.text[tree.start(statement) : target_end]}{tree.newline}{tree.indentation(statement)}"
         )

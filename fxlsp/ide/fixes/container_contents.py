@@ -1,4 +1,4 @@
-"""What is put into a list or dict that is an attribute of a model."""
+"""Elements of a list or dict that is an attribute of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from fxlsp.source.python.python_tree import Function
 
 @dataclass(frozen=True)
 class Container:
-    """The expressions of what a container holds; one of a comprehension or loop stands for all that it makes."""
+    """Expressions of a container's elements.
+
+    The element of a comprehension or loop represents all elements that it makes.
+    """
 
     is_dict: bool
     elements: tuple[ast.expr, ...]
@@ -25,7 +28,10 @@ class Container:
 
 
 def contents(owner: EnclosingClass, found: SelfAssignment) -> Container | None:
-    """All that is known to be put into the container; None if that cannot be told, or it is no container."""
+    """Return all elements of the container.
+
+    Returns None if they cannot be determined, or if the value is no container.
+    """
     value = found.value
     if isinstance(value, ast.Name):
         return _of_local(owner, found, value.id)
@@ -46,7 +52,7 @@ def _sum(written: Container, later: list[Container | None]) -> Container | None:
 
 
 def _written(value: ast.expr) -> Container | None:
-    """What the expression itself says."""
+    """Return the elements that the expression itself contains."""
     if isinstance(value, ast.List | ast.Tuple):
         return _of_parts(value.elts)
     if isinstance(value, ast.ListComp | ast.GeneratorExp):
@@ -70,7 +76,7 @@ def _of_parts(parts: list[ast.expr]) -> Container | None:
 
 
 def _of_call(call: ast.Call) -> Container | None:
-    """``list(...)`` and ``dict(name=...)``."""
+    """Return the elements of ``list(...)`` or ``dict(name=...)``."""
     name = dotted(call.func)
     if name in ("list", "tuple") and not call.keywords and len(call.args) <= 1:
         return _written(call.args[0]) if call.args else Container(False, ())
@@ -81,7 +87,7 @@ def _of_call(call: ast.Call) -> Container | None:
 
 
 def _added(owner: EnclosingClass, method: Function, name: str) -> Container | None:
-    """What a method adds to ``self.name``; None where it does something to it that is not followed here."""
+    """Return what a method adds to ``self.name``; None if that is not evident."""
     whole = Container(False, ())
     for node in ast.walk(method):
         if attribute_of_self(node, method) == name:
@@ -93,7 +99,10 @@ def _added(owner: EnclosingClass, method: Function, name: str) -> Container | No
 
 
 def _addition(owner: EnclosingClass, container: ast.AST) -> Container | None:
-    """What one use of a container adds to it: nothing, or the argument of ``append``, or the value of an item."""
+    """Return what one use of a container adds to it.
+
+    That is nothing, the argument of ``append``, or the value of an item; None if it cannot be determined.
+    """
     tree = owner.tree
     parent = tree.parent(container)
     if isinstance(parent, ast.Attribute):
@@ -114,7 +123,10 @@ def _addition(owner: EnclosingClass, container: ast.AST) -> Container | None:
 
 
 def _of_local(owner: EnclosingClass, found: SelfAssignment, name: str) -> Container | None:
-    """Of a local list that is filled first and then given to the model, which nobody touches afterwards."""
+    """Return the elements of a local list that is filled, then assigned to the model.
+
+    Returns None if the list is used after that.
+    """
     tree = owner.tree
     value = only_value(found.method, name)
     written = None if value is None else _written(value)
@@ -129,7 +141,10 @@ def _of_local(owner: EnclosingClass, found: SelfAssignment, name: str) -> Contai
 
 
 def attribute_taken_from(method: Function, used: ast.expr) -> str | None:
-    """``bs`` where ``self.bs[0]`` is used, or ``b`` in ``for b in self.bs``; one level deep, as the fix can go."""
+    """Return the attribute of a container of which an expression is an element.
+
+    ``bs`` if ``self.bs[0]`` is used, or ``b`` in ``for b in self.bs``. One level deep, since the fix handles no more.
+    """
     if isinstance(used, ast.Subscript) and not isinstance(used.slice, ast.Slice):
         return attribute_of_self(used.value, method)
     if not isinstance(used, ast.Name):
@@ -143,14 +158,14 @@ def attribute_taken_from(method: Function, used: ast.expr) -> str | None:
 
 
 def _loops(method: Function) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The target and the iterable of every loop."""
+    """Yield the target and the iterable of every loop."""
     for node in ast.walk(method):
         if isinstance(node, ast.For | ast.comprehension):
             yield node.target, node.iter
 
 
 def _sources(target: ast.expr, iterable: ast.expr, name: str) -> Iterator[ast.expr]:
-    """What a name in a loop's target runs over."""
+    """Yield the iterables whose items a name in a loop's target takes."""
     if isinstance(target, ast.Name):
         if target.id == name:
             yield iterable
@@ -164,7 +179,7 @@ def _sources(target: ast.expr, iterable: ast.expr, name: str) -> Iterator[ast.ex
 
 
 def _part(iterable: ast.expr, index: int) -> ast.expr | None:
-    """What the n-th of several targets runs over."""
+    """Return the iterable of the n-th of several targets."""
     if not isinstance(iterable, ast.Call) or any(isinstance(each, ast.Starred) for each in iterable.args):
         return None
     function = dotted(iterable.func)
@@ -177,7 +192,7 @@ def _part(iterable: ast.expr, index: int) -> ast.expr | None:
 
 
 def _container(method: Function, source: ast.expr) -> str | None:
-    """The attribute of ``self`` over whose elements an iterable runs."""
+    """Return the attribute of ``self`` over whose elements an iterable runs."""
     if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Slice):
         return _container(method, source.value)
     if isinstance(source, ast.Call):

@@ -1,4 +1,7 @@
-"""Modules or parameters in a Python list or dict of the model: ``nn.ModuleList`` and the like, which register them."""
+"""Fix for modules or parameters in a Python list or dict of the model.
+
+The fix is ``nn.ModuleList`` or another container of torch, which registers them.
+"""
 
 from __future__ import annotations
 
@@ -22,21 +25,21 @@ _METHODS: dict[Kind, frozenset[str]] = {
     "ParameterList": frozenset({"append", "extend"}),
     "ParameterDict": frozenset({"items", "keys", "values", "update", "pop", "clear", "get", "setdefault"}),
 }
-"""Methods that Python's container and torch's have in common."""
+"""Methods that Python's container and torch's both have."""
 
 _RESERVED = frozenset(
     {"clear", "items", "keys", "pop", "update", "values", "type", "train", "eval", "forward", "float"}
 )
-"""Keys that torch's containers refuse, since they have attributes of the name."""
+"""Keys that torch's containers refuse, because they have attributes of these names."""
 
 
 _FUNCTIONS = frozenset({"len", "enumerate", "zip", "reversed", "list", "tuple", "iter", "dict", "bool"})
 _ASKERS = (ast.For, ast.comprehension, ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Starred)
-"""What iterates over a container or asks whether it is empty."""
+"""Expressions that iterate over a container or test whether it is empty."""
 
 
 def module_container_fixes(context: FixContext) -> Iterator[Fix]:
-    """The fix for the container from which the module of the problem comes."""
+    """Yield the fix for the container that holds the module of the problem."""
     tree = context.tree
     call = tree.standing_at(context.span, ast.Call)
     around = None if call is None else enclosing_class(tree, call)
@@ -49,7 +52,7 @@ def module_container_fixes(context: FixContext) -> Iterator[Fix]:
 
 
 def parameter_container_fixes(context: FixContext) -> Iterator[Fix]:
-    """The fixes for the containers from which an operation takes parameters."""
+    """Yield the fixes for the containers from which an operation takes parameters."""
     tree = context.tree
     operation = tree.standing_at(context.span, ast.expr)
     around = None if operation is None else enclosing_class(tree, operation)
@@ -64,7 +67,11 @@ def parameter_container_fixes(context: FixContext) -> Iterator[Fix]:
 
 
 def _registered(context: FixContext, owner: EnclosingClass, name: str, kinds: tuple[Kind, Kind]) -> Iterator[Fix]:
-    """The fix for one container, with what is to be put in the place of a list, or of a dict."""
+    """Yield the fix for one container.
+
+    Args:
+        kinds: the replacements for a list and for a dict.
+    """
     found = _assignment(owner, name)
     container = None if found is None else contents(owner, found)
     if found is None or container is None:
@@ -82,7 +89,7 @@ def _registered(context: FixContext, owner: EnclosingClass, name: str, kinds: tu
 
 
 def _assignment(owner: EnclosingClass, name: str) -> SelfAssignment | None:
-    """Where the attribute gets its container, if modules can be registered there."""
+    """Return the assignment of the container, if modules can be registered there."""
     found = owner.only_assignment(name)
     if found is None or found.method.name == "forward":
         return None
@@ -91,7 +98,7 @@ def _assignment(owner: EnclosingClass, name: str) -> SelfAssignment | None:
 
 
 def _is_replaceable(owner: EnclosingClass, found: SelfAssignment, container: Container, kind: Kind) -> bool:
-    """Whether torch's container takes all that is put into this one, and does all that it is used for."""
+    """Return whether torch's container accepts all elements and uses of this one."""
     tree, elements = owner.tree, container.elements
     is_for_modules = kind in ("ModuleList", "ModuleDict")
     return (
@@ -103,7 +110,10 @@ def _is_replaceable(owner: EnclosingClass, found: SelfAssignment, container: Con
 
 
 def _are_modules(tree: PythonTree, elements: tuple[ast.expr, ...]) -> bool:
-    """Evidently, or since the problem says so of one and the others are made in the same way."""
+    """Return whether all elements are modules.
+
+    They are evidently modules, or the problem reports it for one and the others are made in the same way.
+    """
     unknown = [each for each in elements if not makes_module(tree, each)]
     if any(not isinstance(each, ast.Call | ast.Name) for each in unknown):
         return False
@@ -114,7 +124,7 @@ def _are_modules(tree: PythonTree, elements: tuple[ast.expr, ...]) -> bool:
 
 
 def _is_key(key: ast.expr) -> bool:
-    """Whether torch's containers take a key."""
+    """Return whether torch's containers accept a key."""
     if isinstance(key, ast.Constant):
         return isinstance(key.value, str) and key.value != "" and "." not in key.value and key.value not in _RESERVED
     if isinstance(key, ast.JoinedStr):
@@ -123,7 +133,7 @@ def _is_key(key: ast.expr) -> bool:
 
 
 def _is_possible(tree: PythonTree, use: ast.Attribute, kind: Kind) -> bool:
-    """Whether torch's container can be used as Python's is in one place."""
+    """Return whether torch's container supports one use of Python's."""
     parent = tree.parent(use)
     if isinstance(parent, ast.Attribute):
         return parent.attr in _METHODS[kind] and isinstance(tree.parent(parent), ast.Call)
@@ -155,7 +165,7 @@ def _edits(context: FixContext, found: SelfAssignment, name: str) -> tuple[Edit,
 
 
 def is_empty(value: ast.expr) -> bool:
-    """``[]``, ``{}``, ``list()``."""
+    """Return whether a value is ``[]``, ``{}``, ``list()`` or ``dict()``."""
     if isinstance(value, ast.List):
         return not value.elts
     if isinstance(value, ast.Dict):

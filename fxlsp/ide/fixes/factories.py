@@ -1,6 +1,6 @@
-"""``torch.zeros(n, 3)`` with a traced size: ``torch.zeros((n, 3))``.
+"""Fix for ``torch.zeros(n, 3)`` with a traced size: ``torch.zeros((n, 3))``.
 
-torch.fx finds the proxy in a tuple; sizes one by one are refused by torch itself before that. All of the functions
+torch.fx finds the proxy in a tuple; torch itself refuses proxies as separate sizes before that. All of the functions
 below trace in this form.
 """
 
@@ -14,7 +14,7 @@ from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
 from fxlsp.ide.fixes.torch_names import full_name
 
 _FACTORIES = frozenset({"torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn"})
-"""Those that take sizes one by one as well as in a tuple."""
+"""Functions that take separate sizes as well as a tuple."""
 _METHODS = frozenset({"expand", "new_zeros", "new_ones", "new_empty"})
 """Methods of a tensor that do so too, and refuse a traced size if the tensor is a buffer."""
 
@@ -23,7 +23,7 @@ _CLOSING = re.compile(r"[\s)]*(?=,)")
 
 
 def factory_size_fixes(context: FixContext) -> Iterator[Fix]:
-    """The fix for a call that is given its sizes one by one, or all with one star."""
+    """Yield the fix for a call with separate sizes, or with one starred argument."""
     tree = context.tree
     call = tree.standing_at(context.span, ast.Call)
     if call is None or not call.args or not _takes_sizes(context, call.func):
@@ -46,7 +46,7 @@ def _takes_sizes(context: FixContext, called: ast.expr) -> bool:
 
 
 def _brackets(context: FixContext, call: ast.Call) -> tuple[Edit, Edit] | None:
-    """A bracket before the first size and one behind the last."""
+    """Return the edits that put brackets before the first size and after the last."""
     tree = context.tree
     opening = _OPENING.match(tree.document.text, tree.end(call.func))
     if opening is None:

@@ -1,4 +1,4 @@
-"""What a fix is."""
+"""Types of quick fixes, and the edit that writes a comment above a line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from fxlsp.source.text.syntax import ancestors
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One replacement. All edits of a fix count in the text before any of them, and do not overlap."""
+    """Replacement of a span.
+
+    The spans of all edits of a fix refer to the text before any of them, and do not overlap.
+    """
 
     span: Span
     new_text: str
@@ -21,29 +24,32 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A way to make a problem go away."""
+    """Edits that remove a problem, with a title."""
 
     title: str
     edits: tuple[Edit, ...]
     preferred: bool = False
-    """It does what the user most probably wants, and what the model computes stays as it is."""
+    """Whether it is what the user most probably wants, and leaves what the model computes unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixContext:
-    """What is to be mended: a problem's code and place in a text that parses."""
+    """Problem to be fixed: its code and span in a text that parses."""
 
     tree: PythonTree
     code: str
     span: Span
 
     def edit(self, start: int, end: int, new_text: str) -> Edit:
-        """The edit that replaces what stands between two offsets."""
+        """Return the edit that replaces the text between two offsets."""
         return Edit(self.tree.lines.span(start, end), new_text)
 
 
 def comment_above(document: Document, line: int, comment: str) -> Edit | None:
-    """The edit that writes a comment, of one or several lines, above a line; None where there is no room for one."""
+    """Return the edit that writes a comment of one or more lines above a line.
+
+    Returns None if the line before continues in this one, so that no comment can be there.
+    """
     comments = document.derive(comments_by_line)
     if line > 1 and line - 1 not in comments and is_continued(document, line - 1):
         return None
@@ -54,7 +60,10 @@ def comment_above(document: Document, line: int, comment: str) -> Edit | None:
 
 
 def is_continued(document: Document, line: int) -> bool:
-    """Whether a line without a comment goes on behind its end: by a backslash, or within a string."""
+    """Return whether a line without a comment continues in the next one.
+
+    It does so by a backslash, or within a string.
+    """
     text = document.lines.line_text(line)
     if text.endswith("\\"):
         return True

@@ -1,4 +1,4 @@
-"""``module.forward(x)``: ``module(x)``, which is the call of the module that torch.fx records."""
+"""Fix for ``module.forward(x)``: ``module(x)``, a call that torch.fx records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from fxlsp.ide.fixes.fix import Fix, FixContext
 
 
 def forward_call_fixes(context: FixContext) -> Iterator[Fix]:
-    """The fix for a call of ``forward`` of a module that is an attribute of the model, or an item of one."""
+    """Yield the fix for a call of ``forward`` of a module of the model.
+
+    The module must be an attribute of the model, or an item of one.
+    """
     tree = context.tree
     call = tree.standing_at(context.span, ast.Call)
     around = None if call is None else enclosing_class(tree, call)

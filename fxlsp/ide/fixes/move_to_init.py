@@ -1,4 +1,4 @@
-"""A module made while ``forward`` runs: made in ``__init__`` instead, and called from there."""
+"""Fix for a module constructed in ``forward``: construct it in ``__init__``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.Gener
 
 
 def move_to_init_fixes(context: FixContext) -> Iterator[Fix]:
-    """The fix for a module whose arguments are known when the model is made."""
+    """Yield the fix for a module whose arguments are known in ``__init__``."""
     tree = context.tree
     made = _made(context)
     around = None if made is None else enclosing_class(tree, made)
@@ -40,7 +40,7 @@ def move_to_init_fixes(context: FixContext) -> Iterator[Fix]:
 
 
 def _made(context: FixContext) -> ast.Call | None:
-    """The call that makes the module: where the problem stands, or what it calls there."""
+    """Return the call that constructs the module, at the problem or called there."""
     tree = context.tree
     call = tree.standing_at(context.span, ast.Call)
     if call is None:
@@ -53,7 +53,7 @@ def _made(context: FixContext) -> ast.Call | None:
 
 
 def _is_movable(owner: EnclosingClass, method: Function, made: ast.Call) -> bool:
-    """Whether the module can be made in ``__init__`` just so, and be the same one each time."""
+    """Return whether ``__init__`` can construct the same module, once for all calls."""
     tree = owner.tree
     enclosing = list(takewhile(lambda each: each is not method, tree.ancestors(made)))
     if any(isinstance(each, ast.Lambda | Function) for each in enclosing):
@@ -79,20 +79,20 @@ def _is_known(owner: EnclosingClass, method: Function, made: ast.Call, node: ast
 
 
 def _locals(node: ast.AST) -> frozenset[str]:
-    """The names that code binds."""
+    """Return the names that code binds."""
     stores = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
     return frozenset(stores | {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)})
 
 
 def _is_set_up(owner: EnclosingClass, name: str) -> bool:
-    """Whether ``__init__`` gives an attribute its one value, whatever way it takes."""
+    """Return whether ``__init__`` always gives an attribute its only value."""
     found = owner.only_assignment(name)
     initializer = owner.initializer
     return found is not None and initializer is not None and found.statement in initializer.body
 
 
 def _preferred_name(tree: PythonTree, made: ast.Call) -> str:
-    """The local name that the module is given, else its class in small letters."""
+    """Return the local name of the module, else its class in lower case."""
     parent = tree.parent(made)
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         return parent.targets[0].id
@@ -109,7 +109,7 @@ def _free_name(owner: EnclosingClass, preferred: str) -> str:
 
 
 def _insertion(context: FixContext, owner: EnclosingClass, name: str, made: ast.Call) -> Edit | None:
-    """The line that makes the module, at the end of ``__init__``."""
+    """Return the edit that constructs the module at the end of ``__init__``."""
     tree, initializer = context.tree, owner.initializer
     text = tree.text(made)
     if initializer is None:
@@ -125,7 +125,10 @@ def _insertion(context: FixContext, owner: EnclosingClass, name: str, made: ast.
 
 
 def _new_initializer(context: FixContext, owner: EnclosingClass, line: str) -> Edit | None:
-    """An ``__init__`` before the first method of a class that has none, nor any base with one of its own."""
+    """Return the edit that adds an ``__init__`` before the class's first method.
+
+    Returns None unless ``nn.Module`` is the only base, since another base may have an ``__init__`` of its own.
+    """
     tree, first = context.tree, next(owner.methods([owner.statement]), None)
     bases = [(dotted(base) or "").rpartition(".")[2] for base in owner.statement.bases]
     if first is None or bases != ["Module"] or self_of(first) != "self":

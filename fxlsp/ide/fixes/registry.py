@@ -1,4 +1,4 @@
-"""The fixes of the problems at a place."""
+"""Registry of fixes by problem code, and the fixes at a selection."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
 }
 
 _NOT_TRACED = "FX9"
-"""These say why there is no trace: there is nothing to ignore."""
+"""Prefix of codes that say why there is no trace: there is nothing to ignore."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuickFix:
-    """A fix, and the problem that it is for."""
+    """A fix, and the problem that it fixes."""
 
     fix: Fix
     problem: FileProblem
@@ -74,10 +74,10 @@ class QuickFix:
 def quick_fixes(
     snapshot: Snapshot, path: str, selected: Span, named: Collection[tuple[str, Span]] = ()
 ) -> list[QuickFix]:
-    """The fixes for the problems that a selection, or a cursor, touches.
+    """Return the fixes for the problems that a selection or cursor touches.
 
     Args:
-        named: codes and spans of further problems that are asked about.
+        named: codes and spans of further problems whose fixes are requested.
     """
     document = snapshot.documents.get(path)
     if document is None:
@@ -93,14 +93,17 @@ def quick_fixes(
 
 
 def fixes_and_ignore(document: Document, code: str, span: Span) -> list[Fix]:
-    """The fixes of one problem, the best first; last of all to ignore it."""
+    """Return the fixes of one problem, the best first, the ignoring one last."""
     found = fixes_for(document, code, span)
     ignored = None if code.startswith(_NOT_TRACED) else ignore_fix(document, code, span)
     return found if ignored is None else [*found, ignored]
 
 
 def fixes_for(document: Document, code: str, span: Span) -> list[Fix]:
-    """The fixes that change what the model does, or how, so that the problem is gone; the best first."""
+    """Return the fixes that change the program so that the problem is gone.
+
+    The best comes first.
+    """
     fixers = FIXERS.get(code, ())
     tree = python_tree(document) if fixers else None
     return [] if tree is None else [fix for fixer in fixers for fix in fixer(FixContext(tree, code, span))]

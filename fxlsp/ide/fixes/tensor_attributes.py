@@ -1,4 +1,7 @@
-"""``x.requires_grad = value`` on a traced tensor: ``x.requires_grad_(value)``, which becomes a node of the graph."""
+"""Fix for ``x.requires_grad = value``: ``x.requires_grad_(value)``.
+
+The method becomes a node of the graph, the assignment to a traced tensor does not.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ _EQUALS = re.compile(r"[ \t]*=[ \t]*")
 
 
 def tensor_attribute_fixes(context: FixContext) -> Iterator[Fix]:
-    """The fix for an attribute that a method of the tensor sets too, of no other target in the same statement."""
+    """Yield the fix for an attribute that a method of the tensor sets too.
+
+    The statement must have no other target.
+    """
     tree = context.tree
     statement = tree.standing_at(context.span, ast.Assign)
     if statement is None or not tree.covers(statement, context.span) or len(statement.targets) > 1:

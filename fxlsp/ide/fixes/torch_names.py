@@ -1,4 +1,4 @@
-"""How a file writes a name of torch's, in its own import style, and the import that it lacks for that."""
+"""Names of torch in the import style of a file, and missing imports."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import PythonTree
 
 Spelling = tuple[str, tuple[Edit, ...]]
-"""What to write, and the edits that make it mean what it should."""
+"""The text to write, and the edits that import what it needs."""
 
 
 def full_name(tree: PythonTree, expression: ast.expr) -> str | None:
-    """``torch.nn.Linear`` for ``nn.Linear``; None for what is no dotted name, or does not begin with an import."""
+    """Return ``torch.nn.Linear`` for ``nn.Linear``.
+
+    Returns None for an expression that is no dotted name, or does not begin with an imported name.
+    """
     name = dotted(expression)
     if name is None:
         return None
@@ -26,9 +29,10 @@ def full_name(tree: PythonTree, expression: ast.expr) -> str | None:
 
 
 def spelling(context: FixContext, wanted: str, like: ast.expr | None = None) -> Spelling:
-    """How to write ``wanted``, a full dotted name.
+    """Return how to write a name of torch in a file.
 
     Args:
+        wanted: full dotted name.
         like: a name of the same module as the file writes it, the example to follow.
     """
     tree = context.tree
@@ -52,14 +56,17 @@ def spelling(context: FixContext, wanted: str, like: ast.expr | None = None) -> 
 
 
 def _is_loaded(tree: PythonTree, module: str, local: str) -> bool:
-    """Whether a module may be reached through a name: ``import torch`` brings ``torch.nn``, not ``torch.fx``."""
+    """Return whether a module can be reached through a local name.
+
+    ``import torch`` also imports ``torch.nn``, but not ``torch.fx``.
+    """
     if local != "torch" or module in ("torch", "torch.nn"):
         return True
     return any(alias.name == module for each in _imports(tree, ast.Import) for alias in each.names)
 
 
 def _prefixes(module: str) -> Iterator[str]:
-    """``torch.nn`` and ``torch`` for ``torch.nn``."""
+    """Yield ``torch.nn`` and ``torch`` for ``torch.nn``."""
     while module:
         yield module
         module = module.rpartition(".")[0]
@@ -70,7 +77,7 @@ def _imports(tree: PythonTree, kind: type[ast.Import] | type[ast.ImportFrom]) ->
 
 
 def _bindings(tree: PythonTree) -> dict[str, str]:
-    """The full names after the names that the import statements at top level bind."""
+    """Return the full names of the names bound by import statements at top level."""
     found: dict[str, str] = {}
     for statement in _imports(tree, ast.Import):
         for alias in statement.names:
@@ -91,7 +98,7 @@ def _stars(tree: PythonTree) -> frozenset[str]:
 
 
 def _from_import(tree: PythonTree, module: str) -> ast.ImportFrom | None:
-    """A statement that imports names of a module."""
+    """Return a statement that imports names from a module."""
     for statement in tree.module.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == module and not statement.level:
             return statement
@@ -99,7 +106,7 @@ def _from_import(tree: PythonTree, module: str) -> ast.ImportFrom | None:
 
 
 def _with_name(context: FixContext, statement: ast.ImportFrom, name: str) -> Edit:
-    """One more name in an import statement, before the first that sorts after it."""
+    """Return the edit that adds a name to an import statement, in sorted order."""
     tree = context.tree
     after = next((alias for alias in statement.names if alias.name > name), None)
     neighbour = after or statement.names[-1]
@@ -113,7 +120,10 @@ def _with_name(context: FixContext, statement: ast.ImportFrom, name: str) -> Edi
 
 
 def _new_import(context: FixContext, module: str) -> Edit:
-    """``import module``: after ``import torch``, else before the first import of torch's, else after all imports."""
+    """Return the edit that adds ``import module``.
+
+    It goes after ``import torch``, else before the first import from torch, else after all imports.
+    """
     tree = context.tree
     plain = [each for each in _imports(tree, ast.Import) if any(alias.name == "torch" for alias in each.names)]
     if plain:
@@ -126,7 +136,7 @@ def _new_import(context: FixContext, module: str) -> Edit:
 
 
 def line_after_imports(context: FixContext, line: str) -> Edit:
-    """A line after the imports at the head of the file, or after its docstring."""
+    """Return the edit that adds a line after the imports, or after the docstring."""
     head: ast.stmt | None = None
     for statement in context.tree.module.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -138,7 +148,7 @@ def line_after_imports(context: FixContext, line: str) -> Edit:
 
 
 def line_after(context: FixContext, statement: ast.stmt, line: str) -> Edit:
-    """A line of its own after a statement and the comment that ends its last line."""
+    """Return the edit that adds a line after a statement and its trailing comment."""
     tree = context.tree
     last = statement.end_lineno or statement.lineno
     offset = tree.lines.offset(last, len(tree.lines.line_text(last)) + 1)

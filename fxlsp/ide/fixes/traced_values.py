@@ -1,4 +1,7 @@
-"""Where a traced value may stand in the place of a Python value, as far as the function around it tells."""
+"""Expressions that are evidently tensors, modules or parameters, or take proxies.
+
+The functions here read one file. They answer "no" or None where the function around an expression does not show it.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,17 @@ from fxlsp.source.python.python_tree import Function, PythonTree
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _PASS_ON = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Tuple, ast.List)
-"""What makes a traced value, or a structure of them, of one."""
+"""Expressions that turn a traced value into a traced value, or a structure of them."""
 
 
 def accepts_proxy(tree: PythonTree, node: ast.expr, *, strict: bool, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether torch.fx goes on where an expression becomes a traced value: where it is only calculated with, handed on
-    and returned.
+    """Return whether torch.fx can trace on if an expression becomes a traced value.
+
+    It can if the value is only used in arithmetic, passed to functions and returned.
 
     Args:
-        strict: it was a Python number before, so functions of the model that it is given to may need one.
-        seen: the local names that are being looked into already.
+        strict: the expression was a Python number before, so functions of the model that receive it may need one.
+        seen: local names whose uses are being examined already.
     """
     parent = tree.parent(node)
     if isinstance(parent, _STATEMENTS):
@@ -52,7 +56,10 @@ def _asks_for_truth(node: ast.expr) -> bool:
 
 
 def _callee_accepts(tree: PythonTree, call: ast.Call, strict: bool) -> bool:
-    """Whether what is called takes traced values: torch's functions, modules of the model, methods of tensors."""
+    """Return whether a callee accepts traced values.
+
+    Torch's functions, modules of the model, and methods of tensors do.
+    """
     full = full_name(tree, call.func)
     if full is not None:
         return full.startswith(("torch.", "math.")) or not strict
@@ -71,7 +78,7 @@ def _methods(tree: PythonTree, function: Function | None) -> frozenset[str]:
 def _targets_accept(
     tree: PythonTree, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, strict: bool, seen: frozenset[str]
 ) -> bool:
-    """Whether all uses of the names that an assignment gives the value take it."""
+    """Return whether all uses of an assignment's targets accept a traced value."""
     function = tree.function_of(statement)
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     parts = [part for each in targets for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
@@ -86,7 +93,7 @@ def _targets_accept(
 
 
 def is_shadowed(tree: PythonTree, name: str) -> bool:
-    """Whether the file gives a builtin's name another meaning."""
+    """Return whether the file gives a builtin's name another meaning."""
     return hasattr(builtins, name) and any(
         (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
         or (isinstance(node, ast.arg) and node.arg == name)
@@ -97,7 +104,10 @@ def is_shadowed(tree: PythonTree, name: str) -> bool:
 
 
 def only_value(function: Function, name: str) -> ast.expr | None:
-    """The value of the one plain assignment of a local name; None if there are others, of whatever kind."""
+    """Return the value of a local name's only assignment.
+
+    Returns None if there are several, or one of another kind.
+    """
     stores = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
     if sum(not isinstance(node.ctx, ast.Load) for node in stores) != 1 or name in _parameters(function):
         return None
@@ -129,14 +139,17 @@ _KEEP_SHAPE = frozenset(
 NUMBERS_OF_TENSORS = frozenset(
     {*("shape", "size", "dim", "ndim", "stride", "numel", "nelement", "numpy", "tolist", "item", "dtype", "device")}
 )
-"""Attributes and methods of a tensor that are no tensors."""
+"""Attributes and methods of a tensor that are not tensors."""
 
 _RANDOM = ("rand", "normal", "bernoulli", "multinomial", "dropout", "poisson", "exponential", "uniform")
-"""What is in the names of functions that draw random numbers."""
+"""Parts of the names of functions that draw random numbers."""
 
 
 def shape_operands(tree: PythonTree, expression: ast.expr) -> frozenset[str] | None:
-    """The names whose shapes, broadcast together, are the shape of an expression; None where that is not evident."""
+    """Return the names whose shapes, broadcast together, are an expression's shape.
+
+    Returns None where that is not evident.
+    """
     if isinstance(expression, ast.Constant):
         return frozenset() if isinstance(expression.value, int | float) else None
     if isinstance(expression, ast.Name | ast.Attribute):
@@ -176,12 +189,12 @@ def _all(tree: PythonTree, parts: list[ast.expr]) -> frozenset[str] | None:
 
 
 def is_tensor_expression(tree: PythonTree, *sides: ast.expr) -> bool:
-    """Whether each of some expressions makes a tensor, without side effects or random numbers."""
+    """Return whether all expressions make tensors, purely and deterministically."""
     return all(_makes_tensor(side) and all(_is_pure(tree, node) for node in ast.walk(side)) for side in sides)
 
 
 def _makes_tensor(side: ast.expr) -> bool:
-    """Whether an expression may well be a tensor; sizes and numbers are none."""
+    """Return whether an expression may be a tensor, not a size or number."""
     if isinstance(side, ast.BinOp):
         return _makes_tensor(side.left) or _makes_tensor(side.right)
     if isinstance(side, ast.UnaryOp):
@@ -202,7 +215,7 @@ def _is_pure(tree: PythonTree, node: ast.AST) -> bool:
         return True
     full = full_name(tree, node.func)
     if full is None:
-        # A method of a tensor, not one of the model or a module of it, which may have state.
+        # A method of a tensor is pure. One of the model, or of a module in it, may have state.
         if not isinstance(node.func, ast.Attribute) or (dotted(node.func.value) or "").partition(".")[0] == "self":
             return False
     elif not full.startswith("torch.") or full.rpartition(".")[2][:1].isupper():
@@ -221,11 +234,11 @@ _STATELESS = frozenset(
         *("ReflectionPad2d", "ReplicationPad2d", "ConstantPad2d", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d"),
     }
 )
-"""Modules of torch's of which one does what several do."""
+"""Module classes of torch of which one instance does the same as several."""
 
 
 def module_class_name(tree: PythonTree, expression: ast.expr) -> str | None:
-    """The class whose instance an expression makes, if that is evidently a module class: its name."""
+    """Return the class name of a module that an expression evidently constructs."""
     call = first_of_chain(expression)
     if not isinstance(call, ast.Call):
         return None
@@ -238,7 +251,10 @@ def module_class_name(tree: PythonTree, expression: ast.expr) -> str | None:
 
 
 def makes_module(tree: PythonTree, expression: ast.expr) -> bool:
-    """Whether an expression is evidently a module: made right here, or a local name for one."""
+    """Return whether an expression is evidently a module.
+
+    It constructs one, or is a local name for one.
+    """
     if isinstance(expression, ast.IfExp):
         return makes_module(tree, expression.body) and makes_module(tree, expression.orelse)
     function = tree.function_of(expression)
@@ -249,14 +265,14 @@ def makes_module(tree: PythonTree, expression: ast.expr) -> bool:
 
 
 def makes_parameter(tree: PythonTree, expression: ast.expr) -> bool:
-    """Whether an expression evidently makes a parameter."""
+    """Return whether an expression evidently makes a parameter."""
     if not isinstance(expression, ast.Call):
         return False
     return full_name(tree, expression.func) in ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 
 
 def is_stateless(tree: PythonTree, expression: ast.expr) -> bool:
-    """Whether the module that an expression makes has no state."""
+    """Return whether the module that an expression constructs has no state."""
     call = first_of_chain(expression)
     full = full_name(tree, call.func) if isinstance(call, ast.Call) else None
     return full is not None and full.startswith("torch.nn.") and full.rpartition(".")[2] in _STATELESS

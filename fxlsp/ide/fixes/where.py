@@ -1,8 +1,8 @@
-"""A two-way choice of tensors by a traced condition: ``torch.where(condition, one, other)``.
+"""Fix for a choice by a traced condition: ``torch.where(condition, one, other)``.
 
-``torch.where`` is right only where the condition is a tensor of truth values with one element, where both sides may be
-computed, and where they have one shape. A condition on shapes is a Python number when the model runs: ``torch.where``
-refuses it, so there is no fix.
+``torch.where`` is right only if the condition is a boolean tensor with one element, if both sides may be computed, and
+if they have the same shape. A condition on shapes is a Python number when the model runs: ``torch.where`` refuses it,
+so there is no fix.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fxlsp.source.python.python_tree import PythonTree
 
 @dataclass(frozen=True)
 class _Choice:
-    """``one if test else other``, and what it is written in the place of."""
+    """``one if test else other``, and the code that its replacement replaces."""
 
     test: ast.expr
     one: ast.expr
@@ -33,7 +33,7 @@ class _Choice:
 
 
 def where_fixes(context: FixContext) -> Iterator[Fix]:
-    """The fix for a conditional expression, or for an ``if`` statement that only chooses a value."""
+    """Yield the fix for a conditional expression or statement that chooses a value."""
     tree = context.tree
     choice = _expression(context) or _statement(context)
     if choice is None or _has_comments(tree, choice):
@@ -85,7 +85,10 @@ def _of_two(branch: ast.If, one: ast.stmt, other: ast.stmt, last: ast.stmt) -> _
 
 
 def _without_else(tree: PythonTree, branch: ast.If) -> _Choice | None:
-    """``if c: return a`` with ``return b`` right after it, or ``if c: x = f(x)``, where ``x`` has a value before."""
+    """Return the choice of an ``if`` without ``else``.
+
+    ``if c: return a`` directly before ``return b``, or ``if c: x = f(x)``, where ``x`` has a value before.
+    """
     (one,) = branch.body
     block = next(
         (body for _, body in ast.iter_fields(tree.parent(branch) or tree.module) if _holds(body, branch)), None
@@ -105,7 +108,7 @@ def _holds(body: object, branch: ast.If) -> bool:
 
 
 def _assigned(statement: ast.stmt) -> str | None:
-    """The one name that a statement assigns."""
+    """Return the one name that a statement assigns."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         (target,) = statement.targets
         return target.id if isinstance(target, ast.Name) else None
@@ -113,7 +116,7 @@ def _assigned(statement: ast.stmt) -> str | None:
 
 
 def _has_comments(tree: PythonTree, choice: _Choice) -> bool:
-    """Whether comments would be lost. One after the whole stays."""
+    """Return whether comments would be lost. A comment after the whole stays."""
     comments = tree.document.derive(comments_by_line)
     start, end = tree.start(choice.first), tree.end(choice.last)
     places = [

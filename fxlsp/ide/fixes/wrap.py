@@ -1,4 +1,4 @@
-"""A function that torch.fx shall record as one node and not look into: ``torch.fx.wrap``."""
+"""Fixes by ``torch.fx.wrap``, which records a function as one node."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _WRAP = "torch.fx.wrap"
 
 
 def wrap_helper_fixes(context: FixContext) -> Iterator[Fix]:
-    """``@torch.fx.wrap`` above the helper function that holds the problem, if models of this file call it.
+    """Yield ``@torch.fx.wrap`` for the helper function that holds the problem.
 
-    torch.fx replaces a wrapped function under its name in its own module: one that only other modules call, under the
-    name that they import, would not be replaced.
+    Models of this file must call the helper. torch.fx replaces a wrapped function under its name in its own module: one
+    that only other modules call, under the name that they import, would not be replaced.
     """
     tree = context.tree
     node = tree.standing_at(context.span, ast.expr, ast.stmt)
@@ -32,7 +32,7 @@ def wrap_helper_fixes(context: FixContext) -> Iterator[Fix]:
 
 
 def wrap_length_fixes(context: FixContext) -> Iterator[Fix]:
-    """``torch.fx.wrap("len")``, which makes each ``len`` of a traced value in this file a node."""
+    """Yield ``torch.fx.wrap("len")``, for which ``len`` of a traced value is a node."""
     tree = context.tree
     call = tree.standing_at(context.span, ast.Call)
     if call is None or not isinstance(call.func, ast.Name) or call.func.id != "len" or is_shadowed(tree, "len"):
@@ -45,7 +45,10 @@ def wrap_length_fixes(context: FixContext) -> Iterator[Fix]:
 
 
 def _helper(tree: PythonTree, node: ast.AST) -> Function | None:
-    """The function at top level whose body holds a node; one that is decorated is not simply what it says."""
+    """Return the function at top level that contains a node.
+
+    Returns None for a decorated function, whose decorator may change what it does.
+    """
     for each in (node, *tree.ancestors(node)):
         if isinstance(each, Function) and tree.parent(each) is tree.module:
             return each if isinstance(each, ast.FunctionDef) and not each.decorator_list else None
@@ -53,7 +56,10 @@ def _helper(tree: PythonTree, node: ast.AST) -> Function | None:
 
 
 def _is_called_by_models(tree: PythonTree, helper: Function) -> bool:
-    """Whether methods of this file call a helper, and can do so with its call and its result in the graph."""
+    """Return whether methods of this file call a helper that can become a node.
+
+    Its calls and their results must be allowed in the graph.
+    """
     calls = [
         node
         for node in ast.walk(tree.module)
@@ -74,7 +80,10 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def _can_be_argument(tree: PythonTree, call: ast.Call, argument: ast.expr) -> bool:
-    """Whether a node may be given an argument: a graph holds no module, function or object."""
+    """Return whether an argument can be passed to a node.
+
+    A graph holds no module, function or other object.
+    """
     if isinstance(argument, ast.Lambda | ast.Starred):
         return False
     around = enclosing_class(tree, call)
