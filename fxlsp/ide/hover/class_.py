@@ -1,4 +1,4 @@
-"""What a hover says on the name of a model class, and of its ``forward``."""
+"""Hovers of the name of a model class, and of its ``forward``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fxlsp.source.text.positions import Span
 
 
 def class_hover(snapshot: Snapshot, path: str, model: ModelClass) -> HoverText:
-    """The line of the lens, then for each recipe what came of it."""
+    """Return the line of the class's lens, then the outcome of each recipe."""
     runs = forward_runs(snapshot, path, model)
     text = status_text(snapshot, path, model.qualname, runs)
     facts: list[Part] = [dotted([code(model.qualname), words(text)])]
@@ -37,10 +37,10 @@ def class_hover(snapshot: Snapshot, path: str, model: ModelClass) -> HoverText:
 
 
 def forward_hover(snapshot: Snapshot, path: str, model: ModelClass, span: Span) -> HoverText | None:
-    """The calls that ran the class's ``forward``; None if none did.
+    """Return the calls that ran the class's ``forward``; None if there are none.
 
     Args:
-        span: of its name.
+        span: the span of the name ``forward``.
     """
     runs = forward_runs(snapshot, path, model)
     focus = focus_on(snapshot, path)
@@ -56,7 +56,7 @@ def forward_hover(snapshot: Snapshot, path: str, model: ModelClass, span: Span) 
 
 
 def _children(states: Sequence[ModelState]) -> Iterator[TextTable]:
-    """What the model consists of, by the first of its traces."""
+    """Yield the table of the model's children, from the first of its traces."""
     report = next((state.report for state in states if state.report is not None), None)
     table = None if report is None else children_table(index_of(report), "")
     if table is not None:
@@ -64,7 +64,10 @@ def _children(states: Sequence[ModelState]) -> Iterator[TextTable]:
 
 
 def _failure(state: ModelState, headline: str, runs: Sequence[ReportEvent]) -> Iterator[RichText]:
-    """The failure in full, unless ``headline`` holds it, or a class that runs in other traces merely lacks a recipe."""
+    """Yield the failure in full, unless ``headline`` contains it.
+
+    Nothing either for a class that runs in other traces and only lacks a recipe.
+    """
     failure = state.failure
     if failure is not None and failure.message not in headline and not (runs and failure.needs):
         yield words(failure.message)

@@ -1,4 +1,4 @@
-"""Shapes as one would write them beside the code: ``(1, 64, 56, 56) → (1, 64, 56, 56)  layer1.{0,1}.conv1``."""
+"""Shapes as a comment: ``(1, 64, 56, 56) → (1, 64, 56, 56)  layer1.{0,1}.conv1``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fxlsp.ide.trace_view.runs import ReportEvent
 
 
 def comment_of_runs(runs: Sequence[ReportEvent]) -> tuple[str, ...]:
-    """A line for each way in which shapes passed an expression, with the modules in which they did."""
+    """Return a line for each input and output shape of an expression, with modules."""
     return _lines((_flow(run), _label(run), run) for run in runs)
 
 
 def comment_of_variable(name: str, values: Sequence[ReportEvent]) -> tuple[str, ...]:
-    """A line for each shape that the variable had.
+    """Return a line for each shape that the variable had.
 
     Args:
-        values: what made them.
+        values: the runs that made its values.
     """
     return _lines((output_text(run.event.output, run.index.usual_dtype), name, run) for run in values)
 
@@ -29,7 +29,7 @@ def _flow(run: ReportEvent) -> str:
 
 
 def _label(run: ReportEvent) -> str:
-    """Of an argument its name, of all else the path of its module; nothing for the root module."""
+    """Return an argument's name, or else the module path; "" for the root module."""
     return run.event.title if run.event.is_argument else run.event.module_path or ""
 
 

@@ -1,4 +1,4 @@
-"""What a hover says about an expression of a ``forward``: nodes and module calls, with shapes and cost."""
+"""Hovers of expressions in a ``forward``: nodes and calls, with shapes and cost."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from fxlsp.source.text.positions import Span
 
 
 def expression_hover(hits: Sequence[CursorHit], focus: Focus, span: Span) -> HoverText:
-    """What ran at an expression, in all its runs; where nothing ran itself, what ran in the functions called there.
+    """Return what ran at an expression, in all its runs.
+
+    If nothing ran at the expression itself, what ran in the functions called there.
 
     Args:
-        sightings: at least one.
-        span: what to mark.
+        hits: at least one.
+        span: the span to mark.
     """
     runs = [ReportEvent(each.state, each.index, event) for each in hits for event in each.expression.events]
     if not runs:
@@ -41,7 +43,10 @@ def _one_run(run: ReportEvent) -> list[Part]:
 
 
 def _several_runs(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent], focus: Focus) -> list[Part]:
-    """The run that counts, with what tells it apart if the user chose it, above the table of all."""
+    """Return the facts about the shown run, above the table of all.
+
+    If the user chose the run, with what distinguishes it.
+    """
     more = words(f", and {len(runs) - len(shown)} more" if len(shown) == 1 else f", and {len(runs) - 1} more")
     first = _headline(_common_title(shown), shown[0]) + more
     above = [first, node_facts(shown[0])] if len(shown) == 1 else [first]
@@ -49,7 +54,7 @@ def _several_runs(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent], foc
 
 
 def _common_title(runs: Sequence[ReportEvent]) -> str:
-    """The title of all runs; else their class, else how many there are."""
+    """Return the title of all runs; else their class, else the number of titles."""
     titles = {run.event.title for run in runs}
     heads = {title.partition("(")[0] for title in titles}
     if len(titles) == 1:
@@ -65,7 +70,7 @@ def _headline(title: str, run: ReportEvent) -> RichText:
 
 
 def _through_facts(hits: Sequence[CursorHit], focus: Focus) -> list[Part]:
-    """For a call of a function that is not a module's: the nodes that arose in it."""
+    """Return the nodes of functions called here, where no module is called."""
     nodes = focus.on([ReportEvent(each.state, each.index, event) for each in hits for event in each.expression.through])
     stale = STALE if any(is_stale(each.state) for each in hits) else ""
     first = words(f"{counted(len(nodes), 'node')} from the functions called here{stale}")
@@ -73,7 +78,7 @@ def _through_facts(hits: Sequence[CursorHit], focus: Focus) -> list[Part]:
 
 
 def node_facts(run: ReportEvent) -> RichText:
-    """Node name, kind, module path, the other path that leads to it, and which call of its module it is."""
+    """Return node name, kind, module path, alias, and which call of its module it is."""
     event = run.event
     facts = list(_identity(event))
     if event.module_path is not None:
@@ -87,7 +92,7 @@ def node_facts(run: ReportEvent) -> RichText:
 
 
 def cost_facts(event: Event) -> Iterator[RichText]:
-    """Parameters and floating-point operations on a line, unless there are none."""
+    """Yield parameters and FLOPs on one line, unless there are none."""
     params, flops = event.subject.params, event.subject.flops
     known = [params_text(params)] if params else []
     if flops != 0 and event.output is not None:
@@ -97,7 +102,7 @@ def cost_facts(event: Event) -> Iterator[RichText]:
 
 
 def warnings(runs: Sequence[ReportEvent]) -> Iterator[RichText]:
-    """Whatever makes the runs less than what plain torch.fx records."""
+    """Yield what plain torch.fx would not have recorded of the runs."""
     subjects = [run.event.subject for run in runs]
     nodes = [subject for subject in subjects if not isinstance(subject, ModuleCall)]
     if any(node.recovered for node in nodes):

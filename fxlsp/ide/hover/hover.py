@@ -1,4 +1,4 @@
-"""What a hover says about an expression of a ``forward``, a model class, the name of its ``forward``, or a problem."""
+"""Hover at a position: expression, variable, module, class or problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from fxlsp.source.python.cursor_variable import variable_at
 
 
 def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    """What the traces know about the place; None where they know nothing, since another server may."""
+    """Return what the traces have for the position.
+
+    None if they have nothing, because another language server may answer.
+    """
     known = _known(snapshot, path, line, column)
     problems = problem_hover(snapshot, path, line, column)
     if known is None or problems is None:
@@ -43,7 +46,10 @@ def _known(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText |
 def _variable_hover(
     snapshot: Snapshot, path: str, line: int, column: int, hits: Sequence[CursorHit]
 ) -> HoverText | None:
-    """A name is narrower than the expression that reads it; one that is assigned is what it is given."""
+    """Return the hover of a variable.
+
+    A name is narrower than the expression that reads it; an assigned name is shown as the value that it gets.
+    """
     document = snapshot.documents.get(path)
     variable = None if document is None else variable_at(document, line, column)
     if variable is None:
@@ -60,7 +66,10 @@ def _expression_hover(snapshot: Snapshot, path: str, hits: Sequence[CursorHit]) 
 
 
 def _module_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    """An attribute is narrower than the expression that made what it holds."""
+    """Return the hover of modules.
+
+    An attribute is narrower than the expression that constructed the module that it holds.
+    """
     document = snapshot.documents.get(path)
     attribute = None if document is None else attribute_path_at(document, line, column)
     named = [] if attribute is None else modules_of_attribute(snapshot, path, attribute)

@@ -1,4 +1,7 @@
-"""What a hover says about modules: where they are made, and where an attribute that holds them stands uncalled."""
+"""Hovers of modules: at their construction, and at attributes that hold them.
+
+Parameters and FLOPs of a module's children are in a table, with one row for equal children.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from fxlsp.source.text.positions import Span
 
 
 def modules_hover(modules: Sequence[ReportModule], focus: Focus, span: Span) -> HoverText:
-    """What the modules are, and where they are used with which shapes; of a container what it consists of."""
+    """Return what the modules are, and the shapes at their uses.
+
+    For a container, the table of its children.
+    """
     stale = STALE if any(is_stale(found.state) for found in modules) else ""
     headline = dotted([code(_title(modules)), *_facts(modules)]) + words(stale)
     runs = [run for found in modules for run in found.runs]
@@ -35,7 +41,7 @@ def modules_hover(modules: Sequence[ReportModule], focus: Focus, span: Span) -> 
 
 
 def _title(modules: Sequence[ReportModule]) -> str:
-    """Class and arguments, as far as all have them in common."""
+    """Return class and arguments, as far as all modules have them in common."""
     titles = {_full(found) for found in modules}
     kinds = {found.module.type for found in modules}
     if len(titles) == 1:
@@ -67,7 +73,10 @@ _OWN = "(its own)"
 
 
 def children_table(index: ReportIndex, path: str) -> TextTable | None:
-    """Parameters and FLOPs of each child, with their shares in percent; None where there is no child."""
+    """Return parameters and FLOPs of each child, with their shares in percent.
+
+    None if there is no child.
+    """
     registered = index.modules.get(path)
     if registered is None or not registered.children:
         return None
@@ -98,7 +107,7 @@ def _kind(index: ReportIndex, child: Module) -> str:
 
 
 def _own_row(index: ReportIndex, path: str, total: int | None) -> Iterable[tuple[str, ...]]:
-    """What the module does itself, if that costs anything."""
+    """Yield the row of the module's own operations, if these cost anything."""
     flops = index.usage.flops_in(path)
     if flops != 0:
         yield (_OWN, "", "", "", *_flops_with_share(flops, total))
@@ -115,7 +124,7 @@ def _params_with_share(count: int, total: int) -> tuple[str, str]:
 
 
 def _share(part: int, whole: int | None) -> str:
-    """``37 %``; nothing where the whole is not known."""
+    """Return ``37 %``; "" if the whole is not known."""
     if not whole:
         return ""
     percent = 100 * part / whole

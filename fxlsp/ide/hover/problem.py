@@ -1,4 +1,7 @@
-"""What a hover says about the problems under the cursor: what to do. Editors show their messages themselves."""
+"""Advice on the problems at the cursor, one sentence a code.
+
+Editors show the messages of problems themselves. The sentence is the one in which the problem's page says what to do.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from fxlsp.source.text.documents import Document
 
 
 def problem_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    """Advice for each problem that is told at a place, those of inner expressions first; None where there is none."""
+    """Return advice for each problem at a position, inner expressions first.
+
+    None if there is no problem.
+    """
     document = snapshot.documents.get(path)
     around = [] if document is None else _around(problems(snapshot, path), line, column)
     if document is None or not around:
@@ -24,7 +30,10 @@ def problem_hover(snapshot: Snapshot, path: str, line: int, column: int) -> Hove
 
 
 def _around(shown: Sequence[FileProblem], line: int, column: int) -> list[FileProblem]:
-    """One that ends right before the place counts only where none holds the character behind it."""
+    """Return the problems at a position, the smallest span first.
+
+    One that ends directly before the position counts only if no other contains the character after it.
+    """
     touching = [each for each in shown if each.code in ADVICE and each.span.contains(line, column)]
     holding = [each for each in touching if (line, column) < (each.span.end_line, each.span.end_column)]
     return sorted(holding or touching, key=lambda each: each.span.size)
@@ -35,7 +44,7 @@ def _advice(document: Document, problem: FileProblem) -> RichText:
     return advice(problem.code, None if fix is None else fix.title)
 
 
-# Source code between backticks; without the full stop that the pages have.
+# Source code is between backticks; the full stop that the pages have is left out.
 ADVICE: Mapping[str, str] = {
     codes.CONTROL_FLOW: "Choose with an operation that the graph can hold, such as `torch.where`",
     codes.ITERATION: "Use an operation on the whole tensor, or index the items where their number is fixed",
@@ -149,11 +158,11 @@ ADVICE: Mapping[str, str] = {
 
 
 def advice(code: str, fix: str | None) -> RichText:
-    """``FX201: Keep modules in nn.ModuleList … · fix: Register the modules of blocks with nn.ModuleList``.
+    """Return ``FX201: Keep modules in nn.ModuleList … · fix: Register the modules …``.
 
     Args:
-        code: of a problem, one of :data:`ADVICE`.
-        fix: the title of the quick fix that is offered for the problem, if there is one.
+        code: a problem's code, one of :data:`ADVICE`.
+        fix: title of the quick fix for the problem, if there is one.
     """
     line = link(code, codes.page_of(code)) + words(": ") + prose(ADVICE[code])
     return line if fix is None else line + words(" · fix: ") + words(fix)

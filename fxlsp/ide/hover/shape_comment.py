@@ -1,4 +1,4 @@
-"""The shapes at a place, written into the code as a comment."""
+"""Code action that writes the shapes at a position into the code as a comment."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from fxlsp.source.text.positions import Span
 
 
 def shape_comment(snapshot: Snapshot, path: str, selected: Span) -> Fix | None:
-    """The comment above the statement that is selected; None where no shapes are known, or there already.
+    """Return the fix that adds a comment above the selected statement.
+
+    None if no shapes are known, or if they are there already.
 
     Args:
-        selected: what counts is where it starts, blanks aside.
+        selected: only its start counts, without leading blanks.
     """
     document = snapshot.documents.get(path)
     if document is None:

@@ -1,4 +1,4 @@
-"""The text of a hover: lines of which the first says most, what to do about problems, and a table in the room left."""
+"""Text of a hover: facts, advice on problems, and a table in the remaining lines."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from fxlsp.source.text.positions import Span
 Part = RichText | TextTable
 
 _MIN_ADVICE = 1
-"""Of the advices about several problems, whatever else is said."""
+"""Pieces of advice that are shown however long the rest is."""
 
 
 @dataclass(frozen=True, slots=True)
 class HoverText:
-    """What to show, and the expression it is about."""
+    """What to show, and the expression that it is about."""
 
     facts: tuple[Part, ...]
-    """Lines, and at most one table; nothing where there are only problems."""
+    """Lines, and at most one table; empty where there are only problems."""
     span: Span
     advice: tuple[RichText, ...] = ()
-    """A line for each problem, the one that matters most first."""
+    """A line for each problem, the most important first."""
     comment_lines: tuple[str, ...] = ()
-    """The facts as one would write them beside the code; the first line where nothing else says so."""
+    """The facts as one would write them as comments; if empty, the first line of the facts is used."""
 
     @property
     def text(self) -> RichText:
-        """At most 12 lines, unless more is said than a table can make up for."""
+        """The text, of at most 12 lines, unless facts and advice need more."""
         advice = self.advice[: self._advice_limit()]
         parts = [*self.facts[:1], *advice, *self.facts[1:]]
         other_lines = _lines(parts)
@@ -42,7 +42,10 @@ class HoverText:
 
     @property
     def comment(self) -> str | None:
-        """``# (1, 64, 56, 56) → (1, 64, 56, 56)  layer1.{0,1}.conv1``, perhaps several lines; None where facts lack."""
+        """``# (1, 64, 56, 56) → (1, 64, 56, 56)  layer1.{0,1}.conv1``, or several lines.
+
+        None without facts.
+        """
         first = [" ".join(part.plain.split()) for part in self.facts[:1] if isinstance(part, RichText)]
         return "\n".join(f"# {line}" for line in self.comment_lines or first) or None
 
@@ -52,5 +55,5 @@ class HoverText:
 
 
 def _lines(parts: Sequence[Part]) -> int:
-    """The lines of everything but the table."""
+    """Return the number of lines of everything but the table."""
     return sum(part.plain.count("\n") + 1 for part in parts if isinstance(part, RichText))

@@ -1,8 +1,8 @@
-"""What a variable of a ``forward`` holds at the place where it stands: the output of the node that made its value.
+"""Hovers of variables in a ``forward``: the output of the node that made it.
 
-The trace notes at each node what the local variables held (``Node.variables``), so what is told of a variable is what
-it held when the expression around it ran. Where nothing was noted there, as in a ``return`` that computes nothing,
-nothing is told.
+The trace records at each node what the local variables held (``Node.variables``), so a hover shows what the variable
+held when the expression around it ran. Where nothing was recorded, as in a ``return`` that computes nothing, there is
+no hover.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class HeldValue:
 
 
 def held_values(name: str, hits: Sequence[CursorHit]) -> list[HeldValue]:
-    """What a variable that is read held in each run of the expression around it."""
+    """Return what a read variable held in each run of the expression around it."""
     return [each for hit in hits for each in _values_in(name, hit)]
 
 
@@ -44,7 +44,7 @@ def _values_in(name: str, hit: CursorHit) -> Iterator[HeldValue]:
 
 
 def variable_hover(name: str, found: Sequence[HeldValue], focus: Focus, span: Span) -> HoverText | None:
-    """The value of the variable and the node that made it; None where no run tells of a tensor."""
+    """Return the variable's value and the node that made it; None without a tensor."""
     if not found:
         return None
     shown = focus.among(found, lambda each: each.around)

@@ -1,4 +1,4 @@
-"""Which module call ran inside which, in one trace."""
+"""Tree of the module calls of one trace."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ from fxlsp.source.text.positions import Span
 
 @dataclass(eq=False, slots=True)
 class NestedCall:
-    """One entry of a module, leaf or not."""
+    """Call of a module, leaf or not, in the tree of calls."""
 
     call: ModuleCall
     parent: NestedCall | None
     """None for the root."""
     children: list[NestedCall] = field(default_factory=list)
-    """In the order in which they were entered."""
+    """In the order in which they were called."""
 
     @property
     def caller(self) -> NestedCall | None:
-        """The nearest entry around this one whose ``forward`` can be looked at; torch's containers are passed over."""
+        """The nearest call around this one whose ``forward`` is workspace code.
+
+        Calls of torch's containers are skipped.
+        """
         around = self.parent
         while around is not None and around.call.forward is None:
             around = around.parent
@@ -33,7 +36,10 @@ class NestedCall:
 
     @property
     def callees(self) -> Iterator[NestedCall]:
-        """What the module calls. Of a container of torch's what it runs, itself only for leaf modules in it."""
+        """What the module calls.
+
+        A container of torch is replaced by what it runs; it is itself a callee only for the leaf modules in it.
+        """
         for child in self.children:
             if child.call.leaf or child.call.forward is not None:
                 yield child
@@ -45,12 +51,12 @@ class NestedCall:
 
     @property
     def is_end(self) -> bool:
-        """Nothing of what it runs can be looked at: it is a leaf module of torch's."""
+        """Whether this is the call of a leaf module of torch, which has no code to show."""
         return self.call.leaf and self.call.forward is None
 
 
 class ModuleCallTree:
-    """The module calls of a report as a tree."""
+    """Module calls of a report as a tree."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
@@ -71,16 +77,19 @@ class ModuleCallTree:
         return made
 
     def at(self, file: str) -> Mapping[Span, Sequence[NestedCall]]:
-        """The entries by the expression of ``file`` that called them; an ``nn.Sequential`` with all that it ran."""
+        """Return the calls by the expression of ``file`` that made them.
+
+        The expression that calls an ``nn.Sequential`` has all calls in it too.
+        """
         return self._by_place.get(file, {})
 
     def of_forward(self, file: str) -> Mapping[Location, Sequence[NestedCall]]:
-        """The entries that ran each ``forward`` defined in ``file``, by the place of its ``def``."""
+        """Return the calls that ran each ``forward`` in ``file``, by its ``def``."""
         return self._by_forward.get(file, {})
 
     @cached_property
     def by_module(self) -> Mapping[str, Sequence[NestedCall]]:
-        """The entries of each module, by its path."""
+        """The calls of each module, by its path."""
         found: dict[str, list[NestedCall]] = defaultdict(list)
         for nested in self.nested_calls:
             found[nested.call.module_path].append(nested)
@@ -104,9 +113,10 @@ class ModuleCallTree:
 
 
 def _encloses(outer: ModuleCall, inner: ModuleCall) -> bool:
-    """Whether ``inner``, entered later, was entered before ``outer`` returned.
+    """Return whether ``inner``, which starts later, starts before ``outer`` returns.
 
-    A call that made no node may stand at the very end of another or right behind it: then its path tells.
+    For a call without nodes, the node numbers do not show whether it is at the end of another call or directly after
+    it: then its module path decides.
     """
     if inner.first_node < outer.end_node or not outer.module_path:
         return True

@@ -1,4 +1,4 @@
-"""What all kept reports say about the expression under the cursor."""
+"""Traced expressions at the cursor, in the last good report of every model."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from fxlsp.source.text.positions import Span
 
 @dataclass(frozen=True, slots=True)
 class CursorHit:
-    """What one report says about one expression."""
+    """What one report has for one expression."""
 
     state: ModelState
     index: ReportIndex
     expression: ExpressionEvents
     span: Span
-    """The expression in the text as it is now."""
+    """The expression in the current text."""
 
 
 def hits_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[CursorHit]:
-    """What was met at the innermost expression around a place, in the order of the reports.
+    """Return the hits of the innermost expression at a position, in order of reports.
 
-    An expression that ends right before the place counts only where none holds the character behind it.
+    An expression that ends directly before the position counts only if no other contains the character after it.
     """
     touching = list(_around(snapshot, path, line, column))
     holding = [each for each in touching if (line, column) < (each.span.end_line, each.span.end_column)]
@@ -38,7 +38,7 @@ def hits_at(snapshot: Snapshot, path: str, line: int, column: int) -> list[Curso
 
 
 def hits_of(snapshot: Snapshot, path: str, expression: Span) -> list[CursorHit]:
-    """What was met at exactly this expression of the text as it is now, in the order of the reports."""
+    """Return the hits of exactly this expression, in order of reports."""
     around = _around(snapshot, path, expression.line, expression.column)
     return [hit for hit in around if hit.span == expression]
 

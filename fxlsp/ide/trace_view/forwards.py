@@ -1,4 +1,4 @@
-"""The calls that ran one ``forward``: what its lens shows, and the table of its hover."""
+"""Calls that ran one ``forward``, for its lens and hover."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fxlsp.source.text.positions import Span
 
 
 def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[ReportEvent]:
-    """Every call in every kept report that ran the ``forward`` which ``model`` defines."""
+    """Return every call in the last good reports that ran a class's ``forward``."""
     if model.forward is None:
         return []
     runs: list[ReportEvent] = []
@@ -32,10 +32,12 @@ def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Repor
 
 
 def forward_text(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent]) -> str | None:
-    """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``; None if it never ran on anything known.
+    """Return ``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``.
+
+    None if no run has a known input or output.
 
     Args:
-        shown: the runs of which the first counts: all, or those that the user chose.
+        shown: the runs of which the first is shown: all, or those that the user chose.
     """
     first = next(filter(_is_known, (*shown, *runs)), None)
     if first is None:
@@ -52,12 +54,18 @@ def _is_known(run: ReportEvent) -> bool:
 
 
 def _starts(forward: ForwardDef, span: Span) -> bool:
-    """``span`` is where Python says the function starts: its ``def`` line, or its first decorator's."""
+    """Return whether ``span`` is where Python reports the start of the function.
+
+    That is its ``def`` line, or the line of its first decorator.
+    """
     return forward.extent.line <= span.line <= forward.name.line
 
 
 def _edited(model: ModelClass, calls: Sequence[ModuleCall]) -> bool:
-    """The ``def`` line was edited since the trace; the class still tells whose it is."""
+    """Return whether calls belong to a class whose ``def`` line was edited.
+
+    The location of the ``def`` is lost then, but the class name still identifies it.
+    """
     return calls[0].type == model.qualname.rpartition(".")[2]
 
 

@@ -1,4 +1,4 @@
-"""The module call under the cursor, in every kept report."""
+"""Module call at the cursor, in each last good report, and the ``forward`` it ran."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fxlsp.source.text.positions import Span
 
 @dataclass(frozen=True, slots=True)
 class ReportCall:
-    """An entry of a module, with the trace in which it happened."""
+    """Call of a module, with the trace in which it ran."""
 
     state: ModelState
     index: ReportIndex
@@ -27,22 +27,25 @@ class ReportCall:
 
 @dataclass(frozen=True, slots=True)
 class ModuleCallSite:
-    """An expression that calls a module."""
+    """Expression that calls a module."""
 
     name: Span
-    """What of it names the module."""
+    """The part of the expression that names the module."""
     calls: tuple[ReportCall, ...]
-    """Every entry that it led to, of an ``nn.Sequential`` those of its children too; those of chosen recipes first."""
+    """Every call that it made, of an ``nn.Sequential`` those of its children too; calls of chosen recipes first."""
 
     @property
     def direct(self) -> Iterator[ReportCall]:
-        """The entries of what is called, not of what a container of torch's called in turn."""
+        """The calls that the expression made itself, without those made by a container."""
         called = {id(each.nested) for each in self.calls}
         return (each for each in self.calls if id(each.nested.parent) not in called)
 
 
 def call_site_at(snapshot: Snapshot, path: str, line: int, column: int) -> ModuleCallSite | None:
-    """The module call that a cursor names; None on any other expression, and on other parts of a call."""
+    """Return the module call whose module name is at a position.
+
+    None on other expressions, and on other parts of a call.
+    """
     document = snapshot.documents.get(path)
     hits = hits_at(snapshot, path, line, column)
     calls = tuple(
@@ -58,13 +61,13 @@ def call_site_at(snapshot: Snapshot, path: str, line: int, column: int) -> Modul
 
 
 def _attribute(nested: NestedCall) -> str:
-    """The attribute by which a module is reached: ``layers`` for ``stem.layers.0``."""
+    """Return the attribute that holds a module: ``layers`` for ``stem.layers.0``."""
     words = [part for part in (nested.call.call_path or "").split(".") if not part.isdecimal()]
     return words[-1] if words else ""
 
 
 def forward_target(snapshot: Snapshot, reported: ReportCall) -> NavigationTarget | None:
-    """The ``forward`` that ran; None if it is torch's, or was edited away."""
+    """Return the ``forward`` that ran; None if it is torch's, or was edited away."""
     target = target_of(snapshot, reported.state, reported.nested.call.forward)
     model = None if target is None else defining_class(snapshot, target)
     if target is None or model is None or model.forward is None:
@@ -73,10 +76,10 @@ def forward_target(snapshot: Snapshot, reported: ReportCall) -> NavigationTarget
 
 
 def defining_class(snapshot: Snapshot, target: NavigationTarget) -> ModelClass | None:
-    """The class that defines a ``forward``; None where its file is not open."""
+    """Return the class that defines a ``forward``; None if its file is not open."""
     for each in outline(snapshot, target.path):
         forward = each.model.forward
-        # Before Python 3.11 a trace knows the line alone, and that of a decorator if there is one.
+        # Before Python 3.11 a trace knows only the line, which is that of a decorator if there is one.
         if forward is not None and forward.extent.line <= target.span.line <= forward.name.line:
             return each.model
     return None

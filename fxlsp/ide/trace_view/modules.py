@@ -1,4 +1,4 @@
-"""The modules that one place of the text means: those that an expression made, or that an attribute holds."""
+"""Modules at a position: constructed by an expression, or held by an attribute."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class ReportModule:
 
     @property
     def runs(self) -> list[ReportEvent]:
-        """Its calls; of a leaf its nodes, which know more."""
+        """Its calls; for a leaf its nodes, which have more facts."""
         return [ReportEvent(self.state, self.index, event) for event in self.index.usage.calls_of(self.module.path)]
 
 
 def modules_made_at(snapshot: Snapshot, path: str, line: int, column: int) -> tuple[Span, list[ReportModule]] | None:
-    """The modules that the innermost expression around a place made, and that expression."""
+    """Return the innermost expression that constructed modules, and the modules."""
     made = list(_made_around(snapshot, path, line, column))
     if not made:
         return None
@@ -52,7 +52,10 @@ def _made_around(snapshot: Snapshot, path: str, line: int, column: int) -> Itera
 
 
 def modules_of_attribute(snapshot: Snapshot, path: str, attribute: AttributePath) -> list[ReportModule]:
-    """The modules that an attribute of ``self`` holds, one for each instance of the class around it."""
+    """Return the modules that an attribute of ``self`` holds.
+
+    There is one for each instance of the class around it.
+    """
     inside = [each.model for each in outline(snapshot, path) if _encloses(each.model, attribute.span)]
     if not inside:
         return []

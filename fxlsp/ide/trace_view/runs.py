@@ -1,4 +1,4 @@
-"""Several runs of one expression, as a table with a row for each."""
+"""Runs of one expression, as a table with a row for each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MARK = "▸"
 
 @dataclass(frozen=True, slots=True)
 class ReportEvent:
-    """An event together with the trace in which it happened."""
+    """An event with the trace in which it ran: one run of an expression."""
 
     state: ModelState
     index: ReportIndex
@@ -28,21 +28,26 @@ class ReportEvent:
 
     @property
     def dtype(self) -> str | None:
-        """The dtype of what came out, where it is usual for the model; an unusual one stands beside its shape."""
+        """The output's dtype if it is the model's usual one.
+
+        An unusual one is shown after its shape instead.
+        """
         usual = self.index.usual_dtype
         return usual if set(dtypes(self.event.output)) == {usual} else None
 
     @property
     def turn(self) -> tuple[int, int]:
-        """Which call of its module this is, of how many; (1, 1) for what is not a called module."""
+        """Which call of its module this is, of how many; (1, 1) if no module is called."""
         return self.index.turn(self.event.subject) if isinstance(self.event.subject, Node) else (1, 1)
 
 
 def runs_table(runs: Sequence[ReportEvent], shown: Callable[[ReportEvent], bool] | None = None) -> TextTable:
-    """One row for those runs that differ in their instance alone, with the columns in which the rows say something.
+    """Return a table with one row for runs that differ only in their instance.
+
+    Columns are left out if they are empty in every row.
 
     Args:
-        shown: tells the runs that the user chose to see; their row is marked.
+        shown: returns whether the user chose to see a run; its row is marked.
     """
     several_models = len({id(run.state) for run in runs}) > 1
     titles = distinguishing([run.event.title for run in runs])
@@ -53,7 +58,7 @@ def runs_table(runs: Sequence[ReportEvent], shown: Callable[[ReportEvent], bool]
 
 
 def path_text(module_path: str | None) -> str:
-    """A module path; the root's, which is empty, gets a name."""
+    """Return a module path as text; the root's, which is empty, gets a name."""
     if module_path is None:
         return "none"
     return module_path or "(root)"
@@ -70,7 +75,7 @@ def _row(
 
 
 def _calls(group: Sequence[ReportEvent]) -> str:
-    """Which call of its module it is; of several runs how often they called the same modules."""
+    """Return which call of its module a run is; of several, the number of calls."""
     if len(group) == 1:
         turn, turns = group[0].turn
         return f"{turn} of {turns}" if turns > 1 else ""
@@ -78,7 +83,7 @@ def _calls(group: Sequence[ReportEvent]) -> str:
 
 
 def _facts(run: ReportEvent, with_model: bool, title: str) -> tuple[str, ...]:
-    """What a run has in common with others like it."""
+    """Return the cells that a run has in common with others like it."""
     event, usual = run.event, run.index.usual_dtype
     return (
         run.state.key.name if with_model else "",
@@ -91,7 +96,7 @@ def _facts(run: ReportEvent, with_model: bool, title: str) -> tuple[str, ...]:
 
 
 def _unknown_flops(event: Event) -> str:
-    """Silence for what costs nothing; a count that is not known says so."""
+    """Return "" for what costs nothing, and "unknown" for an unknown count."""
     if isinstance(event.subject, ModuleCall) or event.output is not None:
         return "unknown" if event.subject.flops is None else ""
     return ""
