@@ -6,7 +6,7 @@ import pytest
 
 from dev import problem_pages
 from dev.problem_pages import INDEX, PAGES, Page, Said, all_codes, gist, read_pages, written
-from fxlsp.ide.hover.problem_advice import ADVICE
+from fxlsp.ide.hover.problem import ADVICE
 from fxlsp.report.codes import page_url, severity_of
 
 PAGE_OF = {page.code: page for page in read_pages()}

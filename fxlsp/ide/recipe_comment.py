@@ -1,4 +1,7 @@
-"""The edit that writes a recipe down as a comment ``# fxlsp: Net(10)(torch.randn(1, 3))`` above its model."""
+"""Edit that writes a recipe as a comment above its model.
+
+The comment has the form ``# fxlsp: Net(10)(torch.randn(1, 3))``.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +16,19 @@ from fxlsp.source.text.documents import Document
 
 
 class NotWritableError(Exception):
-    """The recipe cannot stand in a comment; the message tells the user why."""
+    """Recipe that no comment can express; the message is for the user."""
 
 
 def recipe_comment(document: Document, name: str, recipe: Recipe) -> Edit | None:
-    """Puts the recipe above the model, its decorators too, or in the place of the comment that it has; None if that
-    says the same already.
+    """Return the edit that writes a recipe above a model and its decorators.
+
+    A recipe comment that is there already is replaced; None if it has the same text.
 
     Args:
-        recipe: in words that the document understands.
+        recipe: in names that the document defines or imports.
 
     Raises:
-        NotWritableError: there is no such model in the text, or the comment would mean something else.
+        NotWritableError: there is no such model in the text, or the comment would be read as another recipe.
     """
     model = _model(document, name)
     if model is None or not document.parses:
@@ -37,7 +41,7 @@ def recipe_comment(document: Document, name: str, recipe: Recipe) -> Edit | None
     line = document.lines.line_text(header.line)
     indentation = line[: len(line) - len(line.lstrip())]
     start = document.lines.offset(header.line, 1)
-    # A form feed at the start of a line belongs to no indentation.
+    # A form feed at the start of a line is not part of the indentation.
     return Edit(document.lines.span(start, start), f"{indentation.lstrip(_FORM_FEED)}# fxlsp: {text}{document.newline}")
 
 
@@ -45,7 +49,8 @@ _FORM_FEED = "\f"
 
 
 def _comment(recipe: Recipe, name: str, instance: bool) -> str:
-    """
+    """Return the text of the comment.
+
     Raises:
         NotWritableError: read again, it would be another recipe.
     """
@@ -60,14 +65,14 @@ def _comment(recipe: Recipe, name: str, instance: bool) -> str:
 
 
 def _parts(recipe: Recipe) -> tuple[str, str | None]:
-    """The texts, however they are laid out."""
+    """Return ``init`` and ``inputs`` in normal form, regardless of layout."""
     made = parse_expression(recipe.init)
     fed = None if recipe.inputs is None else parse_expression(f"_({recipe.inputs})")
     return write(made) if made is not None else recipe.init, None if fed is None else write(fed)
 
 
 def _model(document: Document, name: str) -> ModelClass | Factory | Instance | None:
-    """The last one of that name, as in Python."""
+    """Return the model of that name; of several the last, which Python keeps."""
     found: list[ModelClass | Factory | Instance] = [each for each in model_classes(document) if each.qualname == name]
     found += [each for each in factories(document) if each.name == name]
     found += [each for each in instances(document) if each.name == name]

@@ -11,7 +11,7 @@ from fxlsp.cli.tracing.targets import Target
 from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
-from fxlsp.ide.syntax_errors import syntax_problems
+from fxlsp.ide.problems import syntax_problems
 from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem

@@ -11,7 +11,7 @@ from fxlsp.ide.render.numbers import short_count
 from fxlsp.ide.render.shapes import output_text
 from fxlsp.ide.render.tables import table_lines
 from fxlsp.ide.trace_view.provenance import readable_recipe
-from fxlsp.ide.trace_view.report_index import TraceIndex
+from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
@@ -27,7 +27,7 @@ def path_lines(report: Report) -> list[str]:
 
 def graph_lines(report: Report) -> list[str]:
     """One row a node, under what the model is and how it was made, above what the whole graph costs."""
-    usual = TraceIndex(report).usual_dtype
+    usual = ReportIndex(report).usual_dtype
     rows = [_row(node, usual) for node in report.nodes]
     recipe = (
         f"{readable_recipe(report.recipe)} ({report.recipe.source})" if report.recipe.init else report.recipe.source

@@ -20,8 +20,8 @@ from fxlsp.graphview.cache import page_path, write_page
 from fxlsp.graphview.editor_links import EDITORS
 from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
-from fxlsp.graphview.selection import Choice, choose_graph
-from fxlsp.ide.model_status import standing_text
+from fxlsp.graphview.selection import GraphChoice, choose_graph
+from fxlsp.ide.model_status import status_text
 from fxlsp.server.session.command_names import SHOW_GRAPH
 from fxlsp.server.session.server import Server
 from fxlsp.source.text.documents import uri_of_path
@@ -63,7 +63,7 @@ def _as_dict(options: Any) -> dict[str, Any]:
     return options if isinstance(options, dict) else {}
 
 
-def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any]) -> Choice | None:
+def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any]) -> GraphChoice | None:
     snapshot, sheet = server.open_sheet(uri)
     position, place = options.get("position"), None
     if position and sheet is not None:
@@ -73,7 +73,7 @@ def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any])
     return replace(choice, node=str(node), path=None) if choice is not None and node else choice
 
 
-def _write(choice: Choice) -> str:
+def _write(choice: GraphChoice) -> str:
     """Not on the server's loop: a page of 2,000 nodes takes a tenth of a second, and the disk its time.
 
     Raises:
@@ -110,7 +110,7 @@ def _why_none(server: Server, path: str | None, name: str | None) -> str:
         return "There is no graph to show: open a file with a model in it."
     if name is None:
         return "No model of this file has a graph yet."
-    return f"There is no graph of {name}: {standing_text(server.engine.snapshot, path, name)}"
+    return f"There is no graph of {name}: {status_text(server.engine.snapshot, path, name)}"
 
 
 def _say(server: Server, kind: types.MessageType, message: str) -> None:

@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.recipe_choices import RecipeChoice, recipe_choices, recipe_in_use, recipe_line, shortened
+from fxlsp.ide.recipe_choices import RecipeChoice, recipe_choices, recipe_in_use, recipe_line, short_recipe
 from fxlsp.ide.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.report.recipes import Recipe
 from fxlsp.server.commands.ask_user import ask, say, warn, which_model
@@ -106,7 +106,7 @@ async def _picked(server: Server, path: str, name: str, choices: list[RecipeChoi
     if not items:
         say(server, f"No recipe is known for {name}.")
         return None
-    used = "" if recipe is None else f", now {shortened(recipe)}"
+    used = "" if recipe is None else f", now {short_recipe(recipe)}"
     return await ask(server, f"How is {name} made and fed{used}?", items)
 
 
@@ -136,7 +136,7 @@ async def _write_down(server: Server, path: str, name: str, recipe: Recipe) -> N
     document = server.engine.snapshot.documents.get(path)
     if own is None or document is None:
         raise NotWritableError(
-            f"{shortened(recipe)} uses names of {recipe.file} that {path} cannot import: "
+            f"{short_recipe(recipe)} uses names of {recipe.file} that {path} cannot import: "
             "write the comment by hand, with what they stand for."
         )
     edit = recipe_comment(document, name, own)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.navigation.call_hierarchy import Item, Reference, incoming, outgoing, prepare
+from fxlsp.ide.navigation.call_hierarchy import HierarchyItem, Reference, incoming, outgoing, prepare
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.target_locations import Texts, read_texts
 
@@ -53,11 +53,11 @@ def register(server: Server) -> None:
         ]
 
 
-async def _texts(server: Server, snapshot: Snapshot, items: Sequence[Item], *paths: str) -> Texts:
+async def _texts(server: Server, snapshot: Snapshot, items: Sequence[HierarchyItem], *paths: str) -> Texts:
     return await read_texts(snapshot, server.disk, {*(item.target.path for item in items), *paths}, server.encoding)
 
 
-def _item(item: Item, texts: Texts) -> types.CallHierarchyItem | None:
+def _item(item: HierarchyItem, texts: Texts) -> types.CallHierarchyItem | None:
     location = texts.location(item.target)
     if location is None:
         return None

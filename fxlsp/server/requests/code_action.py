@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from lsprotocol import types
 
 from fxlsp.ide.fixes.fix import Edit, Fix
-from fxlsp.ide.fixes.registry import offers
+from fxlsp.ide.fixes.registry import quick_fixes
 from fxlsp.ide.hover.shape_comment import shape_comment
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.session.server import Server
@@ -39,8 +39,8 @@ def register(server: Server) -> None:
         # Some editors name all problems of the line, wherever on it the cursor is.
         named = {(str(each.code), sheet.span(each.range)) for each in params.context.diagnostics}
         fixes = [
-            _to_action(server, sheet, offer.fix, _FIX, [to_diagnostic(server, snapshot, sheet, offer.problem)])
-            for offer in offers(snapshot, sheet.path, selected, named)
+            _to_action(server, sheet, quick_fix.fix, _FIX, [to_diagnostic(server, snapshot, sheet, quick_fix.problem)])
+            for quick_fix in quick_fixes(snapshot, sheet.path, selected, named)
         ]
         return [*fixes, *comments]
 

@@ -31,7 +31,7 @@ def register(server: Server) -> None:
             types.CodeLens(
                 range=sheet.range(lens.span),
                 command=_command(lens, sheet.uri),
-                data={"uri": sheet.uri, "name": lens.name, "place": lens.place},
+                data={"uri": sheet.uri, "name": lens.name, "place": lens.kind},
             )
             for lens in lenses(snapshot, sheet.path)
             if sheet.shows(lens.span.line)
@@ -42,7 +42,7 @@ def register(server: Server) -> None:
         data = lens.data if isinstance(lens.data, dict) else {}
         snapshot, sheet = server.open_sheet(str(data.get("uri", "")))
         for present in lenses(snapshot, sheet.path) if sheet is not None else ():
-            if (present.name, present.place) == (data.get("name"), data.get("place")):
+            if (present.name, present.kind) == (data.get("name"), data.get("place")):
                 lens.command = _command(present, str(data["uri"]))
         # A lens without a command stays unresolved for ever in some editors.
         lens.command = lens.command or types.Command(title="not traced yet", command="")

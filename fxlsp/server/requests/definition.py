@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.ide.navigation.definitions import definition, implementation, unknown_to_python
-from fxlsp.ide.trace_view.targets import Target
+from fxlsp.ide.trace_view.targets import NavigationTarget
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.target_locations import Texts, read_texts
 from fxlsp.server.session.text_documents import Sheet
@@ -24,13 +24,13 @@ def register(server: Server) -> None:
             return None
         line, column = sheet.place(params.position)
         server.engine.touch(sheet.path, line)
-        leads = definition(snapshot, sheet.path, line, column)
-        if leads is None:
+        found = definition(snapshot, sheet.path, line, column)
+        if found is None:
             return None
-        paths = {target.path for target in (*leads.forwards, *leads.registrations)}
+        paths = {target.path for target in (*found.forwards, *found.registrations)}
         texts = await read_texts(snapshot, server.disk, paths, server.encoding)
-        targets = (*leads.forwards, *unknown_to_python(leads, sheet.document, texts.of))
-        return _places(sheet, leads.name, targets, texts, server.support.definition_links)
+        targets = (*found.forwards, *unknown_to_python(found, sheet.document, texts.of))
+        return _places(sheet, found.name, targets, texts, server.support.definition_links)
 
     @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def on_implementation(params: types.ImplementationParams) -> Places:
@@ -39,14 +39,14 @@ def register(server: Server) -> None:
             return None
         line, column = sheet.place(params.position)
         server.engine.touch(sheet.path, line)
-        leads = implementation(snapshot, sheet.path, line, column)
-        if leads is None:
+        found = implementation(snapshot, sheet.path, line, column)
+        if found is None:
             return None
-        texts = await read_texts(snapshot, server.disk, {target.path for target in leads.forwards}, server.encoding)
-        return _places(sheet, leads.name, leads.forwards, texts, server.support.implementation_links)
+        texts = await read_texts(snapshot, server.disk, {target.path for target in found.forwards}, server.encoding)
+        return _places(sheet, found.name, found.forwards, texts, server.support.implementation_links)
 
 
-def _places(sheet: Sheet, name: Span, targets: Sequence[Target], texts: Texts, links: bool) -> Places:
+def _places(sheet: Sheet, name: Span, targets: Sequence[NavigationTarget], texts: Texts, links: bool) -> Places:
     """The targets as links, which say what is underlined, or as locations for editors that know no links."""
     found = [(target, texts.location(target)) for target in targets]
     known = [(target, location) for target, location in found if location is not None]

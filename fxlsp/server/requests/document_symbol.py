@@ -7,8 +7,7 @@ from functools import cache
 
 from lsprotocol import types
 
-from fxlsp.ide.navigation.document_symbols import symbols
-from fxlsp.ide.navigation.outline_symbol import Symbol
+from fxlsp.ide.navigation.document_symbols import Symbol, symbols
 from fxlsp.server.session.server import Server
 from fxlsp.source.text.positions import Span
 

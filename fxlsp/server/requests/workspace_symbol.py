@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.engine.session.file_cache import DiskTexts
-from fxlsp.ide.navigation.workspace_symbols import Found, class_target, workspace_symbols
-from fxlsp.ide.trace_view.targets import Target
+from fxlsp.ide.navigation.workspace_symbols import WorkspaceSymbol, class_target, workspace_symbols
+from fxlsp.ide.trace_view.targets import NavigationTarget
 from fxlsp.server.requests.document_symbol import KINDS
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.target_locations import Texts, read_texts
@@ -46,7 +46,9 @@ def register(server: Server) -> None:
         return symbol
 
 
-def _symbol(server: Server, found: Found, target: Target | None, texts: Texts) -> types.WorkspaceSymbol | None:
+def _symbol(
+    server: Server, found: WorkspaceSymbol, target: NavigationTarget | None, texts: Texts
+) -> types.WorkspaceSymbol | None:
     """The symbol with its place, or with its file alone for an editor that asks for the place when it is needed."""
     location: types.Location | types.LocationUriOnly | None = None
     if target is not None:
@@ -60,13 +62,15 @@ def _symbol(server: Server, found: Found, target: Target | None, texts: Texts) -
     )
 
 
-async def _class_targets(disk: DiskTexts, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
+async def _class_targets(
+    disk: DiskTexts, classes: Sequence[WorkspaceSymbol]
+) -> dict[tuple[str, str], NavigationTarget]:
     return await asyncio.to_thread(_look_for, disk, classes) if classes else {}
 
 
-def _look_for(disk: DiskTexts, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
+def _look_for(disk: DiskTexts, classes: Sequence[WorkspaceSymbol]) -> dict[tuple[str, str], NavigationTarget]:
     """The place of each of these classes that is still in its file, by file and name."""
-    targets: dict[tuple[str, str], Target] = {}
+    targets: dict[tuple[str, str], NavigationTarget] = {}
     for each in classes:
         document = disk.read(each.path)
         target = None if document is None else class_target(document, each.name)

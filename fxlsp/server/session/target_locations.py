@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from fxlsp.engine.session.file_cache import DiskTexts
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.trace_view.targets import Target
+from fxlsp.ide.trace_view.targets import NavigationTarget
 from fxlsp.server.session.text_documents import Sheet, sheet_at
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Encoding, Span
@@ -28,14 +28,14 @@ class Texts:
         """None for a file that cannot be read."""
         return self._snapshot.documents.get(path) or self._read.get(path)
 
-    def location(self, target: Target) -> types.Location | None:
+    def location(self, target: NavigationTarget) -> types.Location | None:
         """Where to select what a target names; None if its file is not the text that was traced."""
         document = self.of(target.path)
-        if document is None or not target.stands_in(document):
+        if document is None or not target.is_in(document):
             return None
         return self._sheet(document, target.span).location(target.span)
 
-    def extent(self, target: Target) -> types.Range | None:
+    def extent(self, target: NavigationTarget) -> types.Range | None:
         """The statement around the place of a target."""
         document = self.of(target.path)
         return None if document is None else self._sheet(document, target.span).range(target.extent)

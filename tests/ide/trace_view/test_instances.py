@@ -32,7 +32,7 @@ def lines_at(shown: Snapshot, expression: str) -> list[str]:
 
 
 def lens_texts(shown: Snapshot) -> list[str]:
-    return [lens.text for lens in lenses(shown, PATH) if lens.place == "forward"]
+    return [lens.text for lens in lenses(shown, PATH) if lens.kind == "forward"]
 
 
 def test_every_call_that_ran_a_forward_can_be_chosen() -> None:
