@@ -84,7 +84,7 @@ def _guarded(listener: Callable[[Change], None]) -> Callable[[Change], None]:
         try:
             listener(change)
         except Exception:
-            log.exception("the editor could not be told about a change, which is a mistake of fxlsp's own")
+            log.exception("internal error in fxlsp: a change could not be sent to the editor")
 
     return guarded
 

@@ -21,6 +21,7 @@ from fxlsp.cli.exit_codes import NOTHING_FOUND, PROBLEMS_FOUND, UsageError
 from fxlsp.engine.settings.pyproject import read_pyproject
 from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, settings_of
 from fxlsp.engine.state.configured_models import unknown_models
+from fxlsp.ide.render.numbers import counted
 from fxlsp.report.problems import SCHEMA
 
 _MARK_WIDTH = 7
@@ -117,5 +118,5 @@ def _lines(found: DoctorReport) -> Iterator[str]:
 def _summary(found: DoctorReport) -> str:
     if found.works:
         warnings = sum(finding.mark == "warning" for finding in found.findings)
-        return "Models can be traced here." + (f" {warnings} of the lines above could be better." if warnings else "")
+        return "Models can be traced here" + (f", with {counted(warnings, 'warning')}." if warnings else ".")
     return "Models cannot be traced here: see the lines marked 'error'."
