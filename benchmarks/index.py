@@ -86,19 +86,19 @@ def main() -> int:
         size, parsed, count = _make(folder, large)
         print(f"{FILES} files, {size / 1e6:.0f} MB; {count}, {parsed / 1e6:.0f} MB, pass the byte filter")
         print(f"load {os.getloadavg()[0]:.1f}")
-        met = [_told_in_process(folder)]
+        met = [_report_in_process(folder)]
         cold, warm = Hovers(), Hovers()
         for _ in range(COLD_READINGS):
             shutil.rmtree(cache)
             asyncio.run(_read_by_server(folder, cold))
         for _ in range(WARM_READINGS):
             asyncio.run(_read_by_server(folder, warm))
-        met += [_told(name, hovers) for name, hovers in (("cold", cold), ("warm", warm))]
+        met += [_report_hovers(name, hovers) for name, hovers in (("cold", cold), ("warm", warm))]
         print(f"at rest: hover {_figures(cold.after_ms + warm.after_ms)}; load {os.getloadavg()[0]:.1f}")
     return 0 if all(met) else 1
 
 
-def _told_in_process(folder: Path) -> bool:
+def _report_in_process(folder: Path) -> bool:
     """Prints the processor time that it takes without a server; whether the targets are met."""
     index, cold = _timed(lambda: read_index([str(folder)]))
     _, warm = _timed(lambda: read_index([str(folder)]))
@@ -113,7 +113,7 @@ def _told_in_process(folder: Path) -> bool:
     return all(seconds <= TARGETS[name] for name, seconds in took.items())
 
 
-def _told(name: str, hovers: Hovers) -> bool:
+def _report_hovers(name: str, hovers: Hovers) -> bool:
     """Prints how the workspace was read by servers; whether the targets are met."""
     slowest = max(hovers.reading_seconds)
     each = ", ".join(f"{seconds:.2f}" for seconds in hovers.reading_seconds)

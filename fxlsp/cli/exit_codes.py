@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterable
 
-from fxlsp.cli.output.excerpts import place
+from fxlsp.cli.output.excerpts import location_text
 from fxlsp.report.problems import Failure, Problem
 
 NOTHING_FOUND = 0
@@ -26,10 +26,13 @@ def exit_code(problems: Iterable[Problem]) -> int:
     return PROBLEMS_FOUND if counts else NOTHING_FOUND
 
 
-def report_failure(failure: Failure, form: str) -> int:
-    """One message on standard error, with ``form`` "json" the failure object on standard output; the exit code."""
-    if form == "json":
+def report_failure(failure: Failure, output_format: str) -> int:
+    """Write why a command has no result; return the exit code.
+
+    One message goes to standard error, with ``output_format`` "json" the failure object to standard output too.
+    """
+    if output_format == "json":
         sys.stdout.write(json.dumps(failure.to_json()) + "\n")
-    where = f"{place(failure.location)}: " if failure.location is not None else ""
+    where = f"{location_text(failure.location)}: " if failure.location is not None else ""
     sys.stderr.write(f"fxlsp: {where}{failure.code} {failure.message}\n")
     return COULD_NOT_RUN

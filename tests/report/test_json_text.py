@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from fxlsp.cli.check.results import Entry
-from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.doctor.settings import Row
+from fxlsp.cli.check.results import ModelEntry
+from fxlsp.cli.doctor.finding import DoctorFinding
+from fxlsp.cli.doctor.settings import SettingRow
 from fxlsp.engine.state.instances import Instance
 from fxlsp.engine.state.pinned_recipes import Pin
 from fxlsp.ide.navigation.hierarchy_items import Reference
@@ -132,10 +132,10 @@ EXAMPLES: Mapping[str, Written] = {
     "pin": Pin(RECIPE, FOUND),
     "reference": Reference("/project/net.py", "Net", 3, 9, "layer1.0"),
     "offers": offers_of(Document("", "/project/net.py", None, SOURCE)),
-    "finding of the doctor": Finding("torch", "warning", "old", ("one", "two"), "update it"),
-    "row of the doctor": Row("limits.seconds", 10, "default"),
-    "entry": Entry("net.py:Net", PLACE, "traced", "", RECIPE, 3, "net.py:Outer"),
-    "entry, plain": Entry("net.py:Net", PLACE, "skipped"),
+    "finding of the doctor": DoctorFinding("torch", "warning", "old", ("one", "two"), "update it"),
+    "row of the doctor": SettingRow("limits.seconds", 10, "default"),
+    "entry": ModelEntry("net.py:Net", PLACE, "traced", "", RECIPE, 3, "net.py:Outer"),
+    "entry, plain": ModelEntry("net.py:Net", PLACE, "skipped"),
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fxlsp.cli.output.excerpts import shown_path
-from fxlsp.cli.tracing.targets import Target
+from fxlsp.cli.tracing.targets import CommandLineTarget
 from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
@@ -26,7 +26,7 @@ from fxlsp.source.text.positions import Span
 class FoundModel:
     """A class, factory or instance that can be traced by its name."""
 
-    target: Target
+    target: CommandLineTarget
     location: Location
     """Where its name is written."""
     candidate: Candidate
@@ -128,8 +128,8 @@ def _bad_recipes(document: Document, model: FoundModel) -> Iterator[Problem]:
             yield Problem(BAD_RECIPE, "warning", found.error, place, model=model.target.text)
 
 
-def _target(document: Document, name: str) -> Target:
-    return Target(f"{shown_path(document.path)}:{name}", document.path, None, name)
+def _target(document: Document, name: str) -> CommandLineTarget:
+    return CommandLineTarget(f"{shown_path(document.path)}:{name}", document.path, None, name)
 
 
 def _location(document: Document, span: Span) -> Location:

@@ -8,12 +8,12 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fxlsp.cli.doctor.finding import Finding
+from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON, Interpreter, InterpreterError, choose_interpreter
 
 _CHOOSE = "name the interpreter of your project: 'python' in [tool.fxlsp] or in the editor's settings, or --python"
 _SECONDS = 30.0
-_MOST_SAID = 200
+_MAX_OUTPUT = 200
 """Characters of a complaint that are shown."""
 _PACKAGES = ("torch", "torchvision", "torchaudio", "timm", "transformers", "lightning", "numpy")
 """Those whose versions help whoever reads a report of ours."""
@@ -50,7 +50,7 @@ class Probe:
     python: str
     """``3.11.7``."""
     packages: Mapping[str, str]
-    """Versions of those that are installed, by name."""
+    """Versions of those that are installed_packages, by name."""
     fork: str
     """Why a process cannot be forked, "" if it can."""
 
@@ -63,7 +63,7 @@ class ProbeError(Exception):
     """It does not run, or is no Python; the message says what happened."""
 
 
-def probe(python: str) -> Probe:
+def probe_interpreter(python: str) -> Probe:
     """
     Raises:
         ProbeError: the program does not answer as a Python does.
@@ -86,50 +86,52 @@ def probe(python: str) -> Probe:
     except subprocess.TimeoutExpired as error:
         raise ProbeError(f"it gave no answer within {_SECONDS:g} s") from error
     try:
-        said = json.loads(ran.stdout.splitlines()[-1])
-        return Probe(said["python"], said["packages"], said["fork"])
+        probed = json.loads(ran.stdout.splitlines()[-1])
+        return Probe(probed["python"], probed["packages"], probed["fork"])
     except (ValueError, IndexError, KeyError, TypeError) as error:
         output = (ran.stderr.strip() or ran.stdout.strip()).splitlines()
-        last = f": {output[-1][:_MOST_SAID]}" if output else ""
+        last = f": {output[-1][:_MAX_OUTPUT]}" if output else ""
         raise ProbeError(f"it runs no Python programs, and ended with exit code {ran.returncode}{last}") from error
 
 
-def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | None, Probe | None, Finding]:
+def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | None, Probe | None, DoctorFinding]:
     """The interpreter of a folder and what it says of itself; None where there is none, or none that could trace."""
     try:
         interpreter = choose_interpreter(folder, setting)
     except InterpreterError as error:
-        return None, None, Finding("interpreter", "error", str(error), advice=_CHOOSE)
+        return None, None, DoctorFinding("interpreter", "error", str(error), advice=_CHOOSE)
     try:
-        said = probe(interpreter.path)
+        probed = probe_interpreter(interpreter.path)
     except ProbeError as error:
         message = f"{interpreter.describe()}: {error}"
-        return interpreter, None, Finding("interpreter", "error", message, advice=f"mend it, or {_CHOOSE}")
-    message = f"{interpreter.describe()}: Python {said.python}"
-    if said.version < OLDEST_PYTHON:
+        return interpreter, None, DoctorFinding("interpreter", "error", message, advice=f"mend it, or {_CHOOSE}")
+    message = f"{interpreter.describe()}: Python {probed.python}"
+    if probed.version < OLDEST_PYTHON:
         message += f", and fxlsp traces with {'.'.join(map(str, OLDEST_PYTHON))} or later"
-        return interpreter, None, Finding("interpreter", "error", message, advice=_CHOOSE)
-    return interpreter, said, Finding("interpreter", "ok", message)
+        return interpreter, None, DoctorFinding("interpreter", "error", message, advice=_CHOOSE)
+    return interpreter, probed, DoctorFinding("interpreter", "ok", message)
 
 
-def installed(said: Probe) -> Finding:
+def installed_packages(probed: Probe) -> DoctorFinding:
     """What there is to import. Whether it serves is known once it is imported."""
-    versions = ", ".join(f"{name} {version}" for name, version in said.packages.items())
-    return Finding("packages", "ok", versions or "neither torch nor one that builds on it is installed")
+    versions = ", ".join(f"{name} {version}" for name, version in probed.packages.items())
+    return DoctorFinding("packages", "ok", versions or "neither torch nor one that builds on it is installed")
 
 
-def torch_advice(interpreter: Interpreter, said: Probe) -> str:
+def torch_advice(interpreter: Interpreter, probed: Probe) -> str:
     """What to do about an interpreter that cannot trace."""
-    upgrade = " --upgrade" if "torch" in said.packages else ""
+    upgrade = " --upgrade" if "torch" in probed.packages else ""
     install = f"'{interpreter.path}' -m pip install{upgrade} torch"
     if interpreter.origin == "server":
         return f"make a virtual environment .venv with torch in the folder, or {_CHOOSE}; or {install}"
     return f"{install}; or {_CHOOSE}"
 
 
-def forking(said: Probe) -> Finding:
+def fork_support(probed: Probe) -> DoctorFinding:
     """How traces run."""
-    if said.fork:
-        message = f"processes cannot be forked ({said.fork}): whether traces run all the same, the first one says"
-        return Finding("processes", "warning", message)
-    return Finding("processes", "ok", "fork works: each trace runs in a fork of a process that has imported torch")
+    if probed.fork:
+        message = f"processes cannot be forked ({probed.fork}): whether traces run all the same, the first one says"
+        return DoctorFinding("processes", "warning", message)
+    return DoctorFinding(
+        "processes", "ok", "fork works: each trace runs in a fork of a process that has imported torch"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from fxlsp.cli.output.excerpts import place
+from fxlsp.cli.output.excerpts import location_text
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import short_count
@@ -56,4 +56,4 @@ def _row(node: Node, usual: str | None) -> tuple[str, ...]:
 
 def _short_place(location: Location) -> str:
     """Of a file of an installed package, without the folder that all of those share."""
-    return place(location).rpartition(_INSTALLED)[2]
+    return location_text(location).rpartition(_INSTALLED)[2]

@@ -140,7 +140,7 @@ class Background:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._reading = None
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("the workspace could not be read, which is a mistake of fxlsp's own", exc_info=error)
+            _log.error("internal error in fxlsp: the workspace could not be read", exc_info=error)
 
 
 def _with_models(index: Index) -> Iterator[str]:

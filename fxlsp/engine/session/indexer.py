@@ -100,7 +100,7 @@ class Indexer:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("the workspace could not be read, which is a mistake of fxlsp's own", exc_info=error)
+            _log.error("internal error in fxlsp: the workspace could not be read", exc_info=error)
 
 
 def _is_read(path: str) -> bool:

@@ -36,7 +36,7 @@ def register(server: Server) -> None:
         choice = None if path is None else _chosen(server, uri, name, options)
         if path is None or choice is None:
             if not options.get("quiet"):
-                _say(server, types.MessageType.Info, _why_none(server, path, name))
+                _say(server, types.MessageType.Info, _no_graph_text(server, path, name))
             return None
         try:
             page = await asyncio.get_running_loop().run_in_executor(None, _write, choice)
@@ -64,10 +64,10 @@ def _as_dict(options: Any) -> dict[str, Any]:
 
 
 def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any]) -> GraphChoice | None:
-    snapshot, sheet = server.open_sheet(uri)
+    snapshot, text_document = server.find_text_document(uri)
     position, place = options.get("position"), None
-    if position and sheet is not None:
-        place = sheet.place(types.Position(line=int(position["line"]), character=int(position["character"])))
+    if position and text_document is not None:
+        place = text_document.place(types.Position(line=int(position["line"]), character=int(position["character"])))
     choice = choose_graph(snapshot, server.path_of(uri), name, place)
     node = options.get("node")
     return replace(choice, node=str(node), path=None) if choice is not None and node else choice
@@ -105,7 +105,7 @@ async def _show(server: Server, page: str, fragment: str) -> None:
     _say(server, types.MessageType.Info, f"The graph is in {page}")
 
 
-def _why_none(server: Server, path: str | None, name: str | None) -> str:
+def _no_graph_text(server: Server, path: str | None, name: str | None) -> str:
     if path is None:
         return "There is no graph to show: open a file with a model in it."
     if name is None:

@@ -11,8 +11,8 @@ from fxlsp.server.session.server import Server
 
 def register(server: Server) -> None:
     @server.command(INFORMATION)
-    def tell(*_: str) -> dict[str, Any]:
+    def information_command(*_: str) -> dict[str, Any]:
         """As data, and as ``text`` for people."""
-        is_holding = server.still_hints is not None and server.still_hints.is_waiting
+        is_holding = server.steady_hints is not None and server.steady_hints.is_waiting
         facts = information(server.engine.snapshot, server.engine.at_rest and not is_holding)
         return {**facts, "text": information_text(facts)}

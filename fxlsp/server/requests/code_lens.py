@@ -24,24 +24,24 @@ _COMMANDS: dict[Action, str] = {
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
-        snapshot, sheet = server.open_sheet(params.text_document.uri)
-        if sheet is None:
+        snapshot, text_document = server.find_text_document(params.text_document.uri)
+        if text_document is None:
             return []
         return [
             types.CodeLens(
-                range=sheet.range(lens.span),
-                command=_command(lens, sheet.uri),
-                data={"uri": sheet.uri, "name": lens.name, "place": lens.kind},
+                range=text_document.range(lens.span),
+                command=_command(lens, text_document.uri),
+                data={"uri": text_document.uri, "name": lens.name, "place": lens.kind},
             )
-            for lens in lenses(snapshot, sheet.path)
-            if sheet.shows(lens.span.line)
+            for lens in lenses(snapshot, text_document.path)
+            if text_document.shows(lens.span.line)
         ]
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
-        snapshot, sheet = server.open_sheet(str(data.get("uri", "")))
-        for present in lenses(snapshot, sheet.path) if sheet is not None else ():
+        snapshot, text_document = server.find_text_document(str(data.get("uri", "")))
+        for present in lenses(snapshot, text_document.path) if text_document is not None else ():
             if (present.name, present.kind) == (data.get("name"), data.get("place")):
                 lens.command = _command(present, str(data["uri"]))
         # A lens without a command stays unresolved for ever in some editors.

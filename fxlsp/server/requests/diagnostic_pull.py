@@ -16,8 +16,8 @@ def register(server: Server, diagnostics: Diagnostics) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
     def document_diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
-        _, sheet = server.open_sheet(params.text_document.uri)
-        items = diagnostics.current(sheet) if sheet is not None else []
+        _, text_document = server.find_text_document(params.text_document.uri)
+        items = diagnostics.current(text_document) if text_document is not None else []
         result_id = _result_id(items)
         if result_id == params.previous_result_id:
             return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)

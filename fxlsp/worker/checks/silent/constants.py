@@ -113,8 +113,8 @@ def _of_constant(traced: PassResult, node: torch.fx.Node, operations: EagerOpera
         owner = owner_of(traced, tensor)
         if owner is not None:
             message = (
-                f"This uses a tensor that {owner.description} holds: in the graph it is the constant {node.target}, not "
-                f"in the state_dict of the model."
+                f"This uses a tensor that {owner.description} holds: in the graph it is the constant {node.target}, "
+                f"not in the state_dict of the model."
             )
             yield traced.problem(
                 CONSTANT,
