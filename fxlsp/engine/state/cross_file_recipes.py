@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable
 
 from fxlsp.engine.index.index import Index, Place
-from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.call_sites import Subject, call_sites, makers_in
 from fxlsp.source.recipes.markdown_blocks import is_block
 from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipes_for
 from fxlsp.source.recipes.requalify import translated
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document
 
 ReadText = Callable[[str], Document | None]
@@ -77,7 +77,7 @@ class Elsewhere:
                 if user is None or user in seen:
                     continue
                 seen.add(user)
-                if self._index.kind_of(user) is Kind.MODULE:
+                if self._index.kind_of(user) is ClassKind.MODULE:
                     parents.add(user)
                 elif _is_function(self._index, user):
                     waiting.append(user)
@@ -89,7 +89,7 @@ class Elsewhere:
         definition = self._index.definition(function)
         names = frozenset[str]() if definition is None else definition.mentions
         places = (self._index.resolve(function.path, name) for name in names)
-        return {place for place in places if place is not None and self._index.kind_of(place) is Kind.MODULE}
+        return {place for place in places if place is not None and self._index.kind_of(place) is ClassKind.MODULE}
 
     def _add_mentions(self, makers: frozenset[Place], home: str, known: dict[str, dict[str, Place]]) -> None:
         for maker in makers:

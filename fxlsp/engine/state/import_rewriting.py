@@ -13,7 +13,7 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.python.bindings import How
 from fxlsp.source.python.expressions import free_names, parse_expression, substituted, write, write_arguments
-from fxlsp.source.python.import_expressions import import_expression
+from fxlsp.source.python.imports import import_expression
 from fxlsp.source.python.scopes import scopes_of
 from fxlsp.source.text.documents import Document
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.source.models.forward_defs import ForwardDef
-from fxlsp.source.models.forward_parameters import parameter_spans
+from fxlsp.source.models.forward_defs import ForwardDef, parameter_spans
 from fxlsp.source.models.models import ModelClass, model_classes
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
@@ -28,7 +27,7 @@ class Outlined:
 
     model: ModelClass
     parameters: tuple[Span, ...]
-    """Those of its ``forward``, see :func:`~fxlsp.source.models.forward_parameters.parameter_spans`."""
+    """Those of its ``forward``, see :func:`~fxlsp.source.models.forward_defs.parameter_spans`."""
 
 
 def outline(snapshot: Snapshot, path: str) -> tuple[Outlined, ...]:

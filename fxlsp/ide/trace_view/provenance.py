@@ -31,7 +31,7 @@ _SHOWN = 2
 """Of how many models it is told where their shapes come from."""
 
 _IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\.""")
-"""As :func:`fxlsp.source.python.import_expressions.import_expression` writes it."""
+"""As :func:`fxlsp.source.python.imports.import_expression` writes it."""
 
 
 def is_stale(state: ModelState) -> bool:

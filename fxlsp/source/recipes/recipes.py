@@ -20,7 +20,7 @@ from fxlsp.source.python.expressions import (
     write,
     write_arguments,
 )
-from fxlsp.source.python.import_expressions import with_imports
+from fxlsp.source.python.imports import with_imports
 from fxlsp.source.python.scopes import scopes_of
 from fxlsp.source.recipes.call_sites import CallSite, Subject, call_sites
 from fxlsp.source.text.documents import Document

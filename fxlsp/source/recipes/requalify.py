@@ -11,8 +11,7 @@ from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.python.bindings import Binding, How
 from fxlsp.source.python.constant_folding import folded
 from fxlsp.source.python.expressions import copied, dotted, free_names, parse_expression
-from fxlsp.source.python.import_expressions import import_expression, is_imported_inside
-from fxlsp.source.python.imports import ImportedNames
+from fxlsp.source.python.imports import ImportedNames, import_expression, is_imported_inside
 from fxlsp.source.python.scopes import Scopes, scopes_of
 from fxlsp.source.recipes.call_sites import CallSite
 from fxlsp.source.recipes.markdown_blocks import SUFFIX

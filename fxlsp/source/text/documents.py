@@ -6,10 +6,11 @@ import tokenize
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tree_sitter import Tree
 
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.diff import TextEdit, edits_between
 from fxlsp.source.text.normal_form import normal_digest
 from fxlsp.source.text.notebooks.cells import Cells
@@ -18,9 +19,6 @@ from fxlsp.source.text.positions import LineIndex
 from fxlsp.source.text.syntax import has_lone_return, parse
 from fxlsp.source.text.uris import path_of_uri, uri_of_path
 from fxlsp.wire.frames import text_digest
-
-if TYPE_CHECKING:
-    from fxlsp.source.models.class_hierarchy import Kind
 
 __all__ = ["Document", "TextEdit", "path_of_uri", "read_document", "uri_of_path"]
 
@@ -40,7 +38,7 @@ class Document:
     text: str
     _old_tree: Tree | None = field(default=None, repr=False, compare=False)
     """The tree of an earlier text, told of the edits since: a start for the parser."""
-    bases_elsewhere: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False)
+    bases_elsewhere: Mapping[str, ClassKind] = field(default_factory=dict, repr=False, compare=False)
     """What is known of classes that other files define, by their names here."""
     cells: Cells | None = field(default=None, repr=False)
     """Of a notebook, those that ``text`` is made of."""
@@ -121,7 +119,7 @@ class Document:
         edits = edits_between(self.text, cells.text)
         return replace(self.edited(edits, version), cells=cells), edits
 
-    def with_bases(self, bases_elsewhere: Mapping[str, Kind]) -> Document:
+    def with_bases(self, bases_elsewhere: Mapping[str, ClassKind]) -> Document:
         """The same text where something else is known of other files."""
         if bases_elsewhere == self.bases_elsewhere:
             return self

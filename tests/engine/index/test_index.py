@@ -13,10 +13,10 @@ from fxlsp.engine.index.index_cache import IndexCache, content_digest
 from fxlsp.engine.index.python_files import StoppedError
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.state.cross_file_recipes import Elsewhere
-from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.markdown_blocks import read_source
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document, read_document
 
 NET = """
@@ -115,7 +115,7 @@ def test_classes_that_derive_from_each_other_are_no_modules(tmp_path: Path) -> N
         a="import torch\nfrom b import B\nclass A(B): ...\n",
         b="import torch\nfrom a import A\nclass B(A): ...\n",
     )
-    assert files.index.kind_of(Place(files.path("a"), "A")) is Kind.UNKNOWN
+    assert files.index.kind_of(Place(files.path("a"), "A")) is ClassKind.UNKNOWN
 
 
 def test_the_nearest_file_of_a_name_counts(tmp_path: Path) -> None:
