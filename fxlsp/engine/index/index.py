@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fxlsp.engine.index.module_files import ModuleFiles
 from fxlsp.source.models.class_hierarchy import external_kind
-from fxlsp.source.models.file_summary import Definition, Offers
+from fxlsp.source.models.file_summary import Definition, FileSummary
 from fxlsp.source.python.class_statements import enclosing_prefixes
 from fxlsp.source.text.class_kind import ClassKind
 
@@ -45,7 +45,7 @@ class _Words(NamedTuple):
         return _Words(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
 
 
-def _words_of(files: Mapping[str, Offers]) -> _Words:
+def _words_of(files: Mapping[str, FileSummary]) -> _Words:
     by_word: dict[str, list[str]] = {}
     for path, offers in files.items():
         for word in offers.names_by_word:
@@ -57,7 +57,7 @@ class Index:
     """Immutable: what is learnt makes another index. Looking something up takes no file and no tree."""
 
     def __init__(
-        self, files: Mapping[str, Offers], modules: ModuleFiles | None = None, words: _Words | None = None
+        self, files: Mapping[str, FileSummary], modules: ModuleFiles | None = None, words: _Words | None = None
     ) -> None:
         """
         Args:
@@ -70,7 +70,7 @@ class Index:
         self._words = words or _words_of(files)
         self._kinds: dict[Place, ClassKind] = {}
 
-    def with_file(self, path: str, offers: Offers | None) -> Index:
+    def with_file(self, path: str, offers: FileSummary | None) -> Index:
         """The index after ``path`` has changed; None says that it offers nothing, or is gone."""
         if self.files.get(path) == offers:
             return self
@@ -146,7 +146,7 @@ class Index:
             return ClassKind.OTHER
         return external_kind(self._beyond(path, full, _MOST_STEPS) or base or None)
 
-    def bases_elsewhere(self, path: str) -> dict[str, ClassKind]:
+    def external_bases(self, path: str) -> dict[str, ClassKind]:
         """What the classes are, as far as is known, that a file takes from other files and derives its own from."""
         offers = self.files.get(path)
         bases = {base for each in ([] if offers is None else offers.definitions) for base in each.bases or () if base}
@@ -189,7 +189,7 @@ class Index:
                     yield path, name, around
 
 
-def _is_class(offers: Offers, name: str) -> bool:
+def _is_class(offers: FileSummary, name: str) -> bool:
     """Whether a file defines a class of that name, whose methods may be asked for."""
     definition = offers.by_name.get(name)
     return definition is not None and definition.bases is not None

@@ -153,7 +153,7 @@ def _with_models(index: Index) -> Iterator[str]:
 def _analysed(path: str, settings: Settings, index: Index, read: ReadText) -> tuple[Document, Analysis | None] | None:
     """A file as it stands on disk; None if there is none to read."""
     try:
-        document = read_document(path).with_bases(index.bases_elsewhere(path))
+        document = read_document(path).with_external_bases(index.external_bases(path))
     except (OSError, UnicodeDecodeError, SyntaxError):
         return None
     return document, analyse(document, settings, Elsewhere(index, read))

@@ -23,7 +23,7 @@ _KEYWORD = re.compile(r"assert\b[ \t]*")
 def assertions(complaint: Complaint) -> Iterator[Fix]:
     """The fix for an assertion whose condition is one expression that torch.fx can record."""
     tree = complaint.tree
-    statement = tree.standing_at(complaint.span, ast.Assert)
+    statement = tree.node_at(complaint.span, ast.Assert)
     if statement is None or not tree.covers(statement, complaint.span) or not is_recordable(statement.test):
         return
     if statement.msg is not None and not _is_message(statement.msg):

@@ -46,7 +46,7 @@ def buffers(complaint: Complaint) -> Iterator[Fix]:
 def _assignment(complaint: Complaint) -> Assignment | None:
     """The assignment in ``__init__`` of the attribute that the problem is about."""
     tree = complaint.tree
-    attribute = tree.standing_at(complaint.span, ast.Attribute)
+    attribute = tree.node_at(complaint.span, ast.Attribute)
     around = None if attribute is None else class_around(tree, attribute)
     # A constant that is computed from the attribute would be computed from the buffer as well.
     if attribute is None or around is None or not tree.is_at(attribute, complaint.span):

@@ -39,7 +39,7 @@ _ASKERS = (ast.For, ast.comprehension, ast.If, ast.While, ast.IfExp, ast.BoolOp,
 def module_containers(complaint: Complaint) -> Iterator[Fix]:
     """The fix for the container from which the module of the problem comes."""
     tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
+    call = tree.node_at(complaint.span, ast.Call)
     around = None if call is None else class_around(tree, call)
     if call is None or around is None:
         return
@@ -52,7 +52,7 @@ def module_containers(complaint: Complaint) -> Iterator[Fix]:
 def parameter_containers(complaint: Complaint) -> Iterator[Fix]:
     """The fixes for the containers from which an operation takes parameters."""
     tree = complaint.tree
-    operation = tree.standing_at(complaint.span, ast.expr)
+    operation = tree.node_at(complaint.span, ast.expr)
     around = None if operation is None else class_around(tree, operation)
     if operation is None or around is None:
         return

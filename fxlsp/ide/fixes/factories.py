@@ -25,7 +25,7 @@ _CLOSING = re.compile(r"[\s)]*(?=,)")
 def factories(complaint: Complaint) -> Iterator[Fix]:
     """The fix for a call that is given its sizes one by one, or all with one star."""
     tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
+    call = tree.node_at(complaint.span, ast.Call)
     if call is None or not call.args or not _takes_sizes(complaint, call.func):
         return
     stars = [argument for argument in call.args if isinstance(argument, ast.Starred)]

@@ -12,7 +12,7 @@ from fxlsp.ide.fixes.fix import Complaint, Fix
 def bypasses(complaint: Complaint) -> Iterator[Fix]:
     """The fix for a call of ``forward`` of a module that is an attribute of the model, or an item of one."""
     tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
+    call = tree.node_at(complaint.span, ast.Call)
     around = None if call is None else class_around(tree, call)
     if call is None or around is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "forward":
         return

@@ -37,7 +37,7 @@ def made_in_forward(complaint: Complaint) -> Iterator[Fix]:
 def _made(complaint: Complaint) -> ast.Call | None:
     """The call that makes the module: where the problem stands, or what it calls there."""
     tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
+    call = tree.node_at(complaint.span, ast.Call)
     if call is None:
         return None
     made: ast.expr | None = call if made_class(tree, call) is not None else call.func

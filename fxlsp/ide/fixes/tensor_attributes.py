@@ -14,7 +14,7 @@ _EQUALS = re.compile(r"[ \t]*=[ \t]*")
 def in_place_methods(complaint: Complaint) -> Iterator[Fix]:
     """The fix for an attribute that a method of the tensor sets too, of no other target in the same statement."""
     tree = complaint.tree
-    statement = tree.standing_at(complaint.span, ast.Assign)
+    statement = tree.node_at(complaint.span, ast.Assign)
     if statement is None or not tree.covers(statement, complaint.span) or len(statement.targets) > 1:
         return
     (target,) = statement.targets

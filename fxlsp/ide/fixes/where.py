@@ -52,7 +52,7 @@ def choices(complaint: Complaint) -> Iterator[Fix]:
 
 
 def _expression(complaint: Complaint) -> _Choice | None:
-    expression = complaint.tree.standing_at(complaint.span, ast.IfExp)
+    expression = complaint.tree.node_at(complaint.span, ast.IfExp)
     if expression is None or not complaint.tree.covers(expression.test, complaint.span):
         return None
     return _Choice(expression.test, expression.body, expression.orelse, expression, expression)
@@ -60,7 +60,7 @@ def _expression(complaint: Complaint) -> _Choice | None:
 
 def _statement(complaint: Complaint) -> _Choice | None:
     tree = complaint.tree
-    branch = tree.standing_at(complaint.span, ast.If)
+    branch = tree.node_at(complaint.span, ast.If)
     if branch is None or not tree.covers(branch.test, complaint.span) or len(branch.body) != 1:
         return None
     # ``elif`` is an ``if`` to Python, and cannot become a statement of its own.

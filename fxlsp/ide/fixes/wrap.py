@@ -22,7 +22,7 @@ def wrapped_helper(complaint: Complaint) -> Iterator[Fix]:
     name that they import, would not be replaced.
     """
     tree = complaint.tree
-    node = tree.standing_at(complaint.span, ast.expr, ast.stmt)
+    node = tree.node_at(complaint.span, ast.expr, ast.stmt)
     helper = None if node is None else _helper(tree, node)
     if helper is None or not _is_called_by_models(tree, helper):
         return
@@ -35,7 +35,7 @@ def wrapped_helper(complaint: Complaint) -> Iterator[Fix]:
 def wrapped_length(complaint: Complaint) -> Iterator[Fix]:
     """``torch.fx.wrap("len")``, which makes each ``len`` of a traced value in this file a node."""
     tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
+    call = tree.node_at(complaint.span, ast.Call)
     if call is None or not isinstance(call.func, ast.Name) or call.func.id != "len" or is_shadowed(tree, "len"):
         return
     if takes_proxy(tree, call, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.outline import moved_since, outline
-from fxlsp.source.models.models import Factory, Instance, factories, instances
+from fxlsp.source.models.models import Factory, ModelInstance, factories, instances
 from fxlsp.source.text.positions import Span
 
 
@@ -22,7 +22,7 @@ def made_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
 
 def _made(snapshot: Snapshot, path: str) -> Iterator[tuple[str, Span]]:
     document, move = moved_since(snapshot, path)
-    models: tuple[Factory | Instance, ...] = ()
+    models: tuple[Factory | ModelInstance, ...] = ()
     if document is not None:
         models = (*factories(document), *instances(document))
     for made in models:

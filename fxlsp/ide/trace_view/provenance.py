@@ -11,7 +11,7 @@ from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.render.rich_text import RichText, code, dotted, joined, words
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
-from fxlsp.source.recipes.recipes import FoundRecipe, written
+from fxlsp.source.recipes.recipes import FoundRecipe, find_written
 from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 STALE = " (stale)"
@@ -77,7 +77,7 @@ def _source(state: ModelState, recipe: Recipe) -> str:
 
 def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
     """What is written that a trace followed, perhaps with inputs that were found otherwise."""
-    return written(state.found, recipe)
+    return find_written(state.found, recipe)
 
 
 def place_elsewhere(state: ModelState, found: FoundRecipe) -> str | None:

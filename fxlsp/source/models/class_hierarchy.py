@@ -45,14 +45,14 @@ def module_classes(
     classes: Iterable[ClassStatement],
     imports: ImportedNames,
     takes_inputs: Callable[[ClassStatement], bool],
-    elsewhere: Mapping[str, ClassKind],
+    external_kinds: Mapping[str, ClassKind],
 ) -> frozenset[str]:
     """The qualified names of the classes that are modules.
 
     A class of unknown ancestry is one if it ``takes_inputs``: if it has a method ``forward(self, ...)``.
 
     Args:
-        elsewhere: what is known of bases that other files define, by their names here.
+        external_kinds: what is known of bases that other files define, by their names here.
     """
     classes = tuple(classes)
     defined = frozenset(each.qualname for each in classes)
@@ -61,7 +61,7 @@ def module_classes(
     while changed:
         changed = False
         for each in classes:
-            kind = _kind(each, kinds, imports, elsewhere)
+            kind = _kind(each, kinds, imports, external_kinds)
             if kind is ClassKind.UNKNOWN and takes_inputs(each):
                 kind = ClassKind.MODULE
             if _stronger(kind, kinds[each.qualname]):
@@ -71,13 +71,16 @@ def module_classes(
 
 
 def _kind(
-    statement: ClassStatement, kinds: dict[str, ClassKind], imports: ImportedNames, elsewhere: Mapping[str, ClassKind]
+    statement: ClassStatement,
+    kinds: dict[str, ClassKind],
+    imports: ImportedNames,
+    external_kinds: Mapping[str, ClassKind],
 ) -> ClassKind:
     """The strongest kind among the bases, as far as is known by now."""
     result = ClassKind.OTHER
     for base in statement.bases:
         defined = defined_class(base, statement.qualname.rpartition(".")[0], kinds.keys() - {statement.qualname})
-        kind = kinds[defined] if defined is not None else elsewhere.get(base) or _imported_kind(base, imports)
+        kind = kinds[defined] if defined is not None else external_kinds.get(base) or _imported_kind(base, imports)
         if _stronger(kind, result):
             result = kind
     return result

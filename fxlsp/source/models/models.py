@@ -59,7 +59,7 @@ class Factory:
 
 
 @dataclass(frozen=True)
-class Instance:
+class ModelInstance:
     """A top-level name that is assigned a module."""
 
     name: str
@@ -77,7 +77,7 @@ def factories(document: Document) -> tuple[Factory, ...]:
     return document.derive(_find_factories)
 
 
-def instances(document: Document) -> tuple[Instance, ...]:
+def instances(document: Document) -> tuple[ModelInstance, ...]:
     """The top-level assignments of a module: of a same-file class, of torch's own, or with a recipe comment."""
     return document.derive(_find_instances)
 
@@ -85,7 +85,7 @@ def instances(document: Document) -> tuple[Instance, ...]:
 def _find_model_classes(document: Document) -> tuple[ModelClass, ...]:
     root = document.tree.root_node
     classes = class_statements(root)
-    names = module_class_names(classes, imported_names(root), takes_inputs, document.bases_elsewhere)
+    names = module_class_names(classes, imported_names(root), takes_inputs, document.external_bases)
     uses = uses_of_classes(root)
     return tuple(
         _model_class(document, each, uses.classes_used_by(each, names)) for each in classes if each.qualname in names
@@ -123,17 +123,17 @@ def _find_factories(document: Document) -> tuple[Factory, ...]:
     return tuple(found)
 
 
-def _find_instances(document: Document) -> tuple[Instance, ...]:
+def _find_instances(document: Document) -> tuple[ModelInstance, ...]:
     root = document.tree.root_node
     imports = imported_names(root)
     own = {model.qualname for model in model_classes(document)}
-    found: list[Instance] = []
+    found: list[ModelInstance] = []
     for node in root.named_children:
         assignment = assignment_in(node)
         name = None if assignment is None else field(assignment, "left")
         if assignment is None or name is None or name.type != "identifier":
             continue
-        instance = Instance(text_of(name), span_of(name, document.lines), span_of(node, document.lines))
+        instance = ModelInstance(text_of(name), span_of(name, document.lines), span_of(node, document.lines))
         made = _constructed_class(field(assignment, "right"))
         full_name = None if made is None else imports.resolve(made)
         if (
@@ -158,10 +158,10 @@ def _constructed_class(expression: Node | None) -> str | None:
     return None
 
 
-def header_of(document: Document, model: ModelClass | Factory | Instance) -> Span:
+def header_of(document: Document, model: ModelClass | Factory | ModelInstance) -> Span:
     """The lines of a statement on which a recipe comment may stand: from its first decorator to its colon."""
     extent = model.extent
-    if isinstance(model, Instance):
+    if isinstance(model, ModelInstance):
         return extent
     name = model.name if isinstance(model, ModelClass) else model.name_span
     point = document.lines.to_bytes(name.line, name.column)

@@ -32,12 +32,12 @@ def variable_at(document: Document, line: int, column: int) -> Variable | None:
         return None
     parent, span = node.parent, span_of(node, document.lines)
     if parent.type == "assignment" and field(parent, "left") == node:
-        value = _plain(field(parent, "right"))
+        value = _assigned_value(field(parent, "right"))
         return None if value is None else Variable(text_of(node), span, span_of(value, document.lines))
     return Variable(text_of(node), span, None) if _is_read(node, parent) else None
 
 
-def _plain(value: Node | None) -> Node | None:
+def _assigned_value(value: Node | None) -> Node | None:
     """The expression without brackets around it; of ``a = b = x`` the last."""
     while value is not None and value.type in ("parenthesized_expression", "assignment"):
         value = field(value, "right") if value.type == "assignment" else value.named_child(0)
@@ -112,7 +112,7 @@ def _key(subscript: Node) -> str | None:
     return text_of(content[0]) if content else text_of(keys[0]) if keys[0].type == "integer" else None
 
 
-_PASSED_ON = frozenset({"forward", "__call__"})
+_MODULE_METHODS = frozenset({"forward", "__call__"})
 """Methods of a module that stand for the module itself."""
 
 _WORDS = frozenset({"identifier", "true", "false", "none"})
@@ -210,7 +210,7 @@ def _last_name(function: Node) -> Node | None:
             node = field(node, "value")
         elif node.type == "attribute":
             name = field(node, "attribute")
-            if name is None or text_of(name) not in _PASSED_ON:
+            if name is None or text_of(name) not in _MODULE_METHODS:
                 return name
             node = field(node, "object")
         else:

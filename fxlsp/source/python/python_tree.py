@@ -76,7 +76,7 @@ class PythonTree:
             parent = self._parents.get(parent)
         return parent if isinstance(parent, ast.ClassDef) else None
 
-    def standing_at(self, span: Span, *kinds: type[T]) -> T | None:
+    def node_at(self, span: Span, *kinds: type[T]) -> T | None:
         """The node of a kind that a span means: the very span, else the only one inside it, else the innermost
         around it. Where there are no columns (Python 3.10) a span is a line, and may hold several: then none."""
         start, end = self._offsets(span)
