@@ -30,7 +30,7 @@ from benchmarks.nearest_rank import percentile_95
 from dev.editor import Editor, editor
 from fxlsp.engine.index.index import Index
 from fxlsp.engine.index.scan import file_offers, read_index
-from fxlsp.source.models.file_summary import may_offer, offers_of
+from fxlsp.source.models.file_summary import file_summary_of, may_define_models
 from fxlsp.source.text.documents import Document, TextEdit, read_document
 
 T = TypeVar("T")
@@ -131,7 +131,7 @@ def _make(folder: Path, large: bool) -> tuple[int, int, int]:
     """Copies files into the folder; the bytes of all, and of those that pass the filter, and how many these are."""
     sizes = {path: path.stat().st_size for path in _installed()}
     largest = sorted(sizes, key=lambda path: sizes[path], reverse=True)
-    passes = {path: may_offer(path.read_bytes()) for path in largest}
+    passes = {path: may_define_models(path.read_bytes()) for path in largest}
     passing = [path for path in largest if passes[path]]
     others = [path for path in largest if not passes[path]]
     count = round(PASSING * FILES)
@@ -177,7 +177,7 @@ def _typed(index: Index, path: str) -> float:
     """The seconds after which the index knows of a character typed into the middle of an open file."""
     document, took = read_document(path), list[float]()
     for at in range(9):
-        index = index.with_file(path, offers_of(document))
+        index = index.with_file(path, file_summary_of(document))
         middle = len(document.text) // 2
         edited = document.edited([TextEdit(middle, middle, "x")], at)
         took.append(_timed(partial(_taken, index, edited))[1])
@@ -186,7 +186,7 @@ def _typed(index: Index, path: str) -> float:
 
 
 def _taken(index: Index, document: Document) -> Index:
-    return index.with_file(document.path, offers_of(document))
+    return index.with_file(document.path, file_summary_of(document))
 
 
 def _timed(act: Callable[[], T]) -> tuple[T, float]:

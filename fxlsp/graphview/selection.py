@@ -47,7 +47,7 @@ class GraphChoice:
         place = (now.span.line, now.span.column, now.span.end_line, now.span.end_column)
         moved = Location(location.file, *place, location.function)
         document = self.snapshot.documents.get(location.file)
-        return moved if document is None or document.cells is None else document.cells.located(moved)
+        return moved if document is None or document.cells is None else document.cells.cell_location(moved)
 
 
 def choose_graph(

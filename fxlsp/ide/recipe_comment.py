@@ -8,10 +8,18 @@ from __future__ import annotations
 from fxlsp.ide.fixes.fix import Edit
 from fxlsp.ide.trace_view.provenance import recipe_text
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, header_of, instances, model_classes
+from fxlsp.source.models.models import (
+    Factory,
+    ModelClass,
+    ModelInstance,
+    factories,
+    header_of,
+    instances,
+    model_classes,
+)
 from fxlsp.source.python.comments import recipe_comments
 from fxlsp.source.python.expressions import parse_expression, write
-from fxlsp.source.recipes.recipes import recipe_of
+from fxlsp.source.recipes.recipes import parse_recipe
 from fxlsp.source.text.documents import Document
 
 
@@ -33,7 +41,7 @@ def recipe_comment(document: Document, name: str, recipe: Recipe) -> Edit | None
     model = _model(document, name)
     if model is None or not document.parses:
         raise NotWritableError(f"There is no model {name} in a text that parses: the comment has no place.")
-    text = _comment(recipe, name, isinstance(model, Instance))
+    text = _comment(recipe, name, isinstance(model, ModelInstance))
     header = header_of(document, model)
     present = next(recipe_comments(document, header), None)
     if present is not None:
@@ -58,7 +66,7 @@ def _comment(recipe: Recipe, name: str, instance: bool) -> str:
     expression = parse_expression(text)
     if expression is not None and "\n" in text:
         text = write(expression)
-    read = recipe_of(text, name, "comment", instance)
+    read = parse_recipe(text, name, "comment", instance)
     if expression is None or text.startswith("ignore") or _parts(read) != _parts(recipe):
         raise NotWritableError(f"{text} cannot be written as one expression that makes {name} and feeds it.")
     return text
@@ -71,9 +79,11 @@ def _parts(recipe: Recipe) -> tuple[str, str | None]:
     return write(made) if made is not None else recipe.init, None if fed is None else write(fed)
 
 
-def _model(document: Document, name: str) -> ModelClass | Factory | Instance | None:
+def _model(document: Document, name: str) -> ModelClass | Factory | ModelInstance | None:
     """Return the model of that name; of several the last, which Python keeps."""
-    found: list[ModelClass | Factory | Instance] = [each for each in model_classes(document) if each.qualname == name]
+    found: list[ModelClass | Factory | ModelInstance] = [
+        each for each in model_classes(document) if each.qualname == name
+    ]
     found += [each for each in factories(document) if each.name == name]
     found += [each for each in instances(document) if each.name == name]
     return found[-1] if found else None

@@ -27,7 +27,7 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
-from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
@@ -131,7 +131,7 @@ EXAMPLES: Mapping[str, Written] = {
     "instance": Instance("/project/net.py", "Net.Inner", "layer1.0", 2),
     "pin": Pin(RECIPE, FOUND),
     "reference": Reference("/project/net.py", "Net", 3, 9, "layer1.0"),
-    "offers": offers_of(Document("", "/project/net.py", None, SOURCE)),
+    "offers": file_summary_of(Document("", "/project/net.py", None, SOURCE)),
     "finding of the doctor": DoctorFinding("torch", "warning", "old", ("one", "two"), "update it"),
     "row of the doctor": SettingRow("limits.seconds", 10, "default"),
     "entry": ModelEntry("net.py:Net", PLACE, "traced", "", RECIPE, 3, "net.py:Outer"),

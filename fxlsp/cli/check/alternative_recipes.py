@@ -14,7 +14,7 @@ from fxlsp.cli.check.results import CheckResults
 from fxlsp.cli.check.trace_order import Member, parents_of
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.models.file_summary import FileSummary, file_summary_of
 from fxlsp.source.python.expressions import dotted, first_of_chain, parse_expression
 
 _MAX_TRACES = 6
@@ -31,7 +31,7 @@ def alternative_recipes(
     given = unnamed = 0
     for file, parent in _ancestors(member, members):
         inputs = _known_inputs(parent, found)
-        offers = offers_of(file.document)
+        offers = file_summary_of(file.document)
         recipes = [each.recipe for each in parent.candidate.found if each.recipe.source == "call-site"]
         for named, recipe in sorted(
             ((_mentions(recipe, model.candidate.name, offers), recipe) for recipe in recipes),
@@ -63,7 +63,7 @@ def _known_inputs(parent: FoundModel, found: CheckResults) -> str | None:
     return next((recipe.inputs for recipe in recipes if recipe.file is None), None)
 
 
-def _mentions(recipe: Recipe, name: str, offers: Offers) -> bool:
+def _mentions(recipe: Recipe, name: str, offers: FileSummary) -> bool:
     """Whether what the recipe calls names the class, or the recipe itself does."""
     expression = parse_expression(recipe.init)
     start = None if expression is None else first_of_chain(expression)

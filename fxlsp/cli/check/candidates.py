@@ -15,7 +15,7 @@ from fxlsp.ide.problems import syntax_problems
 from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
-from fxlsp.source.models.file_summary import may_offer
+from fxlsp.source.models.file_summary import may_define_models
 from fxlsp.source.models.models import ModelClass, factories, instances, model_classes
 from fxlsp.source.text.documents import Document, read_document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
@@ -57,7 +57,7 @@ def find_models(path: str, settings: Settings, files: WorkspaceFiles) -> FoundFi
     """What one file holds: None if it is nothing, a problem where it cannot be read."""
     try:
         with open(path, "rb") as file:
-            if not may_offer(file.read()):
+            if not may_define_models(file.read()):
                 return None
         document = files.document(path)
     except (OSError, UnicodeDecodeError, SyntaxError) as error:

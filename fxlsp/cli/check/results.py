@@ -18,7 +18,7 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.serialization import JsonObject
 from fxlsp.source.models.models import ModelClass
-from fxlsp.source.recipes.recipes import written
+from fxlsp.source.recipes.recipes import find_written
 
 Status = Literal["traced", "recovered", "covered", "failed", "skipped"]
 
@@ -137,7 +137,7 @@ def _is_of_recipe(problem: Problem) -> bool:
 
 def _written_at(attempt: TraceAttempt, recipe: Recipe | None) -> Location | None:
     """Where the recipe of a trace stands: what is wrong with it has no other place."""
-    found = None if recipe is None else written(attempt.model.candidate.found, recipe)
+    found = None if recipe is None else find_written(attempt.model.candidate.found, recipe)
     return None if found is None else found.location(attempt.model.location.file)
 
 

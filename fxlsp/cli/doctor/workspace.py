@@ -13,7 +13,7 @@ from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.session.fx_usage import first_use
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.ide.render.numbers import counted
-from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.text.class_kind import ClassKind
 
 
 def workspace(folder: str) -> tuple[Index, DoctorFinding]:
@@ -36,7 +36,7 @@ def workspace(folder: str) -> tuple[Index, DoctorFinding]:
 
 def _models(index: Index) -> dict[str, list[str]]:
     return {
-        path: [name for name in offers.by_name if index.kind_of(Place(path, name)) is Kind.MODULE]
+        path: [name for name in offers.by_name if index.kind_of(Place(path, name)) is ClassKind.MODULE]
         for path, offers in index.files.items()
     }
 

@@ -17,7 +17,7 @@ from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.recipes.recipes import FoundRecipe, recipe_of
+from fxlsp.source.recipes.recipes import FoundRecipe, parse_recipe
 from fxlsp.source.text.documents import read_document
 from fxlsp.wire.messages import Limits, RecipeRequest, TraceRequest, TraceTarget
 
@@ -127,7 +127,7 @@ def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...
     candidate = _candidate(analyse(document, project.settings), name)
     if candidate is None:
         configured = project.settings.recipes_of(path, name)
-        return (recipe_of(configured[0], name, "config"),) if configured else ()
+        return (parse_recipe(configured[0], name, "config"),) if configured else ()
     for found in candidate.found:
         if found.error is not None:
             raise WrittenRecipeError(path, found, found.error)

@@ -65,7 +65,9 @@ class WorkspaceFiles:
         """
         document = self._documents.get(path)
         if document is None:
-            document = self._documents[path] = read_source(path).program.with_bases(self._index.bases_elsewhere(path))
+            document = self._documents[path] = read_source(path).program.with_external_bases(
+                self._index.external_bases(path)
+            )
         return document
 
     def elsewhere(self) -> Elsewhere:

@@ -12,7 +12,7 @@ from fxlsp.engine.index.scan import file_offers
 from fxlsp.engine.index_reader.reader_client import Reading
 from fxlsp.engine.settings.exclusion import Exclusion
 from fxlsp.engine.state.session import Session
-from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.models.file_summary import FileSummary, file_summary_of
 from fxlsp.source.recipes.markdown_blocks import SUFFIX, file_of, is_block
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
@@ -52,7 +52,7 @@ class Indexer:
     def taken(self, document: Document) -> bool:
         """The session has taken a text that parses; whether it offers something else than the one before."""
         return not self._session.is_excluded(document.path) and self._session.update_index(
-            document.path, offers_of(document)
+            document.path, file_summary_of(document)
         )
 
     def written(self, paths: Iterable[str]) -> None:
@@ -107,5 +107,5 @@ def _is_read(path: str) -> bool:
     return path.endswith((".py", SUFFIX)) or is_notebook(path)
 
 
-def _offers_of_files(paths: list[str]) -> dict[str, Offers | None]:
+def _offers_of_files(paths: list[str]) -> dict[str, FileSummary | None]:
     return {name: offers for path in paths for name, offers in file_offers(path).items()}

@@ -9,8 +9,8 @@ from fxlsp.engine.index.index import Place
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.cross_file_recipes import Elsewhere
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, instances, model_classes
-from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipe_of_setting, recipes_for
+from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
+from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipe_from_setting, recipes_for
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
@@ -166,14 +166,17 @@ def _class_candidate(
     return Candidate(name, model.extent, found, recipes, alternatives, parents, users, asked)
 
 
-def _other_candidate(document: Document, model: Factory | Instance, settings: Settings) -> Candidate:
+def _other_candidate(document: Document, model: Factory | ModelInstance, settings: Settings) -> Candidate:
     found = _found(document, model, settings)
     recipes, alternatives, asked = _chosen(found)
     return Candidate(model.name, model.extent, found, recipes, alternatives, frozenset(), frozenset(), asked)
 
 
 def _found(
-    document: Document, model: ModelClass | Factory | Instance, settings: Settings, elsewhere: Elsewhere | None = None
+    document: Document,
+    model: ModelClass | Factory | ModelInstance,
+    settings: Settings,
+    elsewhere: Elsewhere | None = None,
 ) -> tuple[FoundRecipe, ...]:
     """Everything that is written down: comments, then settings, then call sites, of which any can be chosen."""
     name = model.qualname if isinstance(model, ModelClass) else model.name
@@ -183,7 +186,7 @@ def _found(
     if elsewhere is not None:
         sites = best_first([*sites, *elsewhere.recipes_for(document, name)])
     configured = (
-        recipe_of_setting(each.text, name, each.place, isinstance(model, Instance))
+        recipe_from_setting(each.text, name, each.place, isinstance(model, ModelInstance))
         for each in settings.configured(document.path, name)
     )
     return (*comments, *configured, *sites)

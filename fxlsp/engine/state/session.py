@@ -19,7 +19,7 @@ from fxlsp.engine.state.instances import Instance
 from fxlsp.engine.state.model_tables import ModelTables
 from fxlsp.engine.state.pinned_recipes import Pin, with_pins
 from fxlsp.engine.state.snapshot import ModelKey, ModelState
-from fxlsp.source.models.file_summary import Offers
+from fxlsp.source.models.file_summary import FileSummary
 from fxlsp.source.text.documents import Document, TextEdit
 
 _REMEMBERED_FORMS = 4096
@@ -230,7 +230,7 @@ class Session:
             Whether that is new.
         """
         document = self._documents.get(path)
-        updated = None if document is None else document.with_bases(self._index.bases_elsewhere(path))
+        updated = None if document is None else document.with_external_bases(self._index.external_bases(path))
         if updated is None or updated is document:
             return False
         self._documents[path] = updated
@@ -323,7 +323,7 @@ class Session:
         self._index = index
         self._is_indexed = True
 
-    def update_index(self, path: str, offers: Offers | None) -> bool:
+    def update_index(self, path: str, offers: FileSummary | None) -> bool:
         """Set what one file offers, None if it is gone.
 
         Returns:

@@ -26,7 +26,7 @@ _KEYWORD = re.compile(r"assert\b[ \t]*")
 def assertion_fixes(context: FixContext) -> Iterator[Fix]:
     """Yield the fix for an assertion on one expression that torch.fx can record."""
     tree = context.tree
-    statement = tree.standing_at(context.span, ast.Assert)
+    statement = tree.node_at(context.span, ast.Assert)
     if statement is None or not tree.covers(statement, context.span) or not is_recordable(statement.test):
         return
     if statement.msg is not None and not _is_message(statement.msg):

@@ -58,7 +58,7 @@ def buffer_fixes(context: FixContext) -> Iterator[Fix]:
 def _assignment(context: FixContext) -> SelfAssignment | None:
     """Return the assignment in ``__init__`` of the problem's attribute."""
     tree = context.tree
-    attribute = tree.standing_at(context.span, ast.Attribute)
+    attribute = tree.node_at(context.span, ast.Attribute)
     around = None if attribute is None else enclosing_class(tree, attribute)
     # A constant that is computed from the attribute would be computed from the buffer as well.
     if attribute is None or around is None or not tree.is_at(attribute, context.span):

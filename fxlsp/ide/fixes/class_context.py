@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fxlsp.ide.fixes.torch_names import full_name
-from fxlsp.source.models.class_hierarchy import Kind, external_kind
+from fxlsp.source.models.class_hierarchy import external_kind
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import Function, PythonTree
+from fxlsp.source.text.class_kind import ClassKind
 
 _MODULE_ATTRIBUTES = frozenset(
     {
@@ -47,7 +48,7 @@ class EnclosingClass:
         ]
         self.family = [*own_line, *subclasses]
         foreign = [base for each in own_line for base in each.bases if dotted(base) not in known]
-        self.bases_known = all(external_kind(full_name(tree, base)) is Kind.MODULE for base in foreign)
+        self.bases_known = all(external_kind(full_name(tree, base)) is ClassKind.MODULE for base in foreign)
         """Whether every base is in this file or a module class of a library."""
 
     @property

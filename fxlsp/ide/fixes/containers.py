@@ -41,7 +41,7 @@ _ASKERS = (ast.For, ast.comprehension, ast.If, ast.While, ast.IfExp, ast.BoolOp,
 def module_container_fixes(context: FixContext) -> Iterator[Fix]:
     """Yield the fix for the container that holds the module of the problem."""
     tree = context.tree
-    call = tree.standing_at(context.span, ast.Call)
+    call = tree.node_at(context.span, ast.Call)
     around = None if call is None else enclosing_class(tree, call)
     if call is None or around is None:
         return
@@ -54,7 +54,7 @@ def module_container_fixes(context: FixContext) -> Iterator[Fix]:
 def parameter_container_fixes(context: FixContext) -> Iterator[Fix]:
     """Yield the fixes for the containers from which an operation takes parameters."""
     tree = context.tree
-    operation = tree.standing_at(context.span, ast.expr)
+    operation = tree.node_at(context.span, ast.expr)
     around = None if operation is None else enclosing_class(tree, operation)
     if operation is None or around is None:
         return

@@ -25,7 +25,7 @@ _CLOSING = re.compile(r"[\s)]*(?=,)")
 def factory_size_fixes(context: FixContext) -> Iterator[Fix]:
     """Yield the fix for a call with separate sizes, or with one starred argument."""
     tree = context.tree
-    call = tree.standing_at(context.span, ast.Call)
+    call = tree.node_at(context.span, ast.Call)
     if call is None or not call.args or not _takes_sizes(context, call.func):
         return
     stars = [argument for argument in call.args if isinstance(argument, ast.Starred)]

@@ -15,7 +15,7 @@ def forward_call_fixes(context: FixContext) -> Iterator[Fix]:
     The module must be an attribute of the model, or an item of one.
     """
     tree = context.tree
-    call = tree.standing_at(context.span, ast.Call)
+    call = tree.node_at(context.span, ast.Call)
     around = None if call is None else enclosing_class(tree, call)
     if call is None or around is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "forward":
         return

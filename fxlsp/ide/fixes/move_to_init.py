@@ -42,7 +42,7 @@ def move_to_init_fixes(context: FixContext) -> Iterator[Fix]:
 def _made(context: FixContext) -> ast.Call | None:
     """Return the call that constructs the module, at the problem or called there."""
     tree = context.tree
-    call = tree.standing_at(context.span, ast.Call)
+    call = tree.node_at(context.span, ast.Call)
     if call is None:
         return None
     made: ast.expr | None = call if module_class_name(tree, call) is not None else call.func

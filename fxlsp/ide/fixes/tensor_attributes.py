@@ -20,7 +20,7 @@ def tensor_attribute_fixes(context: FixContext) -> Iterator[Fix]:
     The statement must have no other target.
     """
     tree = context.tree
-    statement = tree.standing_at(context.span, ast.Assign)
+    statement = tree.node_at(context.span, ast.Assign)
     if statement is None or not tree.covers(statement, context.span) or len(statement.targets) > 1:
         return
     (target,) = statement.targets

@@ -52,7 +52,7 @@ def where_fixes(context: FixContext) -> Iterator[Fix]:
 
 
 def _expression(context: FixContext) -> _Choice | None:
-    expression = context.tree.standing_at(context.span, ast.IfExp)
+    expression = context.tree.node_at(context.span, ast.IfExp)
     if expression is None or not context.tree.covers(expression.test, context.span):
         return None
     return _Choice(expression.test, expression.body, expression.orelse, expression, expression)
@@ -60,7 +60,7 @@ def _expression(context: FixContext) -> _Choice | None:
 
 def _statement(context: FixContext) -> _Choice | None:
     tree = context.tree
-    branch = tree.standing_at(context.span, ast.If)
+    branch = tree.node_at(context.span, ast.If)
     if branch is None or not tree.covers(branch.test, context.span) or len(branch.body) != 1:
         return None
     # ``elif`` is an ``if`` to Python, and cannot become a statement of its own.

@@ -21,7 +21,7 @@ def wrap_helper_fixes(context: FixContext) -> Iterator[Fix]:
     that only other modules call, under the name that they import, would not be replaced.
     """
     tree = context.tree
-    node = tree.standing_at(context.span, ast.expr, ast.stmt)
+    node = tree.node_at(context.span, ast.expr, ast.stmt)
     helper = None if node is None else _helper(tree, node)
     if helper is None or not _is_called_by_models(tree, helper):
         return
@@ -34,7 +34,7 @@ def wrap_helper_fixes(context: FixContext) -> Iterator[Fix]:
 def wrap_length_fixes(context: FixContext) -> Iterator[Fix]:
     """Yield ``torch.fx.wrap("len")``, for which ``len`` of a traced value is a node."""
     tree = context.tree
-    call = tree.standing_at(context.span, ast.Call)
+    call = tree.node_at(context.span, ast.Call)
     if call is None or not isinstance(call.func, ast.Name) or call.func.id != "len" or is_shadowed(tree, "len"):
         return
     if accepts_proxy(tree, call, strict=True):

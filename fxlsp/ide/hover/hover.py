@@ -16,8 +16,7 @@ from fxlsp.ide.trace_view.cursor_hits import CursorHit, hits_at, hits_of
 from fxlsp.ide.trace_view.focus import focus_on
 from fxlsp.ide.trace_view.modules import modules_made_at, modules_of_attribute
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.source.python.attribute_paths import attribute_path_at
-from fxlsp.source.python.cursor_variable import variable_at
+from fxlsp.source.python.cursor import attribute_path_at, variable_at
 
 
 def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:

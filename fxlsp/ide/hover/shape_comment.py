@@ -6,7 +6,7 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.fixes.fix import Fix, comment_above
 from fxlsp.ide.hover.hover import hover
 from fxlsp.source.python.comments import comments_by_line
-from fxlsp.source.python.statements import statement_around
+from fxlsp.source.python.python_tree import statement_around
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 

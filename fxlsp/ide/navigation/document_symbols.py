@@ -18,7 +18,7 @@ from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale
 from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
 from fxlsp.report.locations import Location
 from fxlsp.source.models.models import ModelClass
-from fxlsp.source.python.statements import statement_around
+from fxlsp.source.python.python_tree import statement_around
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span

@@ -15,9 +15,9 @@ from fxlsp.ide.trace_view.module_tree import place_of_module
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.ide.trace_view.targets import NavigationTarget, target_of
 from fxlsp.report.graph import Module
-from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.python.class_statements import class_statements
 from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.syntax import span_of
 
@@ -123,7 +123,7 @@ def _other_classes(snapshot: Snapshot) -> Iterator[_Candidate]:
 
 def _other_class(snapshot: Snapshot, place: Place) -> WorkspaceSymbol | None:
     """A class of a file that is not open; None if it is no module."""
-    if snapshot.index.kind_of(place) is not Kind.MODULE:
+    if snapshot.index.kind_of(place) is not ClassKind.MODULE:
         return None
     return WorkspaceSymbol(place.name, "class", "", place.path, None)
 

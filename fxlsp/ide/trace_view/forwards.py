@@ -10,7 +10,8 @@ from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.report_index import index_of
 from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.graph import ModuleCall
-from fxlsp.source.models.models import ForwardDef, ModelClass
+from fxlsp.source.models.forward_defs import ForwardDef
+from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
 

@@ -12,7 +12,7 @@ from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
 from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.graph import Module
 from fxlsp.source.models.models import ModelClass
-from fxlsp.source.python.attribute_paths import AttributePath
+from fxlsp.source.python.cursor import AttributePath
 from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
 

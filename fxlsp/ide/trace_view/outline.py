@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.source.models.forward_defs import ForwardDef
-from fxlsp.source.models.forward_parameters import parameter_spans
-from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, instances, model_classes
+from fxlsp.source.models.forward_defs import ForwardDef, parameter_spans
+from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
@@ -30,7 +29,7 @@ class Outlined:
     parameters: tuple[Span, ...]
     """Spans of its ``forward``'s parameters.
 
-    :func:`~fxlsp.source.models.forward_parameters.parameter_spans` finds them.
+    :func:`~fxlsp.source.models.forward_defs.parameter_spans` finds them.
     """
 
 
@@ -119,7 +118,7 @@ def factory_and_instance_names(snapshot: Snapshot, path: str) -> dict[str, Span]
 
 def _made(snapshot: Snapshot, path: str) -> Iterator[tuple[str, Span]]:
     document, mover = moved_since(snapshot, path)
-    models: tuple[Factory | Instance, ...] = ()
+    models: tuple[Factory | ModelInstance, ...] = ()
     if document is not None:
         models = (*factories(document), *instances(document))
     for made in models:

@@ -11,7 +11,7 @@ from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.render.rich_text import RichText, code, dotted, joined, words
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
-from fxlsp.source.recipes.recipes import FoundRecipe, written
+from fxlsp.source.recipes.recipes import FoundRecipe, find_written
 from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 STALE = " (stale)"
@@ -31,7 +31,7 @@ _SHOWN = 2
 """Number of models whose provenance is shown in full."""
 
 _IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\.""")
-"""An import as :func:`fxlsp.source.python.import_expressions.import_expression` writes it."""
+"""An import as :func:`fxlsp.source.python.imports.import_expression` writes it."""
 
 
 def is_stale(state: ModelState) -> bool:
@@ -80,7 +80,7 @@ def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
 
     Its inputs may have been found otherwise.
     """
-    return written(state.found, recipe)
+    return find_written(state.found, recipe)
 
 
 def _place_in_other_file(state: ModelState, found: FoundRecipe) -> str | None:

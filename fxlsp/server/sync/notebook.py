@@ -19,7 +19,7 @@ def register(server: Server) -> None:
         notebook = params.notebook_document
         _close_stray_cells(server, params.cell_text_documents)
         cells = Cells(_cells(notebook.cells, params.cell_text_documents))
-        server.engine.open(Document.of_cells(notebook.uri, path_of_uri(notebook.uri), notebook.version, cells))
+        server.engine.open(Document.from_cells(notebook.uri, path_of_uri(notebook.uri), notebook.version, cells))
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeNotebookDocumentParams) -> None:
