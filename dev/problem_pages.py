@@ -117,18 +117,23 @@ def _read(path: Path) -> Page:
     return Page(title[1], title[2], text, examples[0], examples[1], console[1])
 
 
-def run_examples(pages: Sequence[Page], folder: Path) -> ExampleResults:
-    """Run fxlsp in ``folder`` on all examples of the pages, which are rendered there."""
+FXLSP = (sys.executable, "-m", "fxlsp")
+
+
+def run_examples(pages: Sequence[Page], folder: Path, program: Sequence[str] = FXLSP) -> ExampleResults:
+    """Run fxlsp, which ``program`` starts, in ``folder`` on all examples of the pages, which are rendered there."""
     for page in pages:
         (folder / page.file).write_text(page.example, encoding="utf-8")
         (folder / page.repaired_file).write_text(page.repaired, encoding="utf-8")
-    found = json.loads(_fxlsp(["check", ".", "--format", "json"], folder))
+    found = json.loads(_fxlsp([*program, "check", ".", "--format", "json"], folder))
     problems: dict[str, list[Problem]] = {}
     for problem in map(Problem.from_json, found["problems"]):
         problems.setdefault(_file_of(problem), []).append(problem)
     with _working_in(folder):
         outputs = {
-            page.code: _printed(problems.get(page.file, ())) if page.is_plain else _command_output(page, folder)
+            page.code: _printed(problems.get(page.file, ()))
+            if page.is_plain
+            else _command_output(page, folder, program)
             for page in pages
         }
     environment = found["environment"]
@@ -141,8 +146,8 @@ def _file_of(problem: Problem) -> str:
     return Path(path).name
 
 
-def _command_output(page: Page, folder: Path) -> str:
-    return _without_folders(_fxlsp(shlex.split(page.arguments), folder), folder)
+def _command_output(page: Page, folder: Path, program: Sequence[str]) -> str:
+    return _without_folders(_fxlsp([*program, *shlex.split(page.arguments)], folder), folder)
 
 
 def _printed(problems: Iterable[Problem]) -> str:
@@ -151,10 +156,9 @@ def _printed(problems: Iterable[Problem]) -> str:
     return _without_folders("\n".join(lines[1:]), Path.cwd())
 
 
-def _fxlsp(arguments: Sequence[str], folder: Path) -> str:
-    """What the command says, on standard error if it could not run."""
+def _fxlsp(command: Sequence[str], folder: Path) -> str:
+    """Return what the command prints, on standard error if it could not run."""
     environment = {**os.environ, "PYTHONPATH": str(PROJECT), "CUDA_VISIBLE_DEVICES": ""}
-    command = [sys.executable, "-m", "fxlsp", *arguments]
     ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return (ran.stdout or ran.stderr).strip("\n")
 

@@ -8,16 +8,18 @@ from dev import problem_pages
 from dev.problem_pages import INDEX, PAGES, ExampleResults, Page, all_codes, read_pages, rendered, without_messages
 from fxlsp.ide.hover.problem import ADVICE
 from fxlsp.report.codes import page_url, severity_of
+from tests.support.warm import fxlsp
 
 PAGE_OF = {page.code: page for page in read_pages()}
 each_page = pytest.mark.parametrize("page", PAGE_OF.values(), ids=PAGE_OF)
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> ExampleResults:
+def results(warm: None, tmp_path_factory: pytest.TempPathFactory) -> ExampleResults:
     """What fxlsp says of all examples, as it is now."""
     pytest.importorskip("numpy", reason="some examples call numpy")
-    return problem_pages.run_examples(tuple(PAGE_OF.values()), tmp_path_factory.mktemp("examples").resolve())
+    folder = tmp_path_factory.mktemp("examples").resolve()
+    return problem_pages.run_examples(tuple(PAGE_OF.values()), folder, fxlsp())
 
 
 def test_every_code_has_a_page() -> None:
