@@ -28,7 +28,7 @@ test-editors: environment test-other-editors  ## Everything in the real editors:
 	$(VENV)/bin/python -m dev.editors.vscode
 
 test-other-editors: environment other-editors  ## Neovim and JupyterLab, installed below .cache/, and Debian's Emacs and Vim.
-	$(VENV)/bin/python -m pytest tests/editors
+	$(PYTEST) tests/editors
 
 vsix: environment  ## The VS Code extension for this machine, with the server in it, below dist/.
 	$(VENV)/bin/python -m dev.vsix

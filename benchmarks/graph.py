@@ -93,7 +93,7 @@ def main() -> int:
         figures = asyncio.run(measured(program, page))
     if arguments.json:
         print(json.dumps(figures.__dict__))
-    return told(figures)
+    return print_figures(figures)
 
 
 async def measured(program: str, page: Path) -> Figures:
@@ -125,7 +125,7 @@ async def moved(tab: Tab) -> list[float]:
     return times
 
 
-def told(figures: Figures) -> int:
+def print_figures(figures: Figures) -> int:
     """Prints the figures beside the targets; the exit code."""
     cores, load = os.cpu_count(), os.getloadavg()[0]
     print(f"{figures.nodes} nodes, {platform.machine()}, {cores} cores, load {load:.1f}")

@@ -30,7 +30,7 @@ from benchmarks.nearest_rank import percentile_95
 from dev.editor import Editor, editor
 from fxlsp.engine.index.index import Index
 from fxlsp.engine.index.scan import file_summaries, read_index
-from fxlsp.source.models.file_summary import may_offer, offers_of
+from fxlsp.source.models.file_summary import file_summary_of, may_define_models
 from fxlsp.source.text.documents import Document, TextEdit, read_document
 
 T = TypeVar("T")
@@ -86,19 +86,19 @@ def main() -> int:
         size, parsed, count = _make(folder, large)
         print(f"{FILES} files, {size / 1e6:.0f} MB; {count}, {parsed / 1e6:.0f} MB, pass the byte filter")
         print(f"load {os.getloadavg()[0]:.1f}")
-        met = [_told_in_process(folder)]
+        met = [_report_in_process(folder)]
         cold, warm = Hovers(), Hovers()
         for _ in range(COLD_READINGS):
             shutil.rmtree(cache)
             asyncio.run(_read_by_server(folder, cold))
         for _ in range(WARM_READINGS):
             asyncio.run(_read_by_server(folder, warm))
-        met += [_told(name, hovers) for name, hovers in (("cold", cold), ("warm", warm))]
+        met += [_report_hovers(name, hovers) for name, hovers in (("cold", cold), ("warm", warm))]
         print(f"at rest: hover {_figures(cold.after_ms + warm.after_ms)}; load {os.getloadavg()[0]:.1f}")
     return 0 if all(met) else 1
 
 
-def _told_in_process(folder: Path) -> bool:
+def _report_in_process(folder: Path) -> bool:
     """Prints the processor time that it takes without a server; whether the targets are met."""
     index, cold = _timed(lambda: read_index([str(folder)]))
     _, warm = _timed(lambda: read_index([str(folder)]))
@@ -113,7 +113,7 @@ def _told_in_process(folder: Path) -> bool:
     return all(seconds <= TARGETS[name] for name, seconds in took.items())
 
 
-def _told(name: str, hovers: Hovers) -> bool:
+def _report_hovers(name: str, hovers: Hovers) -> bool:
     """Prints how the workspace was read by servers; whether the targets are met."""
     slowest = max(hovers.reading_seconds)
     each = ", ".join(f"{seconds:.2f}" for seconds in hovers.reading_seconds)
@@ -131,7 +131,7 @@ def _make(folder: Path, large: bool) -> tuple[int, int, int]:
     """Copies files into the folder; the bytes of all, and of those that pass the filter, and how many these are."""
     sizes = {path: path.stat().st_size for path in _installed()}
     largest = sorted(sizes, key=lambda path: sizes[path], reverse=True)
-    passes = {path: may_offer(path.read_bytes()) for path in largest}
+    passes = {path: may_define_models(path.read_bytes()) for path in largest}
     passing = [path for path in largest if passes[path]]
     others = [path for path in largest if not passes[path]]
     count = round(PASSING * FILES)
@@ -177,7 +177,7 @@ def _typed(index: Index, path: str) -> float:
     """The seconds after which the index knows of a character typed into the middle of an open file."""
     document, took = read_document(path), list[float]()
     for at in range(9):
-        index = index.with_file(path, offers_of(document))
+        index = index.with_file(path, file_summary_of(document))
         middle = len(document.text) // 2
         edited = document.edited([TextEdit(middle, middle, "x")], at)
         took.append(_timed(partial(_taken, index, edited))[1])
@@ -186,7 +186,7 @@ def _typed(index: Index, path: str) -> float:
 
 
 def _taken(index: Index, document: Document) -> Index:
-    return index.with_file(document.path, offers_of(document))
+    return index.with_file(document.path, file_summary_of(document))
 
 
 def _timed(act: Callable[[], T]) -> tuple[T, float]:

@@ -8,19 +8,19 @@ import subprocess
 import sys
 
 
-def install(packages: list[str], lost: str) -> None:
+def install(packages: list[str], consequence: str) -> None:
     """Tries; what it means that they are not there is for the tests to say.
 
     Args:
         packages: their names.
-        lost: what is not tested without them.
+        consequence: what is not tested without them.
     """
     if shutil.which("apt-get") is None or os.geteuid() != 0:
-        sys.stderr.write(f"Only root could install {', '.join(packages)}, with apt-get: {lost}.\n")
+        sys.stderr.write(f"Only root could install {', '.join(packages)}, with apt-get: {consequence}.\n")
         return
     # One of several sources that cannot be reached is no reason not to try the others.
     subprocess.run(["apt-get", "update", "-qq"], check=False)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
     if subprocess.run(command, check=False, stdout=subprocess.DEVNULL, env=environment).returncode != 0:
-        sys.stderr.write(f"{', '.join(packages)} could not be installed: {lost}.\n")
+        sys.stderr.write(f"{', '.join(packages)} could not be installed: {consequence}.\n")

@@ -60,7 +60,7 @@ class Editor:
         """What the server logged for its user."""
         self.refreshed = asyncio.Event()
         """Set when the server asks to have its hints asked for again; cleared by whoever does."""
-        self._news = asyncio.Event()
+        self._activity = asyncio.Event()
 
     def open(self, path: Path, text: str | None = None) -> str:
         """Opens a file, with another text than the one on disk if ``text`` is given; returns its URI."""
@@ -106,11 +106,11 @@ class Editor:
 
     async def _until(self, ask: Callable[[], Awaitable[T | None]]) -> T:
         while True:
-            self._news.clear()
+            self._activity.clear()
             answer = await ask()
             if answer is not None:
                 return answer
-            await self._news.wait()
+            await self._activity.wait()
 
     async def _ask(self, method: str, uri: str, **params: Json) -> Json:
         return await self.connection.request(method, {"textDocument": {"uri": uri}, **params})
@@ -118,7 +118,7 @@ class Editor:
     async def _resolved(self, lens: Json) -> Json:
         return await self.connection.request("codeLens/resolve", lens)
 
-    def _heard(self, method: str, params: Json) -> Json:
+    def _on_message(self, method: str, params: Json) -> Json:
         if method == "textDocument/publishDiagnostics":
             buffer = self.buffers.get(params["uri"])
             if buffer is not None:
@@ -127,7 +127,7 @@ class Editor:
             self.log.append(params["message"])
         if method == "workspace/inlayHint/refresh":
             self.refreshed.set()
-        self._news.set()
+        self._activity.set()
         return [None for _ in params["items"]] if method == "workspace/configuration" else None
 
 
@@ -148,9 +148,9 @@ async def editor(
         trusted: whether the code of the folder may run.
     """
     made = Editor()
-    made.connection = await Connection.start(command, made._heard, log)
+    made.connection = await Connection.start(command, made._on_message, log)
     try:
-        await made.connection.request("initialize", _introduction(folder, trusted))
+        await made.connection.request("initialize", _initialize_params(folder, trusted))
         made.connection.notify("initialized", {})
         yield made
         await made.connection.request("shutdown", None)
@@ -159,7 +159,7 @@ async def editor(
         await made.connection.wait_ended(seconds=5.0)
 
 
-def _introduction(folder: Path, trusted: bool) -> Json:
+def _initialize_params(folder: Path, trusted: bool) -> Json:
     uri = folder.resolve().as_uri()
     return {
         "processId": os.getpid(),

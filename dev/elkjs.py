@@ -32,20 +32,20 @@ def sha512(path: Path) -> str:
     return "sha512-" + base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
 
 
-def take(version: str) -> None:
+def vendor(version: str) -> None:
     """Replaces the files by those of ``version``.
 
     Raises:
         ValueError: what was fetched is not what the registry says it is.
     """
     name = f"elkjs@{version}"
-    said = subprocess.run(
+    viewed = subprocess.run(
         ["npm", "view", name, "version", "license", "dist.integrity", "--json"],
         check=True,
         capture_output=True,
         text=True,
     )
-    facts = json.loads(said.stdout)
+    facts = json.loads(viewed.stdout)
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["npm", "pack", name, "--silent", "--pack-destination", folder], check=True)
         (packed,) = Path(folder).glob("*.tgz")
@@ -67,4 +67,4 @@ def take(version: str) -> None:
 
 
 if __name__ == "__main__":
-    take(sys.argv[1])
+    vendor(sys.argv[1])

@@ -34,7 +34,7 @@ def candidates(version: str) -> Iterator[str]:
 def probe(path: str) -> str | None:
     """The version an interpreter says it is; None where it does not run (a pyenv shim of no selected version)."""
     try:
-        said = subprocess.run([path, "-c", _PROBE], capture_output=True, text=True, check=False, timeout=60)
+        result = subprocess.run([path, "-c", _PROBE], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return said.stdout.strip() if said.returncode == 0 else None
+    return result.stdout.strip() if result.returncode == 0 else None

@@ -1,6 +1,6 @@
 """The pages of the problem codes: ``python -m dev.problem_pages`` writes into them what fxlsp says of their examples.
 
-A page is written by hand but for two parts, which its own first example makes: the line below the title, and the block
+A page is rendered by hand but for two parts, which its own first example makes: the line below the title, and the block
 ``console``, whose first line is the command to run. The second example is the first one, repaired.
 """
 
@@ -53,7 +53,7 @@ _NAMED = re.compile(r"^(?:\w+\[FX\d{3}\]|fxlsp: .*FX\d{3} |  --> \S+:\d+(?=:\d+$
 
 @dataclass(frozen=True)
 class Page:
-    """The page of one code, as it is written down."""
+    """The page of one code, as it is rendered down."""
 
     code: str
     title: str
@@ -61,7 +61,7 @@ class Page:
     example: str
     repaired: str
     arguments: str
-    """Of ``fxlsp``, for what is said of the example."""
+    """Of ``fxlsp``, for what is results of the example."""
 
     @property
     def is_plain(self) -> bool:
@@ -87,7 +87,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Said:
+class ExampleResults:
     """What fxlsp says of all examples."""
 
     problems: Mapping[str, Sequence[Problem]]
@@ -117,22 +117,28 @@ def _read(path: Path) -> Page:
     return Page(title[1], title[2], text, examples[0], examples[1], console[1])
 
 
-def ask(pages: Sequence[Page], folder: Path) -> Said:
-    """Run fxlsp in ``folder`` on all examples of the pages, which are written there."""
+FXLSP = (sys.executable, "-m", "fxlsp")
+
+
+def run_examples(pages: Sequence[Page], folder: Path, program: Sequence[str] = FXLSP) -> ExampleResults:
+    """Run fxlsp, which ``program`` starts, in ``folder`` on all examples of the pages, which are rendered there."""
     for page in pages:
         (folder / page.file).write_text(page.example, encoding="utf-8")
         (folder / page.repaired_file).write_text(page.repaired, encoding="utf-8")
-    found = json.loads(_fxlsp(["check", ".", "--format", "json"], folder))
+    found = json.loads(_fxlsp([*program, "check", ".", "--format", "json"], folder))
     problems: dict[str, list[Problem]] = {}
     for problem in map(Problem.from_json, found["problems"]):
         problems.setdefault(_file_of(problem), []).append(problem)
     with _working_in(folder):
         outputs = {
-            page.code: _told(problems.get(page.file, ())) if page.is_plain else _ran(page, folder) for page in pages
+            page.code: _printed(problems.get(page.file, ()))
+            if page.is_plain
+            else _command_output(page, folder, program)
+            for page in pages
         }
     environment = found["environment"]
     minor = [".".join(environment[of].split(".")[:2]) for of in ("torch", "python")]
-    return Said(problems, outputs, f"torch {minor[0]} and CPython {minor[1]}")
+    return ExampleResults(problems, outputs, f"torch {minor[0]} and CPython {minor[1]}")
 
 
 def _file_of(problem: Problem) -> str:
@@ -140,20 +146,19 @@ def _file_of(problem: Problem) -> str:
     return Path(path).name
 
 
-def _ran(page: Page, folder: Path) -> str:
-    return _without_folders(_fxlsp(shlex.split(page.arguments), folder), folder)
+def _command_output(page: Page, folder: Path, program: Sequence[str]) -> str:
+    return _without_folders(_fxlsp([*program, *shlex.split(page.arguments)], folder), folder)
 
 
-def _told(problems: Iterable[Problem]) -> str:
+def _printed(problems: Iterable[Problem]) -> str:
     # The last line is the address of the page itself.
     lines = [line for problem in problems for line in ("", *full_lines(problem)[:-1])]
     return _without_folders("\n".join(lines[1:]), Path.cwd())
 
 
-def _fxlsp(arguments: Sequence[str], folder: Path) -> str:
-    """What the command says, on standard error if it could not run."""
+def _fxlsp(command: Sequence[str], folder: Path) -> str:
+    """Return what the command prints, on standard error if it could not run."""
     environment = {**os.environ, "PYTHONPATH": str(PROJECT), "CUDA_VISIBLE_DEVICES": ""}
-    command = [sys.executable, "-m", "fxlsp", *arguments]
     ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return (ran.stdout or ran.stderr).strip("\n")
 
@@ -173,10 +178,10 @@ def _working_in(folder: Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def written(pages: Sequence[Page], said: Said) -> dict[str, str]:
+def rendered(pages: Sequence[Page], results: ExampleResults) -> dict[str, str]:
     """The text of every file of the pages, by name."""
-    texts = {f"{page.code}.md": page.with_output(said.outputs[page.code]) for page in pages}
-    return {INDEX: _index(pages, said.versions), **texts}
+    texts = {f"{page.code}.md": page.with_output(results.outputs[page.code]) for page in pages}
+    return {INDEX: _index(pages, results.versions), **texts}
 
 
 def _index(pages: Sequence[Page], versions: str) -> str:
@@ -206,16 +211,16 @@ def anchor(family: str) -> str:
     return f"{family}xx-{name}".lower().replace(" ", "-")
 
 
-def gist(text: str) -> str:
-    """The text of a page with nothing left of what was said but codes and lines. Python 3.10 knows no columns."""
+def without_messages(text: str) -> str:
+    """The text of a page with nothing left of what was results but codes and lines. Python 3.10 knows no columns."""
     return _CONSOLE.sub(lambda block: "\n".join(_NAMED.findall(block[0])), text)
 
 
 def main() -> int:
     pages = read_pages()
     with TemporaryDirectory() as folder:
-        said = ask(pages, Path(folder).resolve())
-    for name, text in written(pages, said).items():
+        results = run_examples(pages, Path(folder).resolve())
+    for name, text in rendered(pages, results).items():
         (PAGES / name).write_text(text, encoding="utf-8")
     return 0
 

@@ -37,7 +37,7 @@ class FieldRow:
 
 
 @dataclass(frozen=True)
-class Entry:
+class WireClass:
     """A class of the module: a message, or an object in messages."""
 
     line: int
@@ -64,7 +64,7 @@ def written(page: str) -> str:
 
 def _section(source: str) -> str:
     tree = ast.parse(source)
-    entries = [_entry(each) for each in tree.body if isinstance(each, ast.ClassDef)]
+    entries = [_wire_class(each) for each in tree.body if isinstance(each, ast.ClassDef)]
     headings = {number: line[2:-1] for number, line in enumerate(source.splitlines(), 1) if line.startswith("# From ")}
     types = {each.name: each.type for each in entries if each.type}
     lines = _markdown(ast.get_docstring(tree) or "", types).partition("\n\n")[2].splitlines()
@@ -73,11 +73,11 @@ def _section(source: str) -> str:
         due = [number for number in headings if number < entry.line]
         for number in due:
             lines += [f"### {headings.pop(number)}", ""]
-        lines += [*_entry_lines(entry, types), ""]
+        lines += [*_class_lines(entry, types), ""]
     return "\n".join(lines)
 
 
-def _entry(statement: ast.ClassDef) -> Entry:
+def _wire_class(statement: ast.ClassDef) -> WireClass:
     fields, name = [], ""
     # What a field is stands in a text after it.
     for each, following in zip(statement.body, [*statement.body[1:], None], strict=True):
@@ -89,7 +89,7 @@ def _entry(statement: ast.ClassDef) -> Entry:
         else:
             kind, default = ast.unparse(each.annotation), _default(each.value)
             fields.append(FieldRow(each.target.id, kind, default, _text(following)))
-    return Entry(statement.lineno, statement.name, name, ast.get_docstring(statement) or "", tuple(fields))
+    return WireClass(statement.lineno, statement.name, name, ast.get_docstring(statement) or "", tuple(fields))
 
 
 def _default(value: ast.expr | None) -> str:
@@ -105,7 +105,7 @@ def _text(statement: ast.stmt | None) -> str:
     return ""
 
 
-def _entry_lines(entry: Entry, types: dict[str, str]) -> Iterator[str]:
+def _class_lines(entry: WireClass, types: dict[str, str]) -> Iterator[str]:
     yield f"#### `{entry.type}`" if entry.type else f"#### Object {entry.name}"
     yield ""
     yield " ".join(_markdown(entry.text, types).split())

@@ -79,7 +79,7 @@ ORDERS = {
     "ide": """
         render
         trace_view
-        hints, argument_hints, syntax_errors, problems, setting_problems
+        hints, problems, setting_problems
         fixes
         model_status, recipe_choices, recipe_comment, lenses, status
         navigation
@@ -278,7 +278,7 @@ def test_an_import_against_the_order_is_found(file: str, text: str) -> None:
         ("worker/building/x.py", "from ..loading.loader import Loader\nfrom .recipes import evaluate"),
         ("worker/checks/silent/x.py", "from ..base.check import Check\nfrom ...building.builder import Builder"),
         ("source/text/x.py", "if TYPE_CHECKING:\n    from fxlsp.source.python.scopes import Scope"),
-        ("ide/hints.py", "from fxlsp.ide.argument_hints import hints"),
+        ("ide/setting_problems.py", "from fxlsp.ide.problems import problems"),
     ],
 )
 def test_an_import_along_the_order_passes(file: str, text: str) -> None:

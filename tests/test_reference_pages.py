@@ -56,3 +56,14 @@ def test_what_a_page_links_to_is_there(page: Path) -> None:
     text = re.sub(r"`[^`]*`", "", page.read_text(encoding="utf-8"))
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
+def test_our_source_files_that_a_page_names_are_there(page: Path) -> None:
+    ours = [
+        path.as_posix()
+        for top in ("fxlsp", "tests", "benchmarks", "dev", "editors/vscode")
+        for path in Path(PROJECT, top).rglob("*.py")
+    ]
+    named = re.findall(r"`(?!torch/)([\w./-]+\.py)`", page.read_text(encoding="utf-8"))
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in ours)] == []

@@ -13,7 +13,7 @@ import pytest
 
 from fxlsp import __version__
 from fxlsp.engine.settings.settings import Settings
-from fxlsp.ide.fixes.fix import Complaint
+from fxlsp.ide.fixes.fix import FixContext
 from fxlsp.ide.fixes.registry import FIXERS
 from fxlsp.server.main import make_server
 from fxlsp.source.python.python_tree import python_tree
@@ -92,7 +92,7 @@ def test_every_fix_of_the_server_has_a_problem_in_the_file_on_which_vs_code_trie
     tree = python_tree(document)
     assert tree is not None
     complaints = [
-        Complaint(tree, each["code"], _span(each["location"])) for each in json.loads(checked.stdout)["problems"]
+        FixContext(tree, each["code"], _span(each["location"])) for each in json.loads(checked.stdout)["problems"]
     ]
     tried = {fixer for each in complaints for fixer in FIXERS.get(each.code, ()) if any(fixer(each))}
     assert tried == {fixer for fixers in FIXERS.values() for fixer in fixers}

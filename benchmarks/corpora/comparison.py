@@ -16,7 +16,7 @@ really returns. Allowed are
   model that it calls, as a scripted function or method, or as an opaque node;
 - an item for each name where a run unpacks a tensor, which is one ``unbind``.
 
-Shapes that are said and wrong (``wrong``) are told apart from those that are not known.
+Shapes that are reported and wrong (``wrong``) are told apart from those that are not known.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class _RunComparison:
         for operation in left:
             if not self._match(operation, with_shapes=False) and not self._match_items(operation):
                 self._miss("missing", operation)
-        self._tell_nodes_that_did_not_run()
+        self._report_extra_nodes()
         self._compare_calls()
 
     def _match(self, operation: Json, with_shapes: bool) -> bool:
@@ -220,14 +220,14 @@ class _RunComparison:
         for number, node in enumerate(nodes):
             if not self._is_at(node, operation):
                 continue
-            said = shapes_of(node["output"])
-            if with_shapes and said != operation["shapes"]:
+            reported = shapes_of(node["output"])
+            if with_shapes and reported != operation["shapes"]:
                 continue
             del nodes[number]
-            if said is None:
+            if reported is None:
                 self._miss("unknown shape", operation)
-            elif said != operation["shapes"]:
-                self.wrong.append(f"{node['name']} at {self._line(operation)}: {operation['shapes']}, ours {said}")
+            elif reported != operation["shapes"]:
+                self.wrong.append(f"{node['name']} at {self._line(operation)}: {operation['shapes']}, ours {reported}")
             return True
         return False
 
@@ -269,7 +269,7 @@ class _RunComparison:
         stack = self._eager["stacks"][operation["lines"]]
         return f"{stack[0][0].rpartition('/')[2]}:{stack[0][1]}" if stack else "nowhere"
 
-    def _tell_nodes_that_did_not_run(self) -> None:
+    def _report_extra_nodes(self) -> None:
         for name, nodes in self._free.items():
             for node in nodes:
                 if name not in _READS and "shape" in (node["output"] or {}) and not _covers(node):
@@ -289,11 +289,11 @@ class _RunComparison:
             really = self._eager["calls"].get(path, [])
             if len(outputs) != len(really):
                 self.misses.append(f"calls: {path or 'the root'} {len(really)} times, ours {len(outputs)}")
-            for said, shapes in zip(outputs, really, strict=False):
-                if said is None:
+            for reported, shapes in zip(outputs, really, strict=False):
+                if reported is None:
                     self.misses.append(f"unknown output: {path or 'the root'}")
-                elif said != shapes:
-                    self.wrong.append(f"output of {path or 'the root'}: {shapes}, ours {said}")
+                elif reported != shapes:
+                    self.wrong.append(f"output of {path or 'the root'}: {shapes}, ours {reported}")
 
 
 def _covers(node: Json) -> bool:

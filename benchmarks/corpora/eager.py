@@ -131,15 +131,15 @@ def _changes_first(name: str) -> bool:
     return name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
 
 
-def watched(model: torch.nn.Module, run: EagerRun, call: Callable[[], Any]) -> None:
+def record_run(model: torch.nn.Module, run: EagerRun, call: Callable[[], Any]) -> None:
     """Fills ``run`` with what ``call`` does, up to where it raises."""
     log = _Log(run)
-    with _module_calls_noted(model, run, log), _batches_of_one(), log:
+    with _recorded_module_calls(model, run, log), _batches_of_one(), log:
         call()
 
 
 @contextmanager
-def _module_calls_noted(model: torch.nn.Module, run: EagerRun, log: _Log) -> Iterator[None]:
+def _recorded_module_calls(model: torch.nn.Module, run: EagerRun, log: _Log) -> Iterator[None]:
     """Patches the call of modules, as ``torch.fx`` does, so that nobody sees a hook."""
     paths = {id(module): path for path, module in model.named_modules()}
     original: Any = torch.nn.Module.__call__

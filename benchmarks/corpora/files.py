@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 from benchmarks.corpora.cases import Case, Half, in_half
 from fxlsp.cli.check.candidates import FoundFile, find_models
-from fxlsp.cli.check.files import python_files
-from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles, python_files
 from fxlsp.engine.settings.settings import Settings
 
 

@@ -27,25 +27,25 @@ from typing import Any
 import torch
 import torch.fx
 
-from benchmarks.corpora.eager import EagerRun, touch, watched
+from benchmarks.corpora.eager import EagerRun, record_run, touch
 from benchmarks.corpora.frames import raised_at
-from fxlsp.worker.sandbox.weights import leave_weights_unread
+from fxlsp.worker.sandbox.weights import skip_weights
 
 Json = dict[str, Any]
 
 
-_USUAL = ("numpy", "torchvision", "timm", "einops")
+_COMMON = ("numpy", "torchvision", "timm", "einops")
 """What many files import is imported once, before the forks."""
 
 
 def main() -> None:
     answers = os.dup(1)
     # Before any package is imported that could keep the originals.
-    leave_weights_unread()
-    for package in _USUAL:
+    skip_weights()
+    for package in _COMMON:
         if importlib.util.find_spec(package) is not None:
             importlib.import_module(package)
-    _stay_alone()
+    _restrict_process()
     _silence()
     for line in sys.stdin:
         request = json.loads(line)
@@ -57,7 +57,7 @@ def main() -> None:
             _write(answers, {"key": key, "load": "died"})
 
 
-def _stay_alone() -> None:
+def _restrict_process() -> None:
     """One thread, no processes and nothing written but below a scratch folder."""
     torch.set_num_threads(1)
     os.chdir(tempfile.gettempdir())
@@ -119,7 +119,7 @@ def _file(request: Json, write: Callable[[Json], None]) -> None:
         module = _load_file(first["file"]) if first["file"] else importlib.import_module(first["module"])
     except BaseException as error:
         for case in request["cases"]:
-            write({"key": case["key"], "load": _said(error)})
+            write({"key": case["key"], "load": _error_text(error)})
         return
     # The time was for loading; each step of a case has its own.
     signal.alarm(0)
@@ -188,7 +188,7 @@ def _trace(case: Json, module: ModuleType) -> Json:
     try:
         model = _built(case, module)
     except BaseException as error:
-        return {"build": _said(error)}
+        return {"build": _error_text(error)}
     answer: Json = {"mode": "train" if model.training else "eval"}
     _seed()
     try:
@@ -208,12 +208,12 @@ def _run(case: Json, module: ModuleType) -> Json:
         names = {**_names(module), "_": lambda *args, **kwargs: (args, kwargs)}
         args, kwargs = eval(f"_({case['inputs']}\n)", names)
     except BaseException as error:
-        return {"inputs": _said(error)}
+        return {"inputs": _error_text(error)}
     touch((args, kwargs))
     _seed()
     run = EagerRun()
     try:
-        watched(model, run, lambda: model(*args, **kwargs))
+        record_run(model, run, lambda: model(*args, **kwargs))
     except BaseException as error:
         return {"error": _raised(error), **run.to_json()}
     return {"error": None, **run.to_json()}
@@ -241,7 +241,7 @@ def _raised(error: BaseException) -> Json:
     }
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {_text(error)}"
 
 

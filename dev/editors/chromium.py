@@ -67,9 +67,9 @@ class Tab:
                 if not answer.done():
                     answer.set_result(message)
             else:
-                self._hear(message["method"], message["params"])
+                self._on_event(message["method"], message["params"])
 
-    def _hear(self, method: str, params: Any) -> None:
+    def _on_event(self, method: str, params: Any) -> None:
         if method == "Network.requestWillBeSent":
             self.requested.append(params["request"]["url"])
         elif method == "Runtime.exceptionThrown":
@@ -206,12 +206,12 @@ async def browser_tab(program: str, width: int = 1280, height: int = 800) -> Asy
 
 async def _address(process: asyncio.subprocess.Process) -> str:
     assert process.stderr is not None
-    said = []
+    output = []
     async for line in process.stderr:
-        said.append(line.decode(errors="replace"))
-        if "DevTools listening on" in said[-1]:
-            return said[-1].split()[-1]
-    raise RuntimeError(f"the browser ended: {''.join(said)}")
+        output.append(line.decode(errors="replace"))
+        if "DevTools listening on" in output[-1]:
+            return output[-1].split()[-1]
+    raise RuntimeError(f"the browser ended: {''.join(output)}")
 
 
 async def _first_page(address: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable
 
-from fxlsp.report.problems import Problem
+from fxlsp.cli.output.excerpts import location_text
+from fxlsp.report.problems import Failure, Problem
 
 NOTHING_FOUND = 0
 PROBLEMS_FOUND = 1
@@ -21,3 +24,15 @@ def exit_code(problems: Iterable[Problem]) -> int:
     """The exit code of a run that found ``problems``."""
     counts = any(problem.severity in ("error", "warning") for problem in problems)
     return PROBLEMS_FOUND if counts else NOTHING_FOUND
+
+
+def report_failure(failure: Failure, output_format: str) -> int:
+    """Write why a command has no result; return the exit code.
+
+    One message goes to standard error, with ``output_format`` "json" the failure object to standard output too.
+    """
+    if output_format == "json":
+        sys.stdout.write(json.dumps(failure.to_json()) + "\n")
+    where = f"{location_text(failure.location)}: " if failure.location is not None else ""
+    sys.stderr.write(f"fxlsp: {where}{failure.code} {failure.message}\n")
+    return COULD_NOT_RUN

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fxlsp.cli.exit_codes import UsageError, exit_code
-from fxlsp.cli.failure_messages import tell_failure
-from fxlsp.cli.tracing.jobs import Job, trace_job
+from fxlsp.cli.exit_codes import UsageError, exit_code, report_failure
+from fxlsp.cli.tracing.jobs import CommandLineJob, trace_job
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
-from fxlsp.cli.tracing.worker_pool import pool
+from fxlsp.cli.tracing.worker_pool import open_pool
 from fxlsp.graphview.cache import page_path, write_page
 from fxlsp.graphview.editor_links import EDITORS, link_template
 from fxlsp.graphview.html import page_of_picture
@@ -36,7 +35,7 @@ The page is one file that needs no network. SVG needs a further package: pip ins
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class GraphOutput:
     """What is made of a report."""
 
     path: Path | None
@@ -83,19 +82,19 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    form = _form(arguments)
-    job = Job(arguments.target, arguments.init, arguments.inputs)
+    output = _output(arguments)
+    job = CommandLineJob(arguments.target, arguments.init, arguments.inputs)
     outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile, arguments.tracer)))
     if isinstance(outcome, Failure):
-        return tell_failure(outcome, "text")
-    path = _write(outcome, form)
+        return report_failure(outcome, "text")
+    path = _write(outcome, output)
     sys.stdout.write(f"{path}\n")
     if arguments.open and not webbrowser.open(path.resolve().as_uri()):
         sys.stderr.write("fxlsp: no browser could be opened\n")
     return exit_code(outcome.problems)
 
 
-def _form(arguments: argparse.Namespace) -> Form:
+def _output(arguments: argparse.Namespace) -> GraphOutput:
     """
     Raises:
         UsageError: an option cannot be followed; nothing has been traced yet.
@@ -108,33 +107,33 @@ def _form(arguments: argparse.Namespace) -> Form:
     if arguments.depth is not None and arguments.depth < 0:
         raise UsageError("--depth takes a number of 0 or more")
     try:
-        form = Form(path, link_template(arguments.link), arguments.depth)
-        if form.is_svg:
+        output = GraphOutput(path, link_template(arguments.link), arguments.depth)
+        if output.is_svg:
             require_engine()
     except ValueError as error:
         raise UsageError(f"--link: {error}") from error
     except SvgError as error:
         raise UsageError(str(error)) from error
-    return form
+    return output
 
 
-async def _trace(job: Job, projects: Projects) -> Report | Failure:
-    async with pool(jobs=1) as traces:
+async def _trace(job: CommandLineJob, projects: Projects) -> Report | Failure:
+    async with open_pool(jobs=1) as traces:
         return await trace_job(job, projects, traces)
 
 
-def _write(report: Report, form: Form) -> Path:
+def _write(report: Report, output: GraphOutput) -> Path:
     """
     Raises:
         UsageError: it cannot be made or written.
     """
     try:
-        text = form.text_of(report)
-        if form.path is None:
+        text = output.text_of(report)
+        if output.path is None:
             path = page_path(os.path.realpath("."), report.target)
             write_page(path, text)
         else:
-            path = form.path
+            path = output.path
             path.write_text(text, encoding="utf-8")
     except SvgError as error:
         raise UsageError(str(error)) from error

@@ -8,15 +8,14 @@ import json
 import sys
 from typing import Any
 
-from fxlsp.cli.exit_codes import UsageError, exit_code
-from fxlsp.cli.failure_messages import tell_failure
+from fxlsp.cli.exit_codes import UsageError, exit_code, report_failure
 from fxlsp.cli.output.node_table import graph_lines, path_lines
 from fxlsp.cli.output.problems import full_lines
 from fxlsp.cli.tracing.batch import trace_batch
-from fxlsp.cli.tracing.jobs import Job, trace_job
+from fxlsp.cli.tracing.jobs import CommandLineJob, trace_job
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
-from fxlsp.cli.tracing.worker_pool import pool
+from fxlsp.cli.tracing.worker_pool import open_pool
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 
@@ -59,32 +58,32 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.target is None:
         raise UsageError("give a TARGET, or --batch")
-    job = Job(arguments.target, arguments.init, arguments.inputs)
+    job = CommandLineJob(arguments.target, arguments.init, arguments.inputs)
     outcome = asyncio.run(_trace(job, Projects(arguments.python, arguments.profile, arguments.tracer)))
     if isinstance(outcome, Failure):
-        return tell_failure(outcome, arguments.format)
+        return report_failure(outcome, arguments.format)
     _print_report(outcome, arguments.format)
     return exit_code(outcome.problems)
 
 
-async def _trace(job: Job, projects: Projects) -> Report | Failure:
-    async with pool(jobs=1) as traces:
+async def _trace(job: CommandLineJob, projects: Projects) -> Report | Failure:
+    async with open_pool(jobs=1) as traces:
         return await trace_job(job, projects, traces)
 
 
-def _print_report(report: Report, form: str) -> None:
-    if form == "json":
+def _print_report(report: Report, output_format: str) -> None:
+    if output_format == "json":
         _write([json.dumps(report.to_json())])
-    elif form == "paths":
+    elif output_format == "paths":
         _write(path_lines(report))
-        _tell_verdict(report)
+        _report_verdict(report)
     else:
         _write(graph_lines(report))
         for problem in report.problems:
             _write(["", *full_lines(problem)])
 
 
-def _tell_verdict(report: Report) -> None:
+def _report_verdict(report: Report) -> None:
     """The lines of a graph that ends early look like those of a whole one."""
     error = report.verdict.error
     if error is not None:

@@ -32,10 +32,10 @@ def write_page(path: Path, text: str) -> None:
         OSError: there is no place for it.
     """
     write_atomically(path, text)
-    _make_room(path)
+    _delete_oldest(path)
 
 
-def _make_room(newest: Path) -> None:
+def _delete_oldest(newest: Path) -> None:
     with contextlib.suppress(OSError):
         pages = sorted(newest.parent.glob("*.html"), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in [page for page in pages if page != newest][_MOST_PAGES - 1 :]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
-from fxlsp.ide.trace_view.cursor_hits import sightings_at
+from fxlsp.ide.trace_view.cursor_hits import hits_at
 from fxlsp.ide.trace_view.provenance import is_stale
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
@@ -17,7 +17,7 @@ from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class GraphChoice:
     """One report, and what of it the user asked about."""
 
     snapshot: Snapshot
@@ -47,12 +47,12 @@ class Choice:
         place = (now.span.line, now.span.column, now.span.end_line, now.span.end_column)
         moved = Location(location.file, *place, location.function)
         document = self.snapshot.documents.get(location.file)
-        return moved if document is None or document.cells is None else document.cells.located(moved)
+        return moved if document is None or document.cells is None else document.cells.cell_location(moved)
 
 
 def choose_graph(
     snapshot: Snapshot, path: str, name: str | None = None, place: tuple[int, int] | None = None
-) -> Choice | None:
+) -> GraphChoice | None:
     """The graph of a model of a file, of what is at a place in it, or of the first model that has one.
 
     Args:
@@ -65,10 +65,10 @@ def choose_graph(
     return next(iter(ours or candidates), None)
 
 
-def _at(snapshot: Snapshot, path: str, place: tuple[int, int]) -> Iterator[Choice]:
-    for sighting in sightings_at(snapshot, path, *place):
-        subjects = [*(event.subject for event in sighting.place.events), *sighting.place.through]
-        for choice in _choices(snapshot, sighting.state):
+def _at(snapshot: Snapshot, path: str, place: tuple[int, int]) -> Iterator[GraphChoice]:
+    for hit in hits_at(snapshot, path, *place):
+        subjects = [*(event.subject for event in hit.expression.events), *hit.expression.through]
+        for choice in _choices(snapshot, hit.state):
             for subject in subjects[:1]:
                 is_node = isinstance(subject, Node)
                 yield replace(
@@ -78,7 +78,7 @@ def _at(snapshot: Snapshot, path: str, place: tuple[int, int]) -> Iterator[Choic
                 )
 
 
-def _named(snapshot: Snapshot, path: str, name: str) -> Iterator[Choice]:
+def _named(snapshot: Snapshot, path: str, name: str) -> Iterator[GraphChoice]:
     for state in states_of(snapshot, path, name):
         yield from _choices(snapshot, state)
     class_name = name.rpartition(".")[2]
@@ -89,12 +89,12 @@ def _named(snapshot: Snapshot, path: str, name: str) -> Iterator[Choice]:
                 break
 
 
-def _all(snapshot: Snapshot, path: str) -> Iterator[Choice]:
+def _all(snapshot: Snapshot, path: str) -> Iterator[GraphChoice]:
     for state in snapshot.states_in(path):
         yield from _choices(snapshot, state)
 
 
-def _choices(snapshot: Snapshot, state: ModelState) -> Iterator[Choice]:
+def _choices(snapshot: Snapshot, state: ModelState) -> Iterator[GraphChoice]:
     if state.report is not None:
         problems = tuple(snapshot.policy_of(state.key.file).applied(state.report.problems))
-        yield Choice(snapshot, state, replace(state.report, problems=problems))
+        yield GraphChoice(snapshot, state, replace(state.report, problems=problems))

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from fxlsp.graphview.assets import DRAWING, asset, elkjs, file_style
+from fxlsp.graphview.html import DRAWING, asset, elkjs, file_style
 from fxlsp.graphview.picture import Picture
 
 _PACKAGE = "py_mini_racer"

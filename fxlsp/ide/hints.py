@@ -1,66 +1,116 @@
-"""Inlay hints: the shape at the end of each line's last expression that makes tensors.
+"""Inlay hints: the shape at the end of each line's last tensor expression.
 
-Where several instances, calls or models run the line with different shapes, or without one since something failed,
-the hint shows the first shape and "…"; its tooltip lists all, and what else the line does. A hint follows the end of
-its expression through later edits, inside the expression too: it stays, with the last good shape, until the next
-trace tells.
+Several instances, calls or models may run a line with different shapes, or without one because an operation failed. The
+hint then shows the first shape and "…", and its tooltip lists all of them and the line's other operations. A hint
+follows the end of its expression through later edits, also edits inside the expression: it keeps the last good shape
+until the next trace.
+
+The arguments of each ``forward`` are shown at its parameters. Those of the root module are nodes with a location. For
+an inner module the report has only the call's arguments in order, so a parameter is certain only if there is exactly
+one, or if the call names none.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.argument_hints import arguments
 from fxlsp.ide.render.rich_text import RichText, paragraphs, words
 from fxlsp.ide.render.shapes import holds_tensor, output_text
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.focus import Focus, focus_on
-from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale, origin_text
-from fxlsp.ide.trace_view.report_index import TraceIndex, index_of
-from fxlsp.ide.trace_view.runs import Run, runs_table
+from fxlsp.ide.trace_view.forwards import forward_runs
+from fxlsp.ide.trace_view.outline import outline
+from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale, provenance_text
+from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
+from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
 from fxlsp.report.graph import Output
+from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
+
+_KEYWORD = re.compile(r"\w\s*=(?!=)|\*\*")
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardArgument:
+    """Value that one call of a ``forward`` passed for one of its parameters."""
+
+    name: str
+    parameter: Span
+    value: Output | None
+    run: ReportEvent
+    """The call."""
+
+
+def arguments(snapshot: Snapshot, path: str) -> Iterator[ForwardArgument]:
+    """Yield the arguments of inner ``forward`` calls whose parameter is certain."""
+    for outlined in outline(snapshot, path):
+        parameters = outlined.parameters
+        for run in forward_runs(snapshot, path, outlined.model) if parameters else ():
+            inputs = run.event.inputs
+            if run.event.module_path and (len(inputs) == len(parameters) == 1 or _is_positional(snapshot, run)):
+                given = zip(_plain_names(outlined.model), parameters, inputs, strict=False)
+                yield from (ForwardArgument(name, parameter, value, run) for name, parameter, value in given)
+
+
+def _plain_names(model: ModelClass) -> Iterator[str]:
+    """Return the parameters before ``*args``, which takes all that follow."""
+    names = model.forward.parameters if model.forward is not None else ()
+    return takewhile(lambda name: not name.startswith("*"), names)
+
+
+def _is_positional(snapshot: Snapshot, run: ReportEvent) -> bool:
+    """Return whether the calling expression is in an open text and has no keyword."""
+    location = run.event.subject.location
+    document = snapshot.documents.get(location.file) if location is not None else None
+    if location is None or document is None:
+        return False
+    log = snapshot.edits_since(location.file, run.state.texts)
+    moved = move(Span.of(location), log) if log is not None else None
+    return moved is not None and _KEYWORD.search(document.lines.slice(moved.span)) is None
+
 
 _Point = tuple[int, int]
 
 _TRUTH: Output = {"shape": [], "dtype": "bool"}
-"""A condition, as a rule: not what its line is about, though it may come last (``return a if x.sum() > 0 else b``)."""
+"""A condition. It is rarely what its line is about, though it may come last (``return a if x.sum() > 0 else b``)."""
 
 _WIDTH = 80
-"""Characters of a hint: a large dictionary must not push the code out of sight."""
+"""Longest hint in characters, so that a large dictionary does not push the code off the screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A text behind a place."""
+    """Text shown after a position in a line."""
 
     line: int
     column: int
     text: str
-    runs: tuple[Run, ...]
+    runs: tuple[ReportEvent, ...]
     """Every run of the expression."""
     focus: Focus = field(default_factory=Focus)
-    others: tuple[Run, ...] = ()
+    others: tuple[ReportEvent, ...] = ()
     """Every run of the other expressions that end on the line."""
 
     @property
     def tooltip(self) -> RichText:
-        """Every run, the other operations on the line, and where the shapes come from."""
+        """All runs, the line's other operations, and the provenance of the shapes."""
         stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
-        origins = {id(run.state): origin_text(run.state, run.index.report) for run in self.runs}
+        provenance = {id(run.state): provenance_text(run.state, run.index.report) for run in self.runs}
         tables = [runs_table(self.runs, self.focus.holds).text()]
         if self.others:
             others = runs_table(self.others, self.focus.holds)
             tables += [words("before that on this line:"), others.text()]
-        return paragraphs([*tables, *origins.values(), *stale])
+        return paragraphs([*tables, *provenance.values(), *stale])
 
 
 def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> list[Hint]:
-    """The hints of some lines, ends included, at most one a line."""
+    """Return the hints of some lines, ends included, at most one a line."""
     focus, kinds = focus_on(snapshot, path), snapshot.hints_of(path)
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
     for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
@@ -71,7 +121,10 @@ def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> lis
 
 
 def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]:
-    """The columns at which some run has a shape; guesses, and runs without one since something failed, come last."""
+    """Return the columns at which some run has a shape.
+
+    Samples of guessed recipes, and those without a value because an operation failed, come last in their column.
+    """
     return {
         column: sorted(samples, key=lambda sample: (sample.value is None, is_guessed(sample.run.index.report)))
         for column, samples in columns.items()
@@ -81,14 +134,14 @@ def _with_a_shape(columns: dict[int, list[_Sample]]) -> dict[int, list[_Sample]]
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """One value that an expression, or a parameter, had."""
+    """One value that an expression or a parameter had."""
 
     value: Output | None
-    run: Run
+    run: ReportEvent
     parameter: str = ""
-    """Its name, if it is one."""
+    """Name of the parameter; "" for an expression."""
     shows_dtype: bool = True
-    """Whether an unusual dtype is written beside its shape."""
+    """Whether an unusual dtype is written after the shape."""
 
     @property
     def text(self) -> str:
@@ -96,7 +149,10 @@ class _Sample:
 
 
 def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
-    """The hint at the last column; several parameters of a ``def`` line share it, each with its name."""
+    """Return the hint at the last column of a line.
+
+    Several parameters of a ``def`` line share one hint, each with its name.
+    """
     last = max(columns)
     groups = [columns[column] for column in sorted(columns)]
     if len(groups) > 1 and all(group[0].parameter for group in groups):
@@ -115,35 +171,35 @@ def _text(all_samples: Sequence[_Sample], focus: Focus) -> str:
 
 
 def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:
-    """What is worth a hint on ``lines``, with the place behind its expression in the text as it is now."""
+    """Yield the values worth a hint on ``lines``, each with the current end position."""
     for state, log in snapshot.reports_touching(path):
         if state.report is not None:
             index = index_of(state.report)
             for point, events in _ends(index, path, log, lines).items():
-                yield from ((point, _sample(Run(state, index, event))) for event in events)
+                yield from ((point, _sample(ReportEvent(state, index, event))) for event in events)
     for argument in arguments(snapshot, path):
         span = argument.parameter
         if span.end_line in lines and _may_be_tensor(argument.value):
             yield (span.end_line, span.end_column), _Sample(argument.value, argument.run, argument.name)
 
 
-def _sample(run: Run) -> _Sample:
+def _sample(run: ReportEvent) -> _Sample:
     return _Sample(run.event.output, run, run.event.title if run.event.is_argument else "")
 
 
-def _ends(index: TraceIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:
-    """The events of the outermost of the expressions that end at each place on ``lines``."""
+def _ends(index: ReportIndex, path: str, log: EditLog, lines: range) -> dict[_Point, Sequence[Event]]:
+    """Return the events of the outermost expression that ends at each position."""
     ends: dict[_Point, Sequence[Event]] = {}
-    places = index.places(path)
-    conditions = [span for span, place in places.items() if any(event.output == _TRUTH for event in place.events)]
-    for span, place in sorted(places.items(), reverse=True):
+    expressions = index.expressions(path)
+    conditions = [span for span, at in expressions.items() if any(event.output == _TRUTH for event in at.events)]
+    for span, at in sorted(expressions.items(), reverse=True):
         if any(condition.encloses(span) for condition in conditions):
             continue
-        # Its last character tells where the expression ends: an edit elsewhere in it leaves the hint in its place.
+        # The last character determines where the expression ends: an edit elsewhere in it leaves the hint in its place.
         moved = move(_last_character(span), log)
         if moved is None or moved.span.end_line not in lines:
             continue
-        events = [event for event in place.events if _is_worth_seeing(event)]
+        events = [event for event in at.events if _is_worth_seeing(event)]
         if events:
             ends[moved.span.end_line, moved.span.end_column] = events
     return ends

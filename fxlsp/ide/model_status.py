@@ -1,4 +1,4 @@
-"""How things stand with one model class, on one line: what its lens shows."""
+"""Status of one model on one line, as its lens shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.render.numbers import counted, flops_sum_text, params_text
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 
@@ -17,15 +17,17 @@ _MESSAGE_WIDTH = 80
 
 
 def states_of(snapshot: Snapshot, path: str, name: str) -> tuple[ModelState, ...]:
-    """The states of one model, one for each of its recipes."""
+    """Return the states of one model, one for each of its recipes."""
     return tuple(state for state in snapshot.states_in(path) if state.key.name == name)
 
 
-def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] = ()) -> str:
-    """``71 nodes · 11.7 M parameters · 3.63 GFLOPs · traceable``, or why there is nothing of the kind.
+def status_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[ReportEvent] = ()) -> str:
+    """Return ``71 nodes · 11.7 M parameters · 3.63 GFLOPs · traceable``, or a reason.
+
+    The reason says why there is no report.
 
     Args:
-        runs: the calls that ran the ``forward`` of a class, by :func:`~fxlsp.ide.trace_view.forwards.forward_runs`.
+        runs: the calls that ran the ``forward`` of the class, from :func:`~fxlsp.ide.trace_view.forwards.forward_runs`.
     """
     states = states_of(snapshot, path, name)
     for state in states:
@@ -37,19 +39,22 @@ def standing_text(snapshot: Snapshot, path: str, name: str, runs: Sequence[Run] 
     return _untraced_text(snapshot, path, states)
 
 
-def _inside(runs: Sequence[Run]) -> str:
+def _inside(runs: Sequence[ReportEvent]) -> str:
     names = list(dict.fromkeys(run.state.key.name for run in runs))
     return f"traced inside {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
 
 
 def report_facts(report: Report, policy: Policy) -> list[str]:
-    """Size, cost, verdict and number of the problems that the user's settings count as such."""
+    """Return size, cost, verdict and number of problems.
+
+    Only problems that the user's settings leave at severity error or warning count.
+    """
     facts = [counted(len(report.nodes), "node")]
     if report.calls:
         facts.append(params_text(report.calls[0].params))
     flops = [node.flops for node in report.nodes if node.op not in ("placeholder", "output")]
     if any(flops):
-        # What follows the place at which torch.fx gives up is not counted.
+        # Operations after the one at which torch.fx fails are not in the graph, so the sum is a lower bound.
         facts.append(flops_sum_text(flops if report.verdict.traceable or report.complete else [*flops, None]))
     facts.append("traceable" if report.verdict.traceable else "not traceable")
     if report.recipe.inputs is None:
@@ -61,7 +66,7 @@ def report_facts(report: Report, policy: Policy) -> list[str]:
 
 
 def failure_text(failure: Failure) -> str:
-    """Why there is no graph, short enough for one line."""
+    """Return the reason why there is no graph, short enough for one line."""
     if failure.needs is not None:
         return f"not traced: give {failure.needs}"
     message = failure.message.strip().partition("\n")[0]
@@ -69,7 +74,7 @@ def failure_text(failure: Failure) -> str:
 
 
 def _since(state: ModelState) -> list[str]:
-    """What happened after the report that is shown."""
+    """Return what happened after the trace whose report is shown."""
     return ["the last trace failed"] if state.failure is not None else []
 
 

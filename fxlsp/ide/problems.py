@@ -1,6 +1,6 @@
-"""The problems of a file: those of every report that has one there, and the failures that left no report.
+"""Problems of a file: those in reports, failures without a report, syntax errors.
 
-One problem stands for all that have the same code at the same span, however many instances and traces met it.
+Problems with the same code at the same span are merged into one, however many instances and traces found them.
 """
 
 from __future__ import annotations
@@ -11,24 +11,25 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
-from fxlsp.ide.syntax_errors import syntax_problems
-from fxlsp.ide.trace_view.model_names import class_names, made_names
-from fxlsp.ide.trace_view.outline import moved_since, outline
+from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names, moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
-from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, Severity
+from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, Severity
 from fxlsp.report.locations import Location, RelatedPlace
-from fxlsp.report.merging import message_of_all
+from fxlsp.report.merging import merged_message
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.python.ignores import is_ignored
+from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import move
+from fxlsp.source.text.notebooks.cells import Cells
 from fxlsp.source.text.positions import Span
+from fxlsp.source.text.python_parser import SYNTAX_ERRORS, parsed_module
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A second place that helps to understand a problem."""
+    """Second location that helps to understand a problem."""
 
     message: str
     path: str
@@ -37,7 +38,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """A problem in the text as it is now."""
+    """Problem at a span of the current text."""
 
     code: str
     severity: Severity
@@ -46,20 +47,23 @@ class FileProblem:
     related: tuple[Related, ...]
     model: str
     is_failure: bool
-    """The model has no graph or no inputs: worth telling once the user rests, since half-typed text fails like this."""
+    """Whether the model has no graph or no inputs.
+
+    Half-typed text fails like this too, so such a problem is published only after a pause in typing.
+    """
 
 
 def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
-    """What to tell about a file that is open or in the background, in the order of the text."""
+    """Return the problems of an open or background file, in the order of the text."""
     groups: dict[tuple[Span, str], list[_Found]] = defaultdict(list)
     for found in _all(snapshot, path):
         groups[found.span, found.problem.code].append(found)
     merged = [_merged(snapshot, group) for _, group in sorted(groups.items(), key=lambda item: item[0])]
-    return list(_told(snapshot, path, merged))
+    return list(_shown(snapshot, path, merged))
 
 
-def _told(snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> Iterator[FileProblem]:
-    """What neither the settings nor a comment silence, as severe as the settings say."""
+def _shown(snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> Iterator[FileProblem]:
+    """Yield the problems that are not ignored, with the severities of the settings."""
     policy, document = snapshot.policy_of(path), snapshot.document(path)
     for problem in found:
         severity = policy.severity(problem.code, problem.severity)
@@ -73,17 +77,18 @@ class _Found:
     problem: Problem
     span: Span
     texts: Mapping[str, str]
-    """Digests of the texts in which the problem's places stand."""
+    """Digests of the texts that the problem's locations refer to."""
     is_failure: bool = False
 
 
 def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
     for state, _ in snapshot.reports_touching(path):
-        # A failure is newer than the report: what the report found may be mended, or be the reason.
+        # A failure is newer than the report: what the report found may be fixed already, or be the reason for the
+        # failure.
         if state.report is not None and state.failure is None:
             yield from _reported(snapshot, path, state, state.report)
     for state in snapshot.failed:
-        if state.failure is not None and _is_told(state.failure):
+        if state.failure is not None and _is_shown(state.failure):
             yield from _failed(snapshot, path, state, state.failure)
     for state in snapshot.states_in(path):
         yield from _bad_recipes(snapshot, path, state)
@@ -93,7 +98,7 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
 def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) -> Iterator[_Found]:
     for problem in report.problems:
         if problem.location is None and state.key.file == path:
-            # Inputs that do not fit: half-typed ones never do.
+            # Inputs that do not fit count as a failure, because half-typed inputs never fit.
             if problem.code == NOT_FED:
                 span = _recipe_span(snapshot, path, state, report.recipe)
             else:
@@ -101,13 +106,16 @@ def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) 
             if span is not None:
                 yield _Found(problem, span, state.texts, is_failure=True)
         elif problem.location is not None and problem.location.file == path:
-            span = _now(snapshot, problem.location, state.texts)
+            span = _current_span(snapshot, problem.location, state.texts)
             if span is not None:
                 yield _Found(problem, span, state.texts)
 
 
 def _recipe_span(snapshot: Snapshot, path: str, state: ModelState, recipe: Recipe) -> Span | None:
-    """Where the file says how the model is made and fed, else the model's name; None where the settings say it."""
+    """Return the span of the model's recipe in this file, else of the model's name.
+
+    Returns None if the recipe is in the settings.
+    """
     found = found_recipe(state, recipe)
     if found is not None and found.file in snapshot.setting_texts:
         return None
@@ -117,23 +125,28 @@ def _recipe_span(snapshot: Snapshot, path: str, state: ModelState, recipe: Recip
 
 
 def _name_span(snapshot: Snapshot, path: str, state: ModelState) -> Span | None:
-    return (class_names(snapshot, path) | made_names(snapshot, path)).get(state.key.name)
+    return (class_names(snapshot, path) | factory_and_instance_names(snapshot, path)).get(state.key.name)
 
 
-def _is_told(failure: Failure) -> bool:
-    """Not where the lens already asks for what is missing, nor for what ails the whole folder."""
+def _is_shown(failure: Failure) -> bool:
+    """Return whether a failure is shown at the model.
+
+    Not if the lens already asks for what is missing, nor if the whole folder has no interpreter.
+    """
     return failure.needs is None and failure.code != NO_INTERPRETER
 
 
 def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) -> Iterator[_Found]:
-    """The failure at its place if that can be shown, else at the recipe somebody wrote for it, else at the name of
-    the model."""
+    """Yield a failure at its location if that can be shown.
+
+    Else it is shown at the recipe that the user wrote for the model, else at the model's name.
+    """
     place, related = failure.location, failure.related
     span = None
     if place is not None and snapshot.document(place.file) is not None:
-        span = _now(snapshot, place, state.failure_texts) if place.file == path else None
+        span = _current_span(snapshot, place, state.failure_texts) if place.file == path else None
     elif place is not None and place.file in snapshot.setting_texts:
-        # It is told there.
+        # It is shown in the settings file.
         return
     elif state.key.file == path and place is None and _is_written(state.key.recipe):
         span = _recipe_span(snapshot, path, state, state.key.recipe)
@@ -146,12 +159,15 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
 
 
 def _is_written(recipe: Recipe | None) -> TypeGuard[Recipe]:
-    """Somebody wrote it for fxlsp: that the model cannot be made by it is their mistake, not the model's."""
+    """Return whether the user wrote the recipe for fxlsp.
+
+    If such a recipe fails to build the model, the mistake is in the recipe, not in the model.
+    """
     return recipe is not None and recipe.source in ("comment", "config")
 
 
 def _syntax_errors(snapshot: Snapshot, path: str) -> Iterator[_Found]:
-    """Of a file with models; other files are none of our business."""
+    """Yield the syntax errors of a file with models; other files are left to linters."""
     document = snapshot.document(path)
     for problem in syntax_problems(document) if document is not None and outline(snapshot, path) else ():
         if problem.location is not None:
@@ -166,8 +182,11 @@ def _bad_recipes(snapshot: Snapshot, path: str, state: ModelState) -> Iterator[_
             yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), span, {})
 
 
-def _now(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:
-    """Where a place of a traced text is now; None if it was edited away, or its text is forgotten."""
+def _current_span(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:
+    """Return the current span of a location in a traced text.
+
+    Returns None if it was edited away, or the traced text is no longer known.
+    """
     log = snapshot.edits_since(location.file, texts)
     moved = None if log is None else move(Span.of(location), log)
     return None if moved is None else moved.span
@@ -175,13 +194,75 @@ def _now(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Sp
 
 def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
     first = group[0]
-    related = [(place, _now(snapshot, place.location, first.texts)) for place in first.problem.related]
+    related = [(place, _current_span(snapshot, place.location, first.texts)) for place in first.problem.related]
     return FileProblem(
         code=first.problem.code,
         severity=first.problem.severity,
-        message=message_of_all([found.problem for found in group]),
+        message=merged_message([found.problem for found in group]),
         span=first.span,
         related=tuple(Related(place.message, place.location.file, span) for place, span in related if span),
         model=first.problem.model,
         is_failure=all(found.is_failure for found in group),
     )
+
+
+def syntax_problems(document: Document) -> tuple[Problem, ...]:
+    """Return the syntax errors of a document: at most one, in a notebook one a cell."""
+    return () if document.parses else document.derive(_parse_problems)
+
+
+_SHORT_TEXT = 20_000
+"""Longest text, in characters, that Python's parser reads for its message.
+
+It takes some milliseconds for as many, at each key press while the error remains.
+"""
+
+
+def _parse_problems(document: Document) -> tuple[Problem, ...]:
+    if document.cells is not None:
+        return tuple(_of_cells(document.path, document.cells))
+    problem = _of_file(document)
+    return () if problem is None else (problem,)
+
+
+def _of_cells(path: str, cells: Cells) -> Iterator[Problem]:
+    for extent in cells.extents:
+        error = extent.cell.error
+        if error is not None:
+            before = extent.first_line - 1
+            place = Location(path, error.line + before, error.column, error.end_line + before, error.end_column)
+            yield Problem(NOT_LOADED, "warning", f"The cell does not parse: {error.message}", place)
+
+
+def _of_file(document: Document) -> Problem | None:
+    if len(document.text) > _SHORT_TEXT:
+        return Problem(NOT_LOADED, "warning", "The file does not parse here", _first_error(document))
+    try:
+        parsed_module(document.text)
+    except SyntaxError as error:
+        message = f"The file does not parse: {error.msg}"
+        return Problem(NOT_LOADED, "warning", message, _location(document, error))
+    except SYNTAX_ERRORS as error:
+        message = f"The file does not parse: {error}"
+        return Problem(NOT_LOADED, "warning", message, Location(document.path, 1, 1, 1, 1))
+    return None
+
+
+def _first_error(document: Document) -> Location:
+    """Return where tree-sitter, which has already parsed the text, fails first."""
+    node = document.tree.root_node
+    while (inner := next((child for child in node.children if child.has_error), None)) is not None:
+        node = inner
+    line, column = document.lines.from_bytes(node.start_point.row, node.start_point.column)
+    return Location(document.path, line, column, line, column + 1)
+
+
+def _location(document: Document, error: SyntaxError) -> Location:
+    """Return the location that Python reports, at least one character long.
+
+    It is cut to the text."""
+    lines = document.lines
+    line, column = lines.place(lines.offset(error.lineno or 1, error.offset or 1))
+    end = (error.end_lineno or line, error.end_offset or 0)
+    end_line, end_column = max(lines.place(lines.offset(*end)), (line, column + 1))
+    return Location(document.path, line, column, end_line, end_column)

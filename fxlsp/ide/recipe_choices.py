@@ -1,4 +1,4 @@
-"""The recipes of a model: which one is in use, where each comes from, and what else could be chosen."""
+"""Recipes of a model: the one in use, the source of each, and the alternatives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
-from fxlsp.ide.trace_view.provenance import found_recipe, place_words, readable_recipe
+from fxlsp.ide.trace_view.provenance import found_recipe, place_text, readable_recipe
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.wire.frames import text_digest
@@ -28,28 +28,28 @@ _SOURCES: dict[RecipeSource, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RecipeChoice:
-    """One of the recipes that are written down for a model."""
+    """One of the recipes that files or settings have for a model."""
 
     id: str
-    """The same as long as the recipe is."""
+    """Digest of the recipe, the same as long as the recipe is."""
     recipe: Recipe
     origin: str
-    """``call site train.py:30``."""
+    """Source and location: ``call site train.py:30``."""
     file: str
-    """In which it is written; "" for the settings of an editor."""
+    """File that contains it; "" for the settings of an editor."""
     line: int
     in_use: bool
-    """A trace follows it now."""
+    """Whether the current trace uses it."""
     pinned: bool
-    """Since the user chose it."""
+    """Whether it is in use because the user chose it."""
 
     @property
     def text(self) -> str:
-        return shortened(self.recipe)
+        return short_recipe(self.recipe)
 
 
 def recipe_choices(snapshot: Snapshot, path: str, name: str) -> list[RecipeChoice]:
-    """What can be chosen for a model, the one that counts if nobody chooses first; each recipe once."""
+    """Return the recipes that can be chosen for a model, each once, the default first."""
     states = states_of(snapshot, path, name)
     used = [found for state in states if (found := _found_in_use(state)) is not None]
     pinned = any(state.pinned for state in states)
@@ -67,35 +67,41 @@ def recipe_choices(snapshot: Snapshot, path: str, name: str) -> list[RecipeChoic
 
 
 def recipe_id(recipe: Recipe) -> str:
-    """What names a recipe to an editor."""
+    """Return the identifier by which an editor refers to a recipe."""
     return text_digest(json.dumps(recipe.to_json(), sort_keys=True))[:16]
 
 
 def recipe_in_use(snapshot: Snapshot, path: str, name: str) -> Recipe | None:
-    """How the model is made and fed now, with what was found out where nobody says; None where that is not known."""
+    """Return the recipe in use, completed with what the search found; None if unknown."""
     return next((recipe for state in states_of(snapshot, path, name) if (recipe := _in_use(state))), None)
 
 
 def recipe_line(snapshot: Snapshot, path: str, name: str) -> str | None:
-    """``recipe: Net(16)(torch.randn(4, 8)) · call site train.py:30 · 1 of 3``: the text of a lens."""
+    """Return ``recipe: Net(16)(torch.randn(4, 8)) · call site train.py:30 · 1 of 3``.
+
+    This is the text of a lens; None if there is no recipe to show.
+    """
     states, choices = states_of(snapshot, path, name), recipe_choices(snapshot, path, name)
     state = next((state for state in states if _in_use(state) is not None), None)
     recipe = None if state is None else _in_use(state)
     if state is None or recipe is None:
         return _line_inside(states, choices)
-    facts = [f"recipe: {shortened(recipe)}", _origin(state, recipe), *_number(state, choices)]
+    facts = [f"recipe: {short_recipe(recipe)}", _origin(state, recipe), *_number(state, choices)]
     return " · ".join([*facts, "chosen"] if state.pinned else facts)
 
 
 def _line_inside(states: Sequence[ModelState], choices: Sequence[RecipeChoice]) -> str | None:
-    """Of a class that the trace of another model shows, where somebody feeds it by itself too."""
+    """Return the text for a class that the trace of another model covers.
+
+    Returns None unless one of the recipes passes inputs to the class itself.
+    """
     cover = next((state.covered_by for state in states if state.covered_by is not None), None)
     is_fed = any(choice.recipe.inputs is not None for choice in choices)
     return f"recipe: as {cover.name} uses it · {_others(choices)}" if cover is not None and is_fed else None
 
 
 def _number(state: ModelState, choices: Sequence[RecipeChoice]) -> list[str]:
-    """Which of several it is."""
+    """Return which of several recipes is in use."""
     found = _found_in_use(state)
     for number, each in enumerate(choices, 1):
         if found is not None and each.recipe == found.recipe:
@@ -107,15 +113,18 @@ def _others(choices: Sequence[RecipeChoice]) -> str:
     return "1 other" if len(choices) == 1 else f"{len(choices)} others"
 
 
-def shortened(recipe: Recipe) -> str:
-    """The recipe as one expression on one line, its end left out where it is long."""
+def short_recipe(recipe: Recipe) -> str:
+    """Return the recipe as one expression on one line, cut off where it is long."""
     text = " ".join(readable_recipe(recipe).split())
     return text if len(text) <= _RECIPE_WIDTH else text[: _RECIPE_WIDTH - 1] + "…"
 
 
 def _in_use(state: ModelState) -> Recipe | None:
-    """None while the trace of another model shows it; once another recipe was chosen, not what the last report
-    followed."""
+    """Return the recipe that the shown report follows, or the chosen one.
+
+    None while the trace of another model covers this one. After the user chose another recipe, that one counts and not
+    the recipe of the last report.
+    """
     chosen = state.key.recipe
     if state.covered_by is not None:
         return None
@@ -134,5 +143,5 @@ def _origin(state: ModelState, recipe: Recipe) -> str:
     source = _SOURCES[recipe.source]
     if found is None or found.file == "":
         return source
-    place = place_words(state.key.file, found.file or state.key.file, found.span.line)
+    place = place_text(state.key.file, found.file or state.key.file, found.span.line)
     return place if recipe.source == "config" else f"{source} {place}"

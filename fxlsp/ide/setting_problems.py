@@ -1,4 +1,4 @@
-"""What is wrong in a settings file: values, and recipes that are none, name no model, or do not work."""
+"""Problems of a settings file: invalid values, invalid or failing recipes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from fxlsp.source.text.positions import Span
 
 
 def setting_problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
-    """What to tell about the ``pyproject.toml`` at ``path``, in the order of its text; each once."""
+    """Return the problems of the ``pyproject.toml`` at ``path``, each once.
+
+    They are in the order of its text.
+    """
     found = [*_values(snapshot, path), *(each for state in snapshot.models.values() for each in _recipes(state, path))]
     policy = snapshot.policy_of(path)
-    told: dict[tuple[Span, str, str], FileProblem] = {}
+    shown: dict[tuple[Span, str, str], FileProblem] = {}
     for problem in found:
         if not problem.code or policy.severity(problem.code, problem.severity) is not None:
-            told.setdefault((problem.span, problem.code, problem.message), problem)
-    return [told[key] for key in sorted(told)]
+            shown.setdefault((problem.span, problem.code, problem.message), problem)
+    return [shown[key] for key in sorted(shown)]
 
 
 def _values(snapshot: Snapshot, path: str) -> Iterator[FileProblem]:

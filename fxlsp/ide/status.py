@@ -1,4 +1,4 @@
-"""What fxlsp is doing and with what: for whoever wonders, for a report of a bug, and for a status in the editor."""
+"""State of a session, for the status command, bug reports and the status bar."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from fxlsp.ide.trace_view.provenance import readable_recipe
 
 
 def information(snapshot: Snapshot, at_rest: bool) -> dict[str, Any]:
-    """The state of a session as JSON.
+    """Return the state of a session as JSON.
 
     Args:
-        at_rest: nothing is traced, or waits for that.
+        at_rest: no trace is running or waiting.
 
     Returns:
-        ``{"version", "trusted", "atRest", "folders", "models"}``. Of each folder: its path, interpreter and why it was
-        chosen, versions once the interpreter has started, the profile and why, and what is wrong. Of each model: file,
+        ``{"version", "trusted", "atRest", "folders", "models"}``. For each folder: its path, interpreter and why it was
+        chosen, versions once the interpreter has started, the profile and why, and the failure. For each model: file,
         name, status, recipe, milliseconds of its last trace, the versions of the open documents that the report is of,
         and why the newest trace has no graph.
     """
@@ -31,7 +31,11 @@ def information(snapshot: Snapshot, at_rest: bool) -> dict[str, Any]:
 
 
 def information_text(facts: dict[str, Any]) -> str:
-    """The same for people, a line each."""
+    """Return the state of a session as text, one line for each folder and model.
+
+    Args:
+        facts: from :func:`information`.
+    """
     lines = [f"fxlsp {facts['version']}, {'at rest' if facts['atRest'] else 'at work'}"]
     if not facts["trusted"]:
         lines.append("this workspace is not trusted: nothing is traced")

@@ -9,16 +9,15 @@ from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.session.workspace import SnapshotChange, Workspace
 from fxlsp.server.editor_watch import watch_editor
-from fxlsp.server.log import Announcer, log, log_to_editor
+from fxlsp.server.log import SnapshotLogger, log, log_to_editor
 from fxlsp.server.publish import diagnostics
 from fxlsp.server.publish.diagnostics import Diagnostics
 from fxlsp.server.publish.progress import Progress
 from fxlsp.server.publish.refresh import Refresher
-from fxlsp.server.publish.setting_diagnostics import SettingDiagnostics
 from fxlsp.server.publish.status import StatusFeed
-from fxlsp.server.publish.steady_hints import StillHints
-from fxlsp.server.publish.workspace_diagnostics import WorkspaceDiagnostics
-from fxlsp.server.requests import call_hierarchy
+from fxlsp.server.publish.steady_hints import SteadyHints
+from fxlsp.server.publish.workspace_diagnostics import SettingDiagnostics, WorkspaceDiagnostics
+from fxlsp.server.requests import call_hierarchy, diagnostic_pull
 from fxlsp.server.session import configuration
 from fxlsp.server.session.configuration import Configuration
 from fxlsp.server.session.server import Server
@@ -29,7 +28,7 @@ from fxlsp.source.text.documents import path_of_uri
 def register(server: Server) -> None:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        if server.has_begun:
+        if server.has_session:
             # JupyterLab has one server for all its pages, and each of them begins: the session goes on.
             log.info("another page of the editor has begun")
             return
@@ -38,7 +37,7 @@ def register(server: Server) -> None:
         trusted = configuration.is_trusted(options)
         log_to_editor(server)
         log.info("fxlsp %s", server.version)
-        server.begin(params, Workspace(_folders(params), settings.client, trusted=trusted))
+        server.start_session(params, Workspace(_folders(params), settings.client, trusted=trusted))
         watch_editor(params.process_id)
         configuration.register(server, settings)
         _register_session(server, settings)
@@ -53,41 +52,41 @@ def _register_session(server: Server, settings: Configuration) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def did_change_folders(_: types.DidChangeWorkspaceFoldersParams) -> None:
-        await settings.follow_folders()
+        await settings.update_folders()
 
 
 def _connect(server: Server) -> None:
-    """Lets everything that the editor is told of its own accord follow the session."""
-    refresher, progress, announcer = Refresher(server), Progress(server), Announcer(server)
+    """Lets everything that the editor is publishers of its own accord guarded the session."""
+    refresher, progress, announcer = Refresher(server), Progress(server), SnapshotLogger(server)
     problems, of_settings = Diagnostics(server, refresher), SettingDiagnostics(server)
     of_workspace, status = WorkspaceDiagnostics(server), StatusFeed(server)
     diagnostics.register_save(server, problems)
     if server.support.pulls_problems:
-        diagnostics.register_pull(server, problems)
+        diagnostic_pull.register(server, problems)
     if server.support.call_hierarchy:
         call_hierarchy.register(server)
 
-    still = StillHints(refresher.hints)
+    steady = SteadyHints(refresher.hints)
     if server.support.hint_refresh:
-        server.still_hints = still
+        server.steady_hints = steady
         server.engine.subscribe(
-            _guarded(lambda change: still.update(server.engine.snapshot, change, server.engine.cursor))
+            _guarded(lambda change: steady.update(server.engine.snapshot, change, server.engine.cursor))
         )
-    told = (of_workspace.update, problems.update, of_settings.update)
-    for follower in (refresher.update, *told, progress.update, announcer.update, status.update):
-        server.engine.subscribe(_guarded(follower))
+    publishers = (of_workspace.update, problems.update, of_settings.update)
+    for listener in (refresher.update, *publishers, progress.update, announcer.update, status.update):
+        server.engine.subscribe(_guarded(listener))
 
 
-def _guarded(follower: Callable[[SnapshotChange], None]) -> Callable[[SnapshotChange], None]:
+def _guarded(listener: Callable[[SnapshotChange], None]) -> Callable[[SnapshotChange], None]:
     """A mistake in what is shown must not stop the session, which calls its followers in the middle of its work."""
 
-    def follow(change: SnapshotChange) -> None:
+    def guarded(change: SnapshotChange) -> None:
         try:
-            follower(change)
+            listener(change)
         except Exception:
-            log.exception("the editor could not be told about a change, which is a mistake of fxlsp's own")
+            log.exception("internal error in fxlsp: a change could not be sent to the editor")
 
-    return follow
+    return guarded
 
 
 def _folders(params: types.InitializeParams) -> list[str]:

@@ -43,7 +43,7 @@ def log_to_editor(server: Server) -> None:
     log.handlers = [EditorHandler(server)]
 
 
-class Announcer:
+class SnapshotLogger:
     """Logs, once each: the profile of each folder and why, the interpreters and their torch, why one cannot trace, and
     what is wrong in the settings.
 
@@ -52,30 +52,30 @@ class Announcer:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._said: set[str] = set()
+        self._logged: set[str] = set()
 
     def update(self, _: SnapshotChange) -> None:
         """Follows a change of the session."""
         snapshot = self._server.engine.snapshot
-        for text in _news(snapshot):
-            self._say(logging.INFO, text)
+        for text in _log_texts(snapshot):
+            self._log_once(logging.INFO, text)
         for problem in snapshot.setting_problems:
-            self._say(logging.WARNING, problem.message)
+            self._log_once(logging.WARNING, problem.message)
         for state in snapshot.interpreters:
-            if state.failure is not None and self._say(logging.ERROR, state.failure.message):
+            if state.failure is not None and self._log_once(logging.ERROR, state.failure.message):
                 params = types.ShowMessageParams(type=types.MessageType.Error, message=state.failure.message)
                 self._server.window_show_message(params)
 
-    def _say(self, level: int, text: str) -> bool:
+    def _log_once(self, level: int, text: str) -> bool:
         """Whether it is said for the first time."""
-        is_new = text not in self._said
+        is_new = text not in self._logged
         if is_new:
-            self._said.add(text)
+            self._logged.add(text)
             log.log(level, "%s", text)
         return is_new
 
 
-def _news(snapshot: Snapshot) -> list[str]:
+def _log_texts(snapshot: Snapshot) -> list[str]:
     profiles = [profile_text(folder, policy) for folder, policy in snapshot.policies.items() if policy.reason]
     return [*profiles, *(text for state in snapshot.interpreters if (text := interpreter_text(state)) is not None)]
 

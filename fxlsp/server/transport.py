@@ -17,7 +17,7 @@ from pygls.io_ import run_async, run_websocket
 from fxlsp.server.session.server import Server
 
 _FLUSH_SECONDS = 1.0
-_AT_ONCE = 2**16
+_READ_BYTES = 2**16
 """Bytes: what a pipe holds on Linux."""
 
 _log = logging.getLogger("fxlsp.server")
@@ -49,15 +49,15 @@ async def over_websocket(server: Server, host: str, port: int) -> None:
     websockets = importlib.import_module("websockets.asyncio.server")
     done = asyncio.Event()
 
-    async def talk(connection: Any) -> None:
-        messages: Any = _MessagesInTurn(connection)
+    async def serve_client(connection: Any) -> None:
+        messages: Any = _YieldingConnection(connection)
         try:
             await run_websocket(messages, server.finished, server.protocol, _log, server.report_server_error)
         finally:
             await server.close()
             done.set()
 
-    async with websockets.serve(talk, host, port) as listener:
+    async with websockets.serve(serve_client, host, port) as listener:
         _log.warning("waiting for a client on %s", next(iter(listener.sockets)).getsockname())
         await done.wait()
 
@@ -65,7 +65,7 @@ async def over_websocket(server: Server, host: str, port: int) -> None:
 async def _serve(server: Server, reader: asyncio.StreamReader, writer: QueueWriter | asyncio.StreamWriter) -> None:
     server.protocol.set_writer(writer)
     try:
-        await run_async(server.finished, _InTurn(reader), server.protocol, _log, server.report_server_error)
+        await run_async(server.finished, _YieldingReader(reader), server.protocol, _log, server.report_server_error)
     except asyncio.IncompleteReadError:
         _log.warning("the editor left in the middle of a message")
     finally:
@@ -73,7 +73,7 @@ async def _serve(server: Server, reader: asyncio.StreamReader, writer: QueueWrit
         writer.close()
 
 
-class _InTurn:
+class _YieldingReader:
     """Lets what a message began have its turn before the next one is read, which may have arrived with it.
 
     An edit must find the settings that were changed before it, and a question everything that was said before it.
@@ -90,7 +90,7 @@ class _InTurn:
         return await self._reader.readexactly(n)
 
 
-class _MessagesInTurn:
+class _YieldingConnection:
     """The same for a web socket, which hands on whole messages."""
 
     def __init__(self, connection: Any) -> None:
@@ -118,7 +118,7 @@ def _read_by_thread(stream: FileIO) -> asyncio.StreamReader:
     def read() -> None:
         # The loop may have ended before the input does.
         with contextlib.suppress(OSError, RuntimeError):
-            while data := stream.read(_AT_ONCE):
+            while data := stream.read(_READ_BYTES):
                 loop.call_soon_threadsafe(reader.feed_data, data)
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(reader.feed_eof)

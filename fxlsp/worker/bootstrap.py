@@ -1,7 +1,7 @@
 """Starts a process of the worker: run by path under the project's interpreter.
 
 ``python bootstrap.py DESCRIPTOR`` is a template, which talks over the socket that it is handed. ``python bootstrap.py
---spare FOLDER`` is a process that the template starts for one trace, where it cannot fork; FOLDER is what that may
+--spawned FOLDER`` is a process that the template starts for one trace, where it cannot fork; FOLDER is what that may
 write to.
 
 The worker is loaded by explicit location under a package name of its own. So nothing of the server's site-packages
@@ -34,8 +34,8 @@ def load_package() -> None:
 def main() -> None:
     load_package()
     start = importlib.import_module(PACKAGE + ".worker.supervisor.start")
-    if sys.argv[1] == "--spare":
-        start.start_spare(sys.argv[2])
+    if sys.argv[1] == "--spawned":
+        start.start_spawned_worker(sys.argv[2])
     else:
         handed = importlib.import_module(PACKAGE + ".wire.handed_socket")
         start.start(handed.handed_socket(sys.argv[1]))

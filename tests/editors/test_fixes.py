@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fxlsp.ide.fixes.fix import Complaint, Fix
-from fxlsp.ide.fixes.ignore import ignoring
+from fxlsp.ide.fixes.fix import Fix, FixContext
+from fxlsp.ide.fixes.ignore import ignore_fix
 from fxlsp.ide.fixes.registry import FIXERS, Fixer
 from fxlsp.source.python.python_tree import PythonTree
 from fxlsp.source.text.positions import Span
@@ -23,8 +23,8 @@ def offers(example: Fixed) -> Iterator[tuple[Fixer | None, Fix]]:
     tree = PythonTree(made)
     for span in spans(tree):
         for fixer in FIXERS.get(example.code, ()):
-            yield from ((fixer, fix) for fix in fixer(Complaint(tree, example.code, span)))
-        ignored = ignoring(made, example.code, span)
+            yield from ((fixer, fix) for fix in fixer(FixContext(tree, example.code, span)))
+        ignored = ignore_fix(made, example.code, span)
         if ignored is not None:
             yield None, ignored
 

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from dev.elkjs import FOLDER, recorded, sha512
-from fxlsp.graphview.assets import elkjs
 from fxlsp.graphview.cache import page_path, write_page
+from fxlsp.graphview.html import elkjs
 
 
 def test_elkjs_is_the_one_that_was_published() -> None:

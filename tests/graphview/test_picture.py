@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from fxlsp.graphview.boxes import LARGEST_LEVEL, Box, root_box
-from fxlsp.graphview.picture import Picture, picture_of
-from fxlsp.graphview.problem_marks import marked_nodes
+from fxlsp.graphview.picture import Picture, marked_nodes, picture_of
 from fxlsp.report.problems import Problem
 from fxlsp.report.report import Report
 

@@ -10,7 +10,7 @@ import torch
 import torch.fx
 
 from fxlsp.ide.fixes.fix import Fix
-from fxlsp.ide.fixes.registry import fixes
+from fxlsp.ide.fixes.registry import fixes_and_ignore
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from tests.ide.builder import document
@@ -33,7 +33,7 @@ def marked(text: str) -> tuple[Document, Span]:
 def offered(text: str, code: str) -> list[Fix]:
     """The fixes of the marked problem, without the one that ignores it."""
     made, span = marked(text)
-    return [fix for fix in fixes(made, code, span) if not fix.title.startswith("Ignore ")]
+    return [fix for fix in fixes_and_ignore(made, code, span) if not fix.title.startswith("Ignore ")]
 
 
 def applied(made: Document, fix: Fix) -> str:

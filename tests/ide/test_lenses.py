@@ -33,7 +33,7 @@ def test_a_traced_class_shows_size_cost_and_verdict_and_its_forward_the_shapes()
 
 def test_only_what_has_a_graph_offers_to_show_it() -> None:
     found = lenses(snapshot(TEXT, trace().state()), PATH)
-    assert [(lens.name, lens.action) for lens in found if lens.place == "graph"] == [("Net", "graph")]
+    assert [(lens.name, lens.action) for lens in found if lens.kind == "graph"] == [("Net", "graph")]
     assert "graph" not in texts(snapshot(TEXT, failed(TEXT, "Net", Failure("Net", NOT_BUILT, "no"))))
 
 
@@ -141,7 +141,7 @@ def test_the_recipe_has_a_lens_that_says_where_it_is_written(
     made.recipe = Recipe("Net()", "x", source)
     found = FoundRecipe(made.recipe, Span(7, 1, 7, 9), file)
     (lens,) = [
-        each for each in lenses(snapshot(TEXT, replace(made.state(), found=(found,))), PATH) if each.place == "recipe"
+        each for each in lenses(snapshot(TEXT, replace(made.state(), found=(found,))), PATH) if each.kind == "recipe"
     ]
     assert (lens.text, lens.action) == (f"recipe: Net()(x) · {words}", "choose")
 

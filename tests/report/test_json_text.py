@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 import pytest
 
-from fxlsp.cli.check.results import Entry
-from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.doctor.settings import Row
-from fxlsp.engine.state.instances import ModuleInstance
+from fxlsp.cli.check.results import ModelEntry
+from fxlsp.cli.doctor.finding import DoctorFinding
+from fxlsp.cli.doctor.settings import SettingRow
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.ide.navigation.hierarchy_items import Reference
 from fxlsp.report.graph import Module, ModuleCall, Node, TraceError, Verdict
@@ -26,8 +26,8 @@ from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracer_choice import TORCH_FX, Named, TracerChoice
-from fxlsp.source.models.file_summary import offers_of
+from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
+from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
@@ -90,7 +90,11 @@ PLAIN_RECIPE = Recipe("", None, "search")
 PLAIN_REPORT = Report(
     "m:Net", Environment("3.10", "2.6"), PLAIN_RECIPE, "train", Verdict(True), True, 0, (), (), (), (), {}
 )
-TRACER = TracerChoice(Named("m:T", PLACE), ("Block*", "timm.*"), (Named("/project/f.py:g"), Named("m:h", IN_CELL)))
+TRACER = TracerChoice(
+    ObjectReference("m:T", PLACE),
+    ("Block*", "timm.*"),
+    (ObjectReference("/project/f.py:g"), ObjectReference("m:h", IN_CELL)),
+)
 FOUND = tuple(FoundRecipe(replace(RECIPE, source=source), Span(1, 1, 1, 2)) for source in ("comment", "call-site"))
 SOURCE = (
     "import torch.nn as nn\nfrom .sizes import *\n\nwidth = 4\n\n"
@@ -124,14 +128,14 @@ EXAMPLES: Mapping[str, Written] = {
     "any sizes": ANY_SIZES,
     "tracer": TRACER,
     "torch's tracer": TORCH_FX,
-    "instance": ModuleInstance("/project/net.py", "Net.Inner", "layer1.0", 2),
+    "instance": ForwardInstance("/project/net.py", "Net.Inner", "layer1.0", 2),
     "pin": PinnedRecipe(RECIPE, FOUND),
     "reference": Reference("/project/net.py", "Net", 3, 9, "layer1.0"),
-    "offers": offers_of(Document("", "/project/net.py", None, SOURCE)),
-    "finding of the doctor": Finding("torch", "warning", "old", ("one", "two"), "update it"),
-    "row of the doctor": Row("limits.seconds", 10, "default"),
-    "entry": Entry("net.py:Net", PLACE, "traced", "", RECIPE, 3, "net.py:Outer"),
-    "entry, plain": Entry("net.py:Net", PLACE, "skipped"),
+    "offers": file_summary_of(Document("", "/project/net.py", None, SOURCE)),
+    "finding of the doctor": DoctorFinding("torch", "warning", "old", ("one", "two"), "update it"),
+    "row of the doctor": SettingRow("limits.seconds", 10, "default"),
+    "entry": ModelEntry("net.py:Net", PLACE, "traced", "", RECIPE, 3, "net.py:Outer"),
+    "entry, plain": ModelEntry("net.py:Net", PLACE, "skipped"),
 }
 
 

@@ -159,7 +159,7 @@ def prepared_supervisor(bootstrap: str) -> Callable[[Request], None]:
     forks.prepare_torch = lambda: None  # it stays so in what is forked
     # What comes ahead of a request only makes the answer come sooner; here all of it would be waited for.
     worker: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.worker_main")
-    worker.warm_up_first_pass = worker.warm_up_second_pass = lambda: None
+    worker.warm_up_plain_pass = worker.warm_up_recovering_pass = lambda: None
     program.__name__ = "__main__"
     sys.modules["__main__"] = program
     sys.argv[0] = bootstrap

@@ -92,10 +92,10 @@ async def _trusting(tab: Tab) -> AsyncIterator[None]:
 
 async def _followed(suite: str, results: Path) -> int:
     """Prints what is added to a file of results until it ends."""
-    told, failed = 0, 0
+    printed, failed = 0, 0
     while True:
         lines = _lines(results)
-        for line in lines[told:]:
+        for line in lines[printed:]:
             if "done" in line:
                 return failed
             failed += "error" in line
@@ -103,7 +103,7 @@ async def _followed(suite: str, results: Path) -> int:
             print(f"{verdict} {suite}: {line['name']} ({line['milliseconds'] / 1000:.1f} s)", flush=True)
             if "error" in line:
                 print(line["error"], flush=True)
-        told = len(lines)
+        printed = len(lines)
         await asyncio.sleep(0.2)
 
 

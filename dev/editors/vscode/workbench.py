@@ -98,14 +98,14 @@ async def workbench(
 
 async def _until_it_listens(process: asyncio.subprocess.Process) -> None:
     assert process.stdout is not None
-    said = []
+    output = []
     async for line in process.stdout:
-        said.append(line.decode(errors="replace"))
-        if "HTTP server listening" in said[-1]:
+        output.append(line.decode(errors="replace"))
+        if "HTTP server listening" in output[-1]:
             # Nobody reads on; a full pipe would stop it.
             asyncio.ensure_future(_drain(process.stdout))  # noqa: RUF006  # it ends with the process
             return
-    raise RuntimeError(f"code-server ended: {''.join(said)}")
+    raise RuntimeError(f"code-server ended: {''.join(output)}")
 
 
 async def _drain(stream: asyncio.StreamReader) -> None:

@@ -10,26 +10,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fxlsp.cli.check.candidates import FoundModel
-from fxlsp.cli.check.results import Findings
+from fxlsp.cli.check.results import CheckResults
 from fxlsp.cli.check.trace_order import Member, parents_of
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
-from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.models.file_summary import FileSummary, file_summary_of
 from fxlsp.source.python.expressions import dotted, first_of_chain, parse_expression
 
-_MOST = 6
+_MAX_TRACES = 6
 """Traces for the sake of one class."""
-_MOST_VAGUE = 2
+_MAX_UNNAMED_TRACES = 2
 """Of them by recipes that do not name it."""
 
 
-def variants(member: Member, members: Sequence[Member], found: Findings) -> Iterator[tuple[FoundModel, Recipe]]:
+def alternative_recipes(
+    member: Member, members: Sequence[Member], found: CheckResults
+) -> Iterator[tuple[FoundModel, Recipe]]:
     """Recipes of the models that may make ``member``, apart from those that were traced: the likeliest first."""
     _, model = member
-    given = vague = 0
+    given = unnamed = 0
     for file, parent in _ancestors(member, members):
         inputs = _known_inputs(parent, found)
-        offers = offers_of(file.document)
+        offers = file_summary_of(file.document)
         recipes = [each.recipe for each in parent.candidate.found if each.recipe.source == "call-site"]
         for named, recipe in sorted(
             ((_mentions(recipe, model.candidate.name, offers), recipe) for recipe in recipes),
@@ -37,8 +39,8 @@ def variants(member: Member, members: Sequence[Member], found: Findings) -> Iter
         ):
             fed = recipe if recipe.inputs is not None or recipe.file else replace(recipe, inputs=inputs)
             tried = any(attempt.model is parent and attempt.recipe in (recipe, fed) for attempt in found.attempts)
-            if recipe.init and not tried and given < _MOST and (named or vague < _MOST_VAGUE):
-                given, vague = given + 1, vague + (not named)
+            if recipe.init and not tried and given < _MAX_TRACES and (named or unnamed < _MAX_UNNAMED_TRACES):
+                given, unnamed = given + 1, unnamed + (not named)
                 yield parent, fed
 
 
@@ -54,14 +56,14 @@ def _ancestors(member: Member, members: Sequence[Member]) -> Iterator[Member]:
         yield from new
 
 
-def _known_inputs(parent: FoundModel, found: Findings) -> str | None:
+def _known_inputs(parent: FoundModel, found: CheckResults) -> str | None:
     """What it was fed when it was made in another way."""
     reports = (each.outcome for each in found.attempts if each.model is parent)
     recipes = [report.recipe for report in reports if isinstance(report, Report)]
     return next((recipe.inputs for recipe in recipes if recipe.file is None), None)
 
 
-def _mentions(recipe: Recipe, name: str, offers: Offers) -> bool:
+def _mentions(recipe: Recipe, name: str, offers: FileSummary) -> bool:
     """Whether what the recipe calls names the class, or the recipe itself does."""
     expression = parse_expression(recipe.init)
     start = None if expression is None else first_of_chain(expression)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fxlsp.cli.output.excerpts import shown_path
-from fxlsp.cli.tracing.targets import Target
+from fxlsp.cli.tracing.targets import CommandLineTarget
 from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Candidate, analyse
-from fxlsp.ide.syntax_errors import syntax_problems
+from fxlsp.ide.problems import syntax_problems
 from fxlsp.report.codes import BAD_RECIPE, NOT_LOADED, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
-from fxlsp.source.models.file_summary import may_offer
+from fxlsp.source.models.file_summary import may_define_models
 from fxlsp.source.models.models import ModelClass, factories, instances, model_classes
 from fxlsp.source.text.documents import Document, read_document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
@@ -26,7 +26,7 @@ from fxlsp.source.text.positions import Span
 class FoundModel:
     """A class, factory or instance that can be traced by its name."""
 
-    target: Target
+    target: CommandLineTarget
     location: Location
     """Where its name is written."""
     candidate: Candidate
@@ -57,7 +57,7 @@ def find_models(path: str, settings: Settings, files: WorkspaceFiles) -> FoundFi
     """What one file holds: None if it is nothing, a problem where it cannot be read."""
     try:
         with open(path, "rb") as file:
-            if not may_offer(file.read()):
+            if not may_define_models(file.read()):
                 return None
         document = files.document(path)
     except (OSError, UnicodeDecodeError, SyntaxError) as error:
@@ -128,8 +128,8 @@ def _bad_recipes(document: Document, model: FoundModel) -> Iterator[Problem]:
             yield Problem(BAD_RECIPE, "warning", found.error, place, model=model.target.text)
 
 
-def _target(document: Document, name: str) -> Target:
-    return Target(f"{shown_path(document.path)}:{name}", document.path, None, name)
+def _target(document: Document, name: str) -> CommandLineTarget:
+    return CommandLineTarget(f"{shown_path(document.path)}:{name}", document.path, None, name)
 
 
 def _location(document: Document, span: Span) -> Location:

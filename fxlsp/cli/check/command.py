@@ -13,18 +13,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fxlsp.cli.check.candidates import FoundFile, find_models
-from fxlsp.cli.check.files import python_files
-from fxlsp.cli.check.results import Entry, Findings
-from fxlsp.cli.check.runner import survey
-from fxlsp.cli.check.suppression import Silencing
-from fxlsp.cli.exit_codes import exit_code
-from fxlsp.cli.failure_messages import tell_failure
+from fxlsp.cli.check.results import CheckResults, ModelEntry
+from fxlsp.cli.check.runner import run_check
+from fxlsp.cli.check.suppression import Suppressions
+from fxlsp.cli.exit_codes import exit_code, report_failure
 from fxlsp.cli.output.problems import concise_line, counted_by_severity, full_lines
-from fxlsp.cli.output.progress import Progress
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
-from fxlsp.cli.tracing.worker_pool import pool
-from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
+from fxlsp.cli.tracing.worker_pool import open_pool
+from fxlsp.cli.tracing.workspace_files import WorkspaceFiles, python_files
 from fxlsp.engine.settings.interpreters import InterpreterError
 from fxlsp.ide.render.numbers import counted
 from fxlsp.report.problems import Problem
@@ -44,19 +41,19 @@ def run(arguments: argparse.Namespace) -> int:
     projects = Projects(arguments.python, arguments.profile, arguments.tracer)
     try:
         files, unreadable = _find(arguments.paths, projects)
-        found_after = time.monotonic()
-        findings = asyncio.run(_survey(files, projects, arguments.jobs))
+        found_at = time.monotonic()
+        results = asyncio.run(_trace_files(files, projects, arguments.jobs))
     except InterpreterError as error:
-        return tell_failure(error.failure, arguments.format)
-    if findings.no_interpreter is not None:
-        return tell_failure(findings.no_interpreter, arguments.format)
-    findings.unreadable = unreadable
-    findings.silencing = Silencing(files, projects)
+        return report_failure(error.failure, arguments.format)
+    if results.no_interpreter is not None:
+        return report_failure(results.no_interpreter, arguments.format)
+    results.unreadable = unreadable
+    results.suppressions = Suppressions(files, projects)
     ended = time.monotonic()
-    timing = {"find": found_after - began, "trace": ended - found_after, "total": ended - began}
+    timing = {"find": found_at - began, "trace": ended - found_at, "total": ended - began}
     timing_ms = {stage: round(1000 * seconds, 1) for stage, seconds in timing.items()}
-    sys.stdout.writelines(f"{line}\n" for line in _lines(findings, timing_ms, arguments.format))
-    return exit_code(findings.problems())
+    sys.stdout.writelines(f"{line}\n" for line in _lines(results, timing_ms, arguments.format))
+    return exit_code(results.problems())
 
 
 def _find(paths: list[str], projects: Projects) -> tuple[list[FoundFile], list[Problem]]:
@@ -69,30 +66,45 @@ def _find(paths: list[str], projects: Projects) -> tuple[list[FoundFile], list[P
     ]
 
 
-async def _survey(files: list[FoundFile], projects: Projects, jobs: int | None) -> Findings:
-    progress = Progress()
+async def _trace_files(files: list[FoundFile], projects: Projects, jobs: int | None) -> CheckResults:
+    progress = _ProgressLine()
     try:
-        async with pool(jobs) as traces:
-            return await survey(files, projects, traces, lambda name: progress.show(f"traced {name}"))
+        async with open_pool(jobs) as traces:
+            return await run_check(files, projects, traces, lambda name: progress.show(f"traced {name}"))
     finally:
         progress.clear()
 
 
-def _lines(findings: Findings, timing_ms: dict[str, float], form: str) -> Iterator[str]:
-    if form == "json":
-        yield json.dumps(findings.to_json(timing_ms))
+class _ProgressLine:
+    """One line that is written over again; nothing where standard error is not a terminal."""
+
+    def __init__(self) -> None:
+        self._visible = sys.stderr.isatty()
+
+    def show(self, text: str) -> None:
+        if self._visible:
+            sys.stderr.write(f"\r\033[K{text[:100]}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        self.show("")
+
+
+def _lines(results: CheckResults, timing_ms: dict[str, float], output_format: str) -> Iterator[str]:
+    if output_format == "json":
+        yield json.dumps(results.to_json(timing_ms))
         return
-    problems = findings.problems()
-    if form == "concise":
+    problems = results.problems()
+    if output_format == "concise":
         yield from map(concise_line, problems)
         return
     for problem in problems:
         yield from full_lines(problem)
         yield ""
-    yield _summary(findings.entries(), problems)
+    yield _summary(results.entries(), problems)
 
 
-def _summary(entries: Iterable[Entry], problems: list[Problem]) -> str:
+def _summary(entries: Iterable[ModelEntry], problems: list[Problem]) -> str:
     """``5 models: 3 traced, 2 covered; no problems``."""
     counts = Counter(entry.status for entry in entries)
     parts = ", ".join(f"{count} {status}" for status, count in counts.items())

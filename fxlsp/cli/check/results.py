@@ -7,24 +7,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
-from fxlsp.cli.check.suppression import Silencing
+from fxlsp.cli.check.suppression import Suppressions
 from fxlsp.cli.output.problems import problem_of
 from fxlsp.cli.tracing.notebooks import in_cells
 from fxlsp.report.codes import NO_INTERPRETER, NOT_FED
 from fxlsp.report.locations import Location
-from fxlsp.report.merging import once_each
+from fxlsp.report.merging import merge_problems
 from fxlsp.report.problems import SCHEMA, Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.serialization import JsonObject
 from fxlsp.source.models.models import ModelClass
-from fxlsp.source.recipes.recipes import written
+from fxlsp.source.recipes.recipes import find_written
 
 Status = Literal["traced", "recovered", "covered", "failed", "skipped"]
 
 
 @dataclass(frozen=True)
-class Entry(JsonObject):
+class ModelEntry(JsonObject):
     """What came of one class statement (contract: ``models[]``)."""
 
     target: str
@@ -37,7 +37,7 @@ class Entry(JsonObject):
 
 
 @dataclass(frozen=True)
-class Attempt:
+class TraceAttempt:
     """One trace and what came of it."""
 
     model: FoundModel
@@ -46,18 +46,18 @@ class Attempt:
 
 
 @dataclass
-class Findings:
+class CheckResults:
     """Everything that one run found."""
 
     files: Sequence[FoundFile]
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[TraceAttempt] = field(default_factory=list)
     covers: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Target of the model whose trace covers a class, by the class's file and qualified name."""
+    """CommandLineTarget of the model whose trace covers a class, by the class's file and qualified name."""
     unreadable: Sequence[Problem] = ()
     """Of files that cannot be read at all."""
     environment: Environment | None = None
-    silencing: Silencing | None = None
-    """What of the problems is not told."""
+    suppressions: Suppressions | None = None
+    """What of the problems is not remaining."""
 
     @property
     def no_interpreter(self) -> Failure | None:
@@ -67,15 +67,15 @@ class Findings:
             return None
         return failures[0] if failures else None
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ModelEntry]:
         """One for each class with a ``forward`` of its own, in the order of the text."""
         return [in_cells(self._entry(file, model)) for file in self.files for model in file.classes]
 
     def problems(self) -> list[Problem]:
         """Each once, however many traces met it, in the order of files and lines; without those that are silenced."""
-        found: Iterable[Problem] = once_each(self._all_problems())
-        told = sorted(found if self.silencing is None else self.silencing.told(found), key=_place_key)
-        return [in_cells(problem) for problem in told]
+        found: Iterable[Problem] = merge_problems(self._all_problems())
+        remaining = sorted(found if self.suppressions is None else self.suppressions.remaining(found), key=_place_key)
+        return [in_cells(problem) for problem in remaining]
 
     def to_json(self, timing_ms: dict[str, float]) -> dict[str, Any]:
         """The object of ``check --format json``."""
@@ -99,29 +99,29 @@ class Findings:
         """The model of another file, traced only after it, that shows its ``forward`` as it is used there."""
         return self.covers.get((model.location.file, model.candidate.name))
 
-    def _entry(self, file: FoundFile, model: ModelClass) -> Entry:
+    def _entry(self, file: FoundFile, model: ModelClass) -> ModelEntry:
         target, place = file.target(model), file.location(model)
         cover = self.covers.get((file.document.path, model.qualname))
         attempt = self._attempt_at(place)
         if attempt is not None and not _is_sure(attempt) and cover is not None:
-            return Entry(target, place, "covered", covered_by=cover)
-        entry = Entry(target, place, "skipped", _unattempted(model)) if attempt is None else _entry_of(attempt)
+            return ModelEntry(target, place, "covered", covered_by=cover)
+        entry = ModelEntry(target, place, "skipped", _skip_reason(model)) if attempt is None else _entry_of(attempt)
         if entry.status == "skipped" and cover is not None:
-            return Entry(target, place, "covered", covered_by=cover)
+            return ModelEntry(target, place, "covered", covered_by=cover)
         return entry
 
-    def _attempt_at(self, place: Location) -> Attempt | None:
+    def _attempt_at(self, place: Location) -> TraceAttempt | None:
         """The trace by the model's first recipe."""
         return next((attempt for attempt in self.attempts if attempt.model.location == place), None)
 
 
-def _is_sure(attempt: Attempt) -> bool:
+def _is_sure(attempt: TraceAttempt) -> bool:
     """Whether nothing had to be guessed to trace the model, or was missing."""
     outcome = attempt.outcome
     return outcome.recipe.source != "search" if isinstance(outcome, Report) else outcome.needs is None
 
 
-def _problems_of(attempt: Attempt) -> tuple[Problem, ...]:
+def _problems_of(attempt: TraceAttempt) -> tuple[Problem, ...]:
     outcome = attempt.outcome
     if isinstance(outcome, Report):
         place = _written_at(attempt, outcome.recipe)
@@ -135,24 +135,24 @@ def _is_of_recipe(problem: Problem) -> bool:
     return problem.location is None and problem.code == NOT_FED
 
 
-def _written_at(attempt: Attempt, recipe: Recipe | None) -> Location | None:
+def _written_at(attempt: TraceAttempt, recipe: Recipe | None) -> Location | None:
     """Where the recipe of a trace stands: what is wrong with it has no other place."""
-    found = None if recipe is None else written(attempt.model.candidate.found, recipe)
+    found = None if recipe is None else find_written(attempt.model.candidate.found, recipe)
     return None if found is None else found.location(attempt.model.location.file)
 
 
-def _unattempted(model: ModelClass) -> str:
+def _skip_reason(model: ModelClass) -> str:
     return "it is made inside a function" if model.local else "its recipe is not one, or a later class has its name"
 
 
-def _entry_of(attempt: Attempt) -> Entry:
+def _entry_of(attempt: TraceAttempt) -> ModelEntry:
     target, place, outcome = attempt.model.target.text, attempt.model.location, attempt.outcome
     if isinstance(outcome, Failure):
         status: Status = "failed" if outcome.needs is None else "skipped"
-        return Entry(target, place, status, outcome.message, attempt.recipe)
+        return ModelEntry(target, place, status, outcome.message, attempt.recipe)
     error = outcome.verdict.error
     reason = f"{error.type}: {error.message}" if error is not None else ""
-    return Entry(target, place, _status(outcome), reason, outcome.recipe, len(outcome.nodes))
+    return ModelEntry(target, place, _status(outcome), reason, outcome.recipe, len(outcome.nodes))
 
 
 def _status(report: Report) -> Status:

@@ -5,33 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from fxlsp.cli.check.alternative_recipes import variants
+from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
-from fxlsp.cli.check.results import Attempt, Findings
-from fxlsp.cli.check.trace_order import Member, generations, parents_of
+from fxlsp.cli.check.results import CheckResults, TraceAttempt
+from fxlsp.cli.check.trace_order import Member, parents_of, trace_generations
 from fxlsp.cli.tracing.jobs import trace_target
 from fxlsp.cli.tracing.project import Projects
-from fxlsp.cli.tracing.worker_pool import Pool
+from fxlsp.cli.tracing.worker_pool import TracePool
 from fxlsp.engine.state.coverage import covered_classes
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 
-Trace = Callable[[FoundModel, Recipe | None], Awaitable[Attempt]]
+Trace = Callable[[FoundModel, Recipe | None], Awaitable[TraceAttempt]]
 
 
-async def survey(
-    files: Sequence[FoundFile], projects: Projects, traces: Pool, on_progress: Callable[[str], None]
-) -> Findings:
+async def run_check(
+    files: Sequence[FoundFile], projects: Projects, traces: TracePool, on_progress: Callable[[str], None]
+) -> CheckResults:
     """Traces the models of ``files``: those that others make come after them, and only if those do not cover them.
 
     Args:
         on_progress: called with the name of each model whose trace is done.
     """
-    found = Findings(files)
-    every = generations(files)
+    found = CheckResults(files)
+    every = trace_generations(files)
     members = [member for generation in every for member in generation]
 
-    async def trace(model: FoundModel, recipe: Recipe | None) -> Attempt:
+    async def trace(model: FoundModel, recipe: Recipe | None) -> TraceAttempt:
         return await _attempt(model, recipe, projects, traces, on_progress)
 
     for generation in every:
@@ -41,7 +41,7 @@ async def survey(
         wanted = [
             (model, recipe)
             for file, model in generation
-            if _wanted(found, file, model)
+            if _needs_trace(found, file, model)
             for recipe in model.candidate.recipes
         ]
         for attempt in await asyncio.gather(*(trace(model, recipe) for model, recipe in wanted)):
@@ -50,9 +50,9 @@ async def survey(
     return found
 
 
-async def _cover(found: Findings, member: Member, members: Sequence[Member], trace: Trace) -> None:
+async def _cover(found: CheckResults, member: Member, members: Sequence[Member], trace: Trace) -> None:
     """Traces what makes a model in further ways, until one covers it."""
-    for parent, recipe in variants(member, members, found):
+    for parent, recipe in alternative_recipes(member, members, found):
         attempt = await trace(parent, recipe)
         if isinstance(attempt.outcome, Report):
             _record(found, attempt)
@@ -60,26 +60,26 @@ async def _cover(found: Findings, member: Member, members: Sequence[Member], tra
             return
 
 
-def _needs_parents(found: Findings, member: Member) -> bool:
+def _needs_parents(found: CheckResults, member: Member) -> bool:
     """Whether nobody says what a model is fed, and nothing has covered it yet."""
     file, model = member
-    return not model.candidate.is_fed and _wanted(found, file, model) and bool(parents_of(member))
+    return not model.candidate.is_fed and _needs_trace(found, file, model) and bool(parents_of(member))
 
 
-def _wanted(found: Findings, file: FoundFile, model: FoundModel) -> bool:
+def _needs_trace(found: CheckResults, file: FoundFile, model: FoundModel) -> bool:
     return model.candidate.requested or (file.document.path, model.candidate.name) not in found.covers
 
 
 async def _attempt(
-    model: FoundModel, recipe: Recipe | None, projects: Projects, traces: Pool, on_progress: Callable[[str], None]
-) -> Attempt:
+    model: FoundModel, recipe: Recipe | None, projects: Projects, traces: TracePool, on_progress: Callable[[str], None]
+) -> TraceAttempt:
     alternatives = model.candidate.alternatives
     outcome = await trace_target(model.target, recipe, projects.at(model.target.folder), traces, alternatives)
     on_progress(model.target.text)
-    return Attempt(model, recipe, outcome)
+    return TraceAttempt(model, recipe, outcome)
 
 
-def _record(found: Findings, attempt: Attempt) -> None:
+def _record(found: CheckResults, attempt: TraceAttempt) -> None:
     found.attempts.append(attempt)
     if not isinstance(attempt.outcome, Report):
         return

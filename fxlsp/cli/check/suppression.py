@@ -14,7 +14,7 @@ from fxlsp.source.text.documents import Document, read_document
 from fxlsp.source.text.positions import Span
 
 
-class Silencing:
+class Suppressions:
     """The settings and the comments of the files that are checked, and of those that they import."""
 
     def __init__(self, files: Iterable[FoundFile], projects: Projects) -> None:
@@ -22,7 +22,7 @@ class Silencing:
         self._checked = frozenset(self._documents)
         self._projects = projects
 
-    def told(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+    def remaining(self, problems: Iterable[Problem]) -> Iterator[Problem]:
         """The problems that are left, as severe as the settings say."""
         for problem in problems:
             place = problem.location

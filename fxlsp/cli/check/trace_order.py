@@ -10,7 +10,7 @@ Member = tuple[FoundFile, FoundModel]
 _Key = tuple[str, str]
 
 
-def generations(files: Sequence[FoundFile]) -> list[list[Member]]:
+def trace_generations(files: Sequence[FoundFile]) -> list[list[Member]]:
     """The models of ``files``: first those that no other makes, then those that these make, and so on.
 
     Of classes that make each other, the one that stands first counts as the parent.
@@ -22,7 +22,7 @@ def generations(files: Sequence[FoundFile]) -> list[list[Member]]:
     while waiting:
         key, parents_done = waiting.pop()
         parents = parents_of(members[key]) & members.keys() - {key}
-        parents -= {parent for parent in parents if _is_rather_a_part(members[parent], members[key])}
+        parents -= {parent for parent in parents if _is_likely_part(members[parent], members[key])}
         if parents_done:
             ranks.setdefault(key, 1 + max((ranks[parent] for parent in parents if parent in ranks), default=-1))
         elif key not in entered:
@@ -32,7 +32,7 @@ def generations(files: Sequence[FoundFile]) -> list[list[Member]]:
     return [[member for key, member in members.items() if ranks[key] == rank] for rank in sorted(set(ranks.values()))]
 
 
-def _is_rather_a_part(parent: Member, child: Member) -> bool:
+def _is_likely_part(parent: Member, child: Member) -> bool:
     """Of two models that one function names, whether the supposed parent is the one that nobody feeds."""
     (file, model), (_, made) = child, parent
     here = (file.document.path, model.candidate.name)

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fxlsp import __version__
-from fxlsp.cli.doctor.cache_folder import cache
-from fxlsp.cli.doctor.environment import memory
-from fxlsp.cli.doctor.finding import Finding
+from fxlsp.cli.doctor.environment import cache, memory
+from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.cli.doctor.first_trace import FirstTrace, first_trace
-from fxlsp.cli.doctor.interpreter import find_interpreter, forking, installed, torch_advice
-from fxlsp.cli.doctor.settings import Row, rows, settings_finding
+from fxlsp.cli.doctor.interpreter import find_interpreter, fork_support, installed_packages, torch_advice
+from fxlsp.cli.doctor.settings import SettingRow, setting_rows, settings_finding
 from fxlsp.cli.doctor.workspace import profile, workspace
 from fxlsp.cli.exit_codes import NOTHING_FOUND, PROBLEMS_FOUND, UsageError
 from fxlsp.engine.settings.pyproject import read_pyproject
 from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, settings_of
 from fxlsp.engine.state.configured_models import unknown_models
+from fxlsp.ide.render.numbers import counted
 from fxlsp.report.problems import SCHEMA
 
 _MARK_WIDTH = 7
@@ -29,12 +29,12 @@ _TOPIC_WIDTH = 11
 
 
 @dataclass
-class Examination:
+class DoctorReport:
     """Everything that one run found."""
 
     folder: str
-    settings: list[Row] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    settings: list[SettingRow] = field(default_factory=list)
+    findings: list[DoctorFinding] = field(default_factory=list)
     trace: FirstTrace = field(default_factory=FirstTrace)
 
     @property
@@ -67,7 +67,7 @@ def add_parser(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if not os.path.exists(arguments.path):
         raise UsageError(f"there is no {arguments.path}")
-    found = _examine(os.path.realpath(arguments.path), arguments.python)
+    found = _diagnose(os.path.realpath(arguments.path), arguments.python)
     if arguments.format == "json":
         sys.stdout.write(json.dumps(found.to_json()) + "\n")
     else:
@@ -75,19 +75,24 @@ def run(arguments: argparse.Namespace) -> int:
     return NOTHING_FOUND if found.works else PROBLEMS_FOUND
 
 
-def _examine(path: str, python: str | None) -> Examination:
+def _diagnose(path: str, python: str | None) -> DoctorReport:
     folder = path if os.path.isdir(path) else os.path.dirname(path)
-    found = Examination(folder)
+    found = DoctorReport(folder)
     if python is not None and os.path.basename(python) != python:
         python = os.path.abspath(python)
     pyproject = read_pyproject(folder)
     settings, problems = settings_of(pyproject, folder, {"python": python}, COMMAND_LINE_SECONDS)
-    interpreter, said, first = find_interpreter(folder, settings.python)
+    interpreter, probed, first = find_interpreter(folder, settings.python)
     found.findings.append(first)
-    if interpreter is not None and said is not None:
-        found.trace = first_trace(interpreter, settings, torch_advice(interpreter, said))
-        found.findings += (installed(said), *found.trace.torch, forking(said), memory(settings.megabytes))
-    found.settings = rows(settings, pyproject)
+    if interpreter is not None and probed is not None:
+        found.trace = first_trace(interpreter, settings, torch_advice(interpreter, probed))
+        found.findings += (
+            installed_packages(probed),
+            *found.trace.torch,
+            fork_support(probed),
+            memory(settings.megabytes),
+        )
+    found.settings = setting_rows(settings, pyproject)
     index, models = workspace(folder)
     if pyproject.folder == folder:
         problems = (*problems, *unknown_models(pyproject, index))
@@ -96,7 +101,7 @@ def _examine(path: str, python: str | None) -> Examination:
     return found
 
 
-def _lines(found: Examination) -> Iterator[str]:
+def _lines(found: DoctorReport) -> Iterator[str]:
     yield f"fxlsp {__version__} in {found.folder}"
     yield ""
     indent = " " * (_MARK_WIDTH + _TOPIC_WIDTH + 4)
@@ -110,8 +115,8 @@ def _lines(found: Examination) -> Iterator[str]:
     yield _summary(found)
 
 
-def _summary(found: Examination) -> str:
+def _summary(found: DoctorReport) -> str:
     if found.works:
         warnings = sum(finding.mark == "warning" for finding in found.findings)
-        return "Models can be traced here." + (f" {warnings} of the lines above could be better." if warnings else "")
+        return "Models can be traced here" + (f", with {counted(warnings, 'warning')}." if warnings else ".")
     return "Models cannot be traced here: see the lines marked 'error'."

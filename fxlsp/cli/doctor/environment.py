@@ -1,11 +1,14 @@
-"""Whether there is as much memory as a trace may take."""
+"""Whether there is as much memory as a trace may take, and a cache folder that can be written to."""
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from pathlib import Path
 
-from fxlsp.cli.doctor.finding import Finding
+from fxlsp.cli.doctor.finding import DoctorFinding
+from fxlsp.engine.storage.user_dirs import cache_folder
 
 _BYTES = 2**20
 _TORCH = 600
@@ -13,19 +16,19 @@ _TORCH = 600
 _CGROUPS = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 
 
-def memory(limit: int) -> Finding:
+def memory(limit: int) -> DoctorFinding:
     """
     Args:
         limit: megabytes at which a trace is ended (``limits.megabytes``).
     """
     free = available()
     if free is None:
-        return Finding("memory", "ok", f"a trace may take {limit} MB; what is free is not known on this system")
+        return DoctorFinding("memory", "ok", f"a trace may take {limit} MB; what is free is not known on this system")
     message = f"{free} MB are free, a trace may take {limit} MB and torch takes about {_TORCH} MB"
     if free >= limit + _TORCH:
-        return Finding("memory", "ok", message)
+        return DoctorFinding("memory", "ok", message)
     advice = f"lower 'limits.megabytes' (to {max(256, free - _TORCH)}, say), or end what takes the memory"
-    return Finding("memory", "warning", f"{message}: the system may end a large one", advice=advice)
+    return DoctorFinding("memory", "warning", f"{message}: the system may end a large one", advice=advice)
 
 
 def available(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> int | None:
@@ -50,3 +53,25 @@ def _of_container(most: Path, used: Path) -> int | None:
         return None
     # Without a limit it says "max", or a number beyond all memory.
     return max(0, int(texts[0]) - int(texts[1])) if all(map(str.isdecimal, texts)) else None
+
+
+def cache() -> DoctorFinding:
+    folder = cache_folder()
+    origin = " (by XDG_CACHE_HOME)" if os.environ.get("XDG_CACHE_HOME") else ""
+    problem = _not_writable(folder)
+    if problem is None:
+        return DoctorFinding("cache", "ok", f"{folder}{origin}, can be written to")
+    message = f"{folder}{origin} cannot be written to: {problem}"
+    return DoctorFinding(
+        "cache", "warning", message, advice="let it be written to; else each start reads all files anew"
+    )
+
+
+def _not_writable(folder: Path) -> str | None:
+    """Why nothing can be kept there; None if it can."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return error.strerror or str(error)

@@ -12,7 +12,7 @@ Mark = Literal["ok", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(JsonObject):
+class DoctorFinding(JsonObject):
     topic: str
     """In a word or two, the same in every run."""
     mark: Mark

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from fxlsp.cli.doctor.finding import Finding
+from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient
 from fxlsp.engine.settings.interpreters import Interpreter
@@ -42,9 +42,9 @@ _STAGES = ("load", "search", "construct", "trace", "values", "checks")
 class FirstTrace:
     """What came of it."""
 
-    torch: list[Finding] = field(default_factory=list)
+    torch: list[DoctorFinding] = field(default_factory=list)
     """Whether the tracing process starts."""
-    traced: list[Finding] = field(default_factory=list)
+    traced: list[DoctorFinding] = field(default_factory=list)
     environment: Environment | None = None
     timing_ms: dict[str, float] = field(default_factory=dict)
 
@@ -58,9 +58,9 @@ def first_trace(interpreter: Interpreter, settings: Settings, advice: str) -> Fi
         path = os.path.join(os.path.realpath(folder), "tiny.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(_MODEL)
-        with _remarks() as remarks:
+        with _captured_warnings() as remarks:
             result = asyncio.run(_started_and_traced(interpreter, _request(path, settings), advice))
-    result.torch += (Finding("torch", "warning", remark) for remark in remarks)
+    result.torch += (DoctorFinding("torch", "warning", remark) for remark in remarks)
     return result
 
 
@@ -74,32 +74,32 @@ def _request(path: str, settings: Settings) -> TraceRequest:
 
 
 async def _started_and_traced(interpreter: Interpreter, request: TraceRequest, advice: str) -> FirstTrace:
-    result, template = FirstTrace(), SupervisorClient(interpreter.path)
+    result, supervisor = FirstTrace(), SupervisorClient(interpreter.path)
     try:
-        await _start(template, result, advice)
+        await _start(supervisor, result, advice)
         if result.environment is not None:
-            await _trace(template, request, result)
+            await _trace(supervisor, request, result)
     finally:
-        await template.close()
+        await supervisor.close()
     return result
 
 
-async def _start(template: SupervisorClient, result: FirstTrace, advice: str) -> None:
+async def _start(supervisor: SupervisorClient, result: FirstTrace, advice: str) -> None:
     began = time.monotonic()
     try:
-        environment = await template.start()
+        environment = await supervisor.start()
     except StartError as error:
-        result.torch.append(Finding("torch", "error", str(error), advice=advice))
+        result.torch.append(DoctorFinding("torch", "error", str(error), advice=advice))
         return
     seconds = time.monotonic() - began
     result.environment, result.timing_ms["start"] = environment, round(seconds * 1000, 1)
     message = f"torch {environment.torch} under Python {environment.python} is supported; ready after {seconds:.1f} s"
-    result.torch.append(Finding("torch", "ok", message))
+    result.torch.append(DoctorFinding("torch", "ok", message))
 
 
-async def _trace(template: SupervisorClient, request: TraceRequest, result: FirstTrace) -> None:
+async def _trace(supervisor: SupervisorClient, request: TraceRequest, result: FirstTrace) -> None:
     began = time.monotonic()
-    outcome = await template.trace(request)
+    outcome = await supervisor.trace(request)
     milliseconds = (time.monotonic() - began) * 1000
     result.timing_ms["first trace"] = round(milliseconds, 1)
     result.traced.append(_finding(outcome, milliseconds))
@@ -108,24 +108,24 @@ async def _trace(template: SupervisorClient, request: TraceRequest, result: Firs
         result.timing_ms |= {stage: round(spent[stage], 1) for stage in _STAGES if stage in spent}
 
 
-def _finding(outcome: Outcome, milliseconds: float) -> Finding:
+def _finding(outcome: Outcome, milliseconds: float) -> DoctorFinding:
     report = outcome.report
     if report is None:
         message = outcome.failure.message if outcome.failure is not None else "there was no answer"
-        return Finding("first trace", "error", message, advice=_REPORT)
-    wrong = _wrong(report)
-    if wrong is not None:
-        return Finding("first trace", "error", f"a small model was traced wrongly: {wrong}", advice=_REPORT)
+        return DoctorFinding("first trace", "error", message, advice=_REPORT)
+    mismatch = _mismatch(report)
+    if mismatch is not None:
+        return DoctorFinding("first trace", "error", f"a small model was traced wrongly: {mismatch}", advice=_REPORT)
     spent = report.timing_ms
     details = tuple(f"{stage:<9}  {spent[stage]:7.1f} ms" for stage in _STAGES if stage in spent)
     message = f"a small model was traced in {milliseconds:.0f} ms, {len(report.nodes)} nodes, every shape known"
-    return Finding("first trace", "ok", message, details)
+    return DoctorFinding("first trace", "ok", message, details)
 
 
 _REPORT = "send what this command prints to the project: fxlsp cannot trace anything like this"
 
 
-def _wrong(report: Report) -> str | None:
+def _mismatch(report: Report) -> str | None:
     """What is not as it must be; None if all is."""
     if report.verdict.error is not None:
         return f"{report.verdict.error.type}: {report.verdict.error.message}"
@@ -136,16 +136,16 @@ def _wrong(report: Report) -> str | None:
 
 
 @contextmanager
-def _remarks() -> Iterator[list[str]]:
+def _captured_warnings() -> Iterator[list[str]]:
     """The warnings of the tracing process, which would go to the log."""
     log = logging.getLogger("fxlsp.worker")
-    heard: list[str] = []
+    messages: list[str] = []
     handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: heard.append(record.getMessage())  # type: ignore[method-assign]
+    handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
     log.addHandler(handler)
     propagates, log.propagate = log.propagate, False
     try:
-        yield heard
+        yield messages
     finally:
         log.propagate = propagates
         log.removeHandler(handler)

@@ -2,49 +2,136 @@
 
 from __future__ import annotations
 
-from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.doctor.interpreter_probe import Probe, ProbeError, probe
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON, Interpreter, InterpreterError, choose_interpreter
 
 _CHOOSE = "name the interpreter of your project: 'python' in [tool.fxlsp] or in the editor's settings, or --python"
+_SECONDS = 30.0
+_MAX_OUTPUT = 200
+"""Characters of a complaint that are shown."""
+_PACKAGES = ("torch", "torchvision", "torchaudio", "timm", "transformers", "lightning", "numpy")
+"""Those whose versions help whoever reads a report of ours."""
+
+# In words that any Python can run, the oldest too.
+_PROGRAM = f"""
+import json, os, platform
+versions = {{}}
+try:
+    from importlib.metadata import version
+    for name in {_PACKAGES!r}:
+        try:
+            versions[name] = version(name)
+        except Exception:
+            pass
+except ImportError:
+    pass
+fork = "not known to this system"
+if hasattr(os, "fork"):
+    try:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        fork = "" if status == 0 else "the child ended with status %d" % status
+    except OSError as error:
+        fork = str(error)
+print(json.dumps({{"python": platform.python_version(), "packages": versions, "fork": fork}}))
+"""
 
 
-def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | None, Probe | None, Finding]:
+@dataclass(frozen=True, slots=True)
+class Probe:
+    python: str
+    """``3.11.7``."""
+    packages: Mapping[str, str]
+    """Versions of those that are installed_packages, by name."""
+    fork: str
+    """Why a process cannot be forked, "" if it can."""
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        return tuple(int(part) for part in self.python.split(".")[:2] if part.isdecimal())
+
+
+class ProbeError(Exception):
+    """It does not run, or is no Python; the message says what happened."""
+
+
+def probe_interpreter(python: str) -> Probe:
+    """
+    Raises:
+        ProbeError: the program does not answer as a Python does.
+    """
+    try:
+        ran = subprocess.run(
+            # By standard input: what is no Python would show the program in its complaint.
+            [python, "-"],
+            input=_PROGRAM,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+            # From the root: a file `json.py` of the working directory is not what is meant.
+            cwd=os.sep,
+        )
+    except OSError as error:
+        raise ProbeError(f"it cannot be run: {error.strerror or error}") from error
+    except subprocess.TimeoutExpired as error:
+        raise ProbeError(f"it gave no answer within {_SECONDS:g} s") from error
+    try:
+        probed = json.loads(ran.stdout.splitlines()[-1])
+        return Probe(probed["python"], probed["packages"], probed["fork"])
+    except (ValueError, IndexError, KeyError, TypeError) as error:
+        output = (ran.stderr.strip() or ran.stdout.strip()).splitlines()
+        last = f": {output[-1][:_MAX_OUTPUT]}" if output else ""
+        raise ProbeError(f"it runs no Python programs, and ended with exit code {ran.returncode}{last}") from error
+
+
+def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | None, Probe | None, DoctorFinding]:
     """The interpreter of a folder and what it says of itself; None where there is none, or none that could trace."""
     try:
         interpreter = choose_interpreter(folder, setting)
     except InterpreterError as error:
-        return None, None, Finding("interpreter", "error", str(error), advice=_CHOOSE)
+        return None, None, DoctorFinding("interpreter", "error", str(error), advice=_CHOOSE)
     try:
-        said = probe(interpreter.path)
+        probed = probe_interpreter(interpreter.path)
     except ProbeError as error:
         message = f"{interpreter.describe()}: {error}"
-        return interpreter, None, Finding("interpreter", "error", message, advice=f"mend it, or {_CHOOSE}")
-    message = f"{interpreter.describe()}: Python {said.python}"
-    if said.version < OLDEST_PYTHON:
+        return interpreter, None, DoctorFinding("interpreter", "error", message, advice=f"mend it, or {_CHOOSE}")
+    message = f"{interpreter.describe()}: Python {probed.python}"
+    if probed.version < OLDEST_PYTHON:
         message += f", and fxlsp traces with {'.'.join(map(str, OLDEST_PYTHON))} or later"
-        return interpreter, None, Finding("interpreter", "error", message, advice=_CHOOSE)
-    return interpreter, said, Finding("interpreter", "ok", message)
+        return interpreter, None, DoctorFinding("interpreter", "error", message, advice=_CHOOSE)
+    return interpreter, probed, DoctorFinding("interpreter", "ok", message)
 
 
-def installed(said: Probe) -> Finding:
+def installed_packages(probed: Probe) -> DoctorFinding:
     """What there is to import. Whether it serves is known once it is imported."""
-    versions = ", ".join(f"{name} {version}" for name, version in said.packages.items())
-    return Finding("packages", "ok", versions or "neither torch nor one that builds on it is installed")
+    versions = ", ".join(f"{name} {version}" for name, version in probed.packages.items())
+    return DoctorFinding("packages", "ok", versions or "neither torch nor one that builds on it is installed")
 
 
-def torch_advice(interpreter: Interpreter, said: Probe) -> str:
+def torch_advice(interpreter: Interpreter, probed: Probe) -> str:
     """What to do about an interpreter that cannot trace."""
-    upgrade = " --upgrade" if "torch" in said.packages else ""
+    upgrade = " --upgrade" if "torch" in probed.packages else ""
     install = f"'{interpreter.path}' -m pip install{upgrade} torch"
     if interpreter.origin == "server":
         return f"make a virtual environment .venv with torch in the folder, or {_CHOOSE}; or {install}"
     return f"{install}; or {_CHOOSE}"
 
 
-def forking(said: Probe) -> Finding:
+def fork_support(probed: Probe) -> DoctorFinding:
     """How traces run."""
-    if said.fork:
-        message = f"processes cannot be forked ({said.fork}): whether traces run all the same, the first one says"
-        return Finding("processes", "warning", message)
-    return Finding("processes", "ok", "fork works: each trace runs in a fork of a process that has imported torch")
+    if probed.fork:
+        message = f"processes cannot be forked ({probed.fork}): whether traces run all the same, the first one says"
+        return DoctorFinding("processes", "warning", message)
+    return DoctorFinding(
+        "processes", "ok", "fork works: each trace runs in a fork of a process that has imported torch"
+    )

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.output.excerpts import place
+from fxlsp.cli.doctor.finding import DoctorFinding
+from fxlsp.cli.output.excerpts import location_text
 from fxlsp.engine.settings.pyproject import Pyproject
 from fxlsp.engine.settings.settings import EDITOR_SECONDS, SettingProblem, Settings
 from fxlsp.report.locations import Location
@@ -18,30 +18,30 @@ _TRUST = "FXLSP_TRUST"
 
 
 @dataclass(frozen=True, slots=True)
-class Row(JsonObject):
+class SettingRow(JsonObject):
     key: str
     value: Any
     origin: str
 
 
-def rows(settings: Settings, pyproject: Pyproject) -> list[Row]:
+def setting_rows(settings: Settings, pyproject: Pyproject) -> list[SettingRow]:
     """One for each setting, and for each entry of those that are tables."""
-    found = [Row(key, value, _origin(key, settings, pyproject)) for key, value in settings.values()]
+    found = [SettingRow(key, value, _origin(key, settings, pyproject)) for key, value in settings.values()]
     return [_trusted(row) if row.key == "trusted" else row for row in found]
 
 
-def _trusted(row: Row) -> Row:
+def _trusted(row: SettingRow) -> SettingRow:
     """An editor's word; a command is run by its user on purpose, and needs none."""
     if os.environ.get(_TRUST) == "1":
-        return Row(row.key, True, f"environment: {_TRUST}=1")
-    return Row(row.key, row.value, "default; commands need no trust, an editor gives it")
+        return SettingRow(row.key, True, f"environment: {_TRUST}=1")
+    return SettingRow(row.key, row.value, "default; commands need no trust, an editor gives it")
 
 
 def _origin(key: str, settings: Settings, pyproject: Pyproject) -> str:
     origin = settings.origin(key)
     if origin == "pyproject":
         location = _place(key, settings, pyproject)
-        return "pyproject.toml" if location is None else place(location).rpartition(":")[0]
+        return "pyproject.toml" if location is None else location_text(location).rpartition(":")[0]
     if origin == "client":
         return "command line"
     return f"default; {EDITOR_SECONDS:g} in an editor" if key == "limits.seconds" else "default"
@@ -53,15 +53,19 @@ def _place(key: str, settings: Settings, pyproject: Pyproject) -> Location | Non
     return places[0] if places else pyproject.location_of(*filter(None, (table, name)))
 
 
-def settings_finding(pyproject: Pyproject, found: list[Row], problems: Iterable[SettingProblem]) -> Iterator[Finding]:
-    """The values, then what is wrong with them."""
+def settings_finding(
+    pyproject: Pyproject, found: list[SettingRow], problems: Iterable[SettingProblem]
+) -> Iterator[DoctorFinding]:
+    """The values, then what is mismatch with them."""
     width = max(len(row.key) for row in found)
     details = tuple(f"{row.key:<{width}}  {_shown(row.value)}  ({row.origin})" for row in found)
     source = f"those of {pyproject.path} and defaults" if pyproject.table else "all are the defaults"
-    yield Finding("settings", "ok", source, details)
+    yield DoctorFinding("settings", "ok", source, details)
     for problem in problems:
-        where = "" if problem.location is None else f"{place(problem.location)}: "
-        yield Finding("settings", "warning", f"{where}{problem.message}", advice="what is wrong is not used: mend it")
+        where = "" if problem.location is None else f"{location_text(problem.location)}: "
+        yield DoctorFinding(
+            "settings", "warning", f"{where}{problem.message}", advice="what is wrong is not used: mend it"
+        )
 
 
 def _shown(value: Any) -> str:

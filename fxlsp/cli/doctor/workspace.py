@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import time
 
-from fxlsp.cli.doctor.finding import Finding
-from fxlsp.cli.tracing.exclusions import is_excluded
+from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.cli.tracing.targets import index_folders
+from fxlsp.cli.tracing.workspace_files import is_excluded
 from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.session.fx_usage import first_use
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.ide.render.numbers import counted
-from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.text.class_kind import ClassKind
 
 
-def workspace(folder: str) -> tuple[Index, Finding]:
+def workspace(folder: str) -> tuple[Index, DoctorFinding]:
     """The index of the project around ``folder``, and what it holds."""
     folders = index_folders([folder])
     began = time.monotonic()
@@ -26,24 +26,26 @@ def workspace(folder: str) -> tuple[Index, Finding]:
     where = ", ".join(folders)
     if not models:
         advice = "name the folder of your models: fxlsp doctor PATH"
-        return index, Finding("workspace", "warning", f"no class below {where} is a torch.nn.Module", advice=advice)
+        return index, DoctorFinding(
+            "workspace", "warning", f"no class below {where} is a torch.nn.Module", advice=advice
+        )
     classes = counted(sum(map(len, models.values())), "model")
     held = f"{classes} in {counted(len(models), 'file')} below {where}"
-    return index, Finding("workspace", "ok", f"{held}, read in {milliseconds:.0f} ms")
+    return index, DoctorFinding("workspace", "ok", f"{held}, read in {milliseconds:.0f} ms")
 
 
 def _models(index: Index) -> dict[str, list[str]]:
     return {
-        path: [name for name in offers.by_name if index.kind_of(SymbolId(path, name)) is Kind.MODULE]
+        path: [name for name in offers.by_name if index.kind_of(SymbolId(path, name)) is ClassKind.MODULE]
         for path, offers in index.files.items()
     }
 
 
-def profile(folder: str, settings: Settings) -> Finding:
+def profile(folder: str, settings: Settings) -> DoctorFinding:
     """Whether what concerns torch.fx alone is a problem in an editor, or a hint."""
     if settings.profile != "auto":
-        return Finding("profile", "ok", f"{settings.profile}, as the settings say")
+        return DoctorFinding("profile", "ok", f"{settings.profile}, as the settings say")
     use = first_use(folder, is_excluded=settings.exclude)
     if use is None:
-        return Finding("profile", "ok", "shapes in an editor, since no file uses torch.fx; fx for commands")
-    return Finding("profile", "ok", f"fx, since {os.path.relpath(use.path, folder)} uses {use.words}")
+        return DoctorFinding("profile", "ok", "shapes in an editor, since no file uses torch.fx; fx for commands")
+    return DoctorFinding("profile", "ok", f"fx, since {os.path.relpath(use.path, folder)} uses {use.words}")

@@ -23,7 +23,7 @@ def shown_path(path: str) -> str:
     return path if relative.startswith("..") else relative
 
 
-def place(location: Location) -> str:
+def location_text(location: Location) -> str:
     """``path:line:column``; in a notebook ``path:cell 3:line:column``."""
     cell = "" if location.cell is None else f"cell {location.cell}:"
     return f"{shown_path(location.file)}:{cell}{location.line}:{location.column}"
@@ -62,20 +62,20 @@ def _numbered(lines: list[tuple[int, str]], location: Location, last: int, width
         if location.line <= number <= last:
             start = location.column if number == location.line else len(text) - len(text.lstrip()) + 1
             end = location.end_column if number == location.end_line else len(text) + 1
-            indent = _cells(text[: start - 1])
-            yield f"{'':{width}} | {'':{indent}}{'^' * max(1, _cells(text[start - 1 : end - 1]))}"
+            indent = _columns(text[: start - 1])
+            yield f"{'':{width}} | {'':{indent}}{'^' * max(1, _columns(text[start - 1 : end - 1]))}"
 
 
 def _expanded(text: str) -> str:
     return text.replace("\t", _TAB)
 
 
-def _cells(text: str) -> int:
+def _columns(text: str) -> int:
     """Columns of a terminal that the text takes."""
-    return sum(_cell(character) for character in _expanded(text))
+    return sum(_width(character) for character in _expanded(text))
 
 
-def _cell(character: str) -> int:
+def _width(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

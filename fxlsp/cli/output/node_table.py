@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from fxlsp.cli.output.excerpts import place
+from fxlsp.cli.output.excerpts import location_text
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import short_count
 from fxlsp.ide.render.shapes import output_text
 from fxlsp.ide.render.tables import table_lines
 from fxlsp.ide.trace_view.provenance import readable_recipe
-from fxlsp.ide.trace_view.report_index import TraceIndex
+from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
@@ -27,7 +27,7 @@ def path_lines(report: Report) -> list[str]:
 
 def graph_lines(report: Report) -> list[str]:
     """One row a node, under what the model is and how it was made, above what the whole graph costs."""
-    usual = TraceIndex(report).usual_dtype
+    usual = ReportIndex(report).usual_dtype
     rows = [_row(node, usual) for node in report.nodes]
     recipe = (
         f"{readable_recipe(report.recipe)} ({report.recipe.source})" if report.recipe.init else report.recipe.source
@@ -56,4 +56,4 @@ def _row(node: Node, usual: str | None) -> tuple[str, ...]:
 
 def _short_place(location: Location) -> str:
     """Of a file of an installed package, without the folder that all of those share."""
-    return place(location).rpartition(_INSTALLED)[2]
+    return location_text(location).rpartition(_INSTALLED)[2]

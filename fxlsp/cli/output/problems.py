@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fxlsp.cli.output.excerpts import excerpt, place
+from fxlsp.cli.output.excerpts import excerpt, location_text
 from fxlsp.ide.render.numbers import counted
-from fxlsp.report.codes import Severity, page_of
+from fxlsp.report.codes import Severity, page_url
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
 
@@ -19,18 +19,18 @@ def full_lines(problem: Problem) -> list[str]:
     first, *rest = problem.message.splitlines() or [""]
     lines = [f"{problem.severity}[{problem.code}]: {first}", *(f"    {line}" for line in rest)]
     if problem.location is not None:
-        lines += [f"  --> {place(problem.location)}", *excerpt(problem.location)]
+        lines += [f"  --> {location_text(problem.location)}", *excerpt(problem.location)]
     facts = [f"model: {problem.model}"] if problem.model else []
     if problem.module_path:
         facts.append(f"module path: {problem.module_path}")
-    facts += [f"{_one_line(related.message)}: {place(related.location)}" for related in problem.related]
-    facts.append(f"help: {page_of(problem.code)}")
+    facts += [f"{_one_line(related.message)}: {location_text(related.location)}" for related in problem.related]
+    facts.append(f"help: {page_url(problem.code)}")
     return [*lines, *(f"  = {fact}" for fact in facts)]
 
 
 def concise_line(problem: Problem) -> str:
     """``path:line:column: CODE severity: message``."""
-    where = place(problem.location) if problem.location is not None else problem.model
+    where = location_text(problem.location) if problem.location is not None else problem.model
     return f"{where}: {problem.code} {problem.severity}: {_one_line(problem.message)}"
 
 

@@ -12,9 +12,9 @@ from threading import Thread
 from typing import IO
 
 from fxlsp.cli.exit_codes import COULD_NOT_RUN, NOTHING_FOUND, UsageError
-from fxlsp.cli.tracing.jobs import Job, trace_job
+from fxlsp.cli.tracing.jobs import CommandLineJob, trace_job
 from fxlsp.cli.tracing.project import Projects
-from fxlsp.cli.tracing.worker_pool import Pool, pool
+from fxlsp.cli.tracing.worker_pool import TracePool, open_pool
 from fxlsp.report.codes import NO_INTERPRETER, NOT_FOUND
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
@@ -37,12 +37,12 @@ async def trace_batch(file: str, projects: Projects) -> int:
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     with source as stream:
-        async with pool() as traces:
+        async with open_pool() as traces:
             codes = [_print_answer(answer) async for answer in _answers(stream, projects, traces)]
     return COULD_NOT_RUN if codes and set(codes) == {NO_INTERPRETER} else NOTHING_FOUND
 
 
-async def _answers(stream: IO[bytes], projects: Projects, traces: Pool) -> AsyncIterator[Report | Failure]:
+async def _answers(stream: IO[bytes], projects: Projects, traces: TracePool) -> AsyncIterator[Report | Failure]:
     """The answers in order. A few lines are worked on ahead; a batch may be larger than memory."""
     waiting: asyncio.Queue[asyncio.Task[Report | Failure] | None] = asyncio.Queue(maxsize=_AHEAD)
     loop = asyncio.get_running_loop()
@@ -65,12 +65,12 @@ async def _answers(stream: IO[bytes], projects: Projects, traces: Pool) -> Async
         yield await task
 
 
-async def _answer(line: bytes, number: int, projects: Projects, traces: Pool) -> Report | Failure:
+async def _answer(line: bytes, number: int, projects: Projects, traces: TracePool) -> Report | Failure:
     job = _job(line, number)
     return job if isinstance(job, Failure) else await trace_job(job, projects, traces)
 
 
-def _job(line: bytes, number: int) -> Job | Failure:
+def _job(line: bytes, number: int) -> CommandLineJob | Failure:
     try:
         data = json.loads(line)
     except ValueError as error:
@@ -80,7 +80,7 @@ def _job(line: bytes, number: int) -> Job | Failure:
     target, init, inputs = data["target"], data.get("init"), data.get("inputs")
     if not isinstance(init, str | None) or not isinstance(inputs, str | None):
         return Failure(target, NOT_FOUND, f'"init" and "inputs" of line {number} must be strings')
-    return Job(target, init, inputs)
+    return CommandLineJob(target, init, inputs)
 
 
 def _print_answer(answer: Report | Failure) -> str | None:

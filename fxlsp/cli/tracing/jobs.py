@@ -9,36 +9,47 @@ from dataclasses import dataclass, replace
 from fxlsp.cli.tracing.notebooks import in_cells, overlays_of
 from fxlsp.cli.tracing.options import OptionError, check_init, check_inputs
 from fxlsp.cli.tracing.project import Project, Projects
-from fxlsp.cli.tracing.recipes import RecipeError, written_recipes
-from fxlsp.cli.tracing.targets import Target, TargetError, parse_target
-from fxlsp.cli.tracing.worker_pool import Pool
+from fxlsp.cli.tracing.targets import CommandLineTarget, TargetError, parse_target
+from fxlsp.cli.tracing.worker_pool import TracePool
 from fxlsp.engine.settings.interpreters import InterpreterError
+from fxlsp.engine.state.analysis import Analysis, Candidate, analyse
+from fxlsp.report.codes import BAD_RECIPE
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
+from fxlsp.source.recipes.recipes import FoundRecipe, parse_recipe
+from fxlsp.source.text.documents import read_document
 from fxlsp.wire.messages import Limits, RecipeRequest, TraceRequest, TraceTarget
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class CommandLineJob:
     target: str
     init: str | None = None
     inputs: str | None = None
 
 
-async def trace_job(job: Job, projects: Projects, traces: Pool) -> Report | Failure:
+class WrittenRecipeError(Exception):
+    """What is written where a recipe is expected is none."""
+
+    def __init__(self, path: str, found: FoundRecipe, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure("", BAD_RECIPE, message, found.location(path))
+
+
+async def trace_job(job: CommandLineJob, projects: Projects, traces: TracePool) -> Report | Failure:
     """The report of one job, else why there is none; both name the target as the job does."""
     try:
         _check_options(job)
         target = parse_target(job.target)
         project = projects.at(target.folder)
         recipes = job_recipes(job, target, project)
-    except (OptionError, TargetError, InterpreterError, RecipeError) as error:
+    except (OptionError, TargetError, InterpreterError, WrittenRecipeError) as error:
         return in_cells(replace(error.failure, target=job.target))
     return in_cells(await trace_target(target, recipes[0] if recipes else None, project, traces, recipes[1:]))
 
 
-def _check_options(job: Job) -> None:
+def _check_options(job: CommandLineJob) -> None:
     if job.init is not None:
         check_init(job.init)
     if job.inputs is not None:
@@ -46,7 +57,11 @@ def _check_options(job: Job) -> None:
 
 
 async def trace_target(
-    target: Target, recipe: Recipe | None, project: Project, traces: Pool, alternatives: Sequence[Recipe] = ()
+    target: CommandLineTarget,
+    recipe: Recipe | None,
+    project: Project,
+    traces: TracePool,
+    alternatives: Sequence[Recipe] = (),
 ) -> Report | Failure:
     """The report of one target, else why there is none; both name it as the target is written.
 
@@ -56,15 +71,15 @@ async def trace_target(
     request = trace_request(target, recipe, project, alternatives)
     outcome = await traces.trace(project.python, request)
     if outcome.report is not None:
-        told = project.policy.applied(outcome.report.problems)
-        problems = tuple(replace(problem, model=target.text) for problem in told)
+        judged = project.policy.applied(outcome.report.problems)
+        problems = tuple(replace(problem, model=target.text) for problem in judged)
         return replace(outcome.report, target=target.text, problems=problems)
     assert outcome.failure is not None
     return replace(outcome.failure, target=target.text)
 
 
 def trace_request(
-    target: Target, recipe: Recipe | None, project: Project, alternatives: Sequence[Recipe] = ()
+    target: CommandLineTarget, recipe: Recipe | None, project: Project, alternatives: Sequence[Recipe] = ()
 ) -> TraceRequest:
     """What is asked of the tracing process; without a recipe it finds one by conventions and defaults."""
     return TraceRequest(
@@ -78,11 +93,11 @@ def trace_request(
     )
 
 
-def job_recipes(job: Job, target: Target, project: Project) -> tuple[Recipe, ...]:
+def job_recipes(job: CommandLineJob, target: CommandLineTarget, project: Project) -> tuple[Recipe, ...]:
     """The job's own recipe; what it leaves open is taken from those that are written down for the model.
 
     Raises:
-        RecipeError: it would be taken from a comment or setting that is no recipe.
+        WrittenRecipeError: it would be taken from a comment or setting that is no recipe.
     """
     if job.init is not None and job.inputs is not None:
         return (Recipe(job.init, job.inputs, "option"),)
@@ -97,7 +112,37 @@ def job_recipes(job: Job, target: Target, project: Project) -> tuple[Recipe, ...
     return (Recipe(here.init if here is not None else "", job.inputs, "option"),)
 
 
-def module_file(target: Target) -> str | None:
+def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...]:
+    """The recipes of the model ``name`` of a file, the one to try first first; other files are asked if its own says
+    nothing. None where only the tracing process can say what is wrong: a file that cannot be read or does not parse, a
+    name that it does not hold.
+
+    Raises:
+        WrittenRecipeError: a comment or setting that should hold it does not.
+    """
+    try:
+        document = read_document(path).program
+    except (OSError, UnicodeDecodeError, SyntaxError):
+        return ()
+    candidate = _candidate(analyse(document, project.settings), name)
+    if candidate is None:
+        configured = project.settings.recipes_of(path, name)
+        return (parse_recipe(configured[0], name, "config"),) if configured else ()
+    for found in candidate.found:
+        if found.error is not None:
+            raise WrittenRecipeError(path, found, found.error)
+    if not candidate.is_fed:
+        candidate = _candidate(analyse(document, project.settings, project.files.elsewhere()), name) or candidate
+    first = candidate.recipes[0]
+    return () if first is None else (first, *candidate.alternatives)
+
+
+def _candidate(analysis: Analysis | None, name: str) -> Candidate | None:
+    candidates = analysis.candidates if analysis is not None else ()
+    return next((candidate for candidate in candidates if candidate.name == name), None)
+
+
+def module_file(target: CommandLineTarget) -> str | None:
     """The file of a module below the working directory; others hold no recipes for fxlsp."""
     base = os.path.join(target.root, *(target.module or "").split("."))
     found = (path for path in (f"{base}.py", os.path.join(base, "__init__.py")) if os.path.isfile(path))

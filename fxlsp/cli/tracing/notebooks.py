@@ -27,7 +27,7 @@ def in_cells(value: T) -> T:
     """A report, or a part of one, with the places in notebooks as those of their cells."""
     if isinstance(value, Location):
         cells = _cells_of(value.file) if value.cell is None and is_notebook(value.file) else None
-        return value if cells is None else cells.located(value)  # type: ignore[return-value]
+        return value if cells is None else cells.cell_location(value)  # type: ignore[return-value]
     if isinstance(value, (tuple, list)):
         return type(value)(map(in_cells, value))
     if is_dataclass(value) and not isinstance(value, type):

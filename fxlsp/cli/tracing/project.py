@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 
-from fxlsp.cli.output.excerpts import place
+from fxlsp.cli.output.excerpts import location_text
 from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.interpreters import choose_interpreter
 from fxlsp.engine.settings.policy import Policy
@@ -44,7 +44,7 @@ class Projects:
         self._tracer = absolute_reference(tracer, os.getcwd()) if tracer else None
         self._python = _absolute(python) if python else None
         self._projects: dict[str, Project] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def at(self, folder: str) -> Project:
         """The project of ``folder``.
@@ -61,17 +61,17 @@ class Projects:
         client = {"python": self._python, "profile": self._profile, "tracer": self._tracer}
         settings, problems = read_settings(folder, client, COMMAND_LINE_SECONDS)
         for problem in problems:
-            where = f"{place(problem.location)}: " if problem.location is not None else ""
-            self._tell(f"{where}{problem.message}")
+            where = f"{location_text(problem.location)}: " if problem.location is not None else ""
+            self._warn_once(f"{where}{problem.message}")
         interpreter = choose_interpreter(folder, settings.python)
         _log.info("%s is traced by %s", folder, interpreter.describe())
         # Who asks torch.fx for a graph wants to hear what it makes of the model, unless they say otherwise.
         profile = "fx" if settings.profile == "auto" else settings.profile
         return Project(settings, interpreter.path, Policy.of(settings, profile), folder)
 
-    def _tell(self, message: str) -> None:
-        if message not in self._told:
-            self._told.add(message)
+    def _warn_once(self, message: str) -> None:
+        if message not in self._reported:
+            self._reported.add(message)
             _log.warning("%s", message)
 
 

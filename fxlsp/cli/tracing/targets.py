@@ -16,7 +16,7 @@ _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CommandLineTarget:
     """A model class, factory function or instance. Exactly one of ``file`` and ``module`` says where it is."""
 
     text: str
@@ -47,7 +47,7 @@ class TargetError(Exception):
         self.failure = Failure(text, NOT_FOUND, message)
 
 
-def parse_target(text: str) -> Target:
+def parse_target(text: str) -> CommandLineTarget:
     """The target that ``text`` means; relative paths count from the working directory.
 
     Raises:
@@ -61,10 +61,10 @@ def parse_target(text: str) -> Target:
         if not os.path.isfile(path):
             raise TargetError(text, f"there is no file {where}")
         _check_notebook(text, where, path)
-        return Target(text, path, None, name)
+        return CommandLineTarget(text, path, None, name)
     if not all(part.isidentifier() for part in where.split(".")):
         raise TargetError(text, f"'{where}' is neither a file ending in .py or .ipynb nor the name of a module")
-    return Target(text, None, where, name)
+    return CommandLineTarget(text, None, where, name)
 
 
 def _check_notebook(text: str, where: str, path: str) -> None:

@@ -1,4 +1,4 @@
-"""The template processes of one command: one an interpreter, all ended when the command ends."""
+"""The supervisor processes of one command: one an interpreter, all ended when the command ends."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from fxlsp.report.report import Environment
 from fxlsp.wire.messages import TraceRequest
 
 
-class Pool:
+class TracePool:
     """Traces under any number of interpreters, ``jobs`` traces at once."""
 
     def __init__(self, jobs: int) -> None:
-        self._templates: dict[str, SupervisorClient] = {}
+        self._supervisors: dict[str, SupervisorClient] = {}
         self._slots = asyncio.Semaphore(jobs)
 
     @property
     def environment(self) -> Environment | None:
         """The versions of the first interpreter that could be started."""
-        known = (template.environment for template in self._templates.values())
+        known = (supervisor.environment for supervisor in self._supervisors.values())
         return next((environment for environment in known if environment is not None), None)
 
     async def trace(self, python: str, request: TraceRequest) -> Outcome:
         """Traces one model under ``python``, when its turn comes."""
-        template = self._templates.setdefault(python, SupervisorClient(python))
+        supervisor = self._supervisors.setdefault(python, SupervisorClient(python))
         async with self._slots:
-            return await template.trace(request)
+            return await supervisor.trace(request)
 
     async def close(self) -> None:
-        await asyncio.gather(*(template.close() for template in self._templates.values()))
+        await asyncio.gather(*(supervisor.close() for supervisor in self._supervisors.values()))
 
 
 @asynccontextmanager
-async def pool(jobs: int | None = None) -> AsyncIterator[Pool]:
+async def open_pool(jobs: int | None = None) -> AsyncIterator[TracePool]:
     """A pool that is closed at the end; without ``jobs``, of one trace fewer at once than there are cores."""
-    made = Pool(jobs or max(1, (os.cpu_count() or 2) - 1))
+    made = TracePool(jobs or max(1, (os.cpu_count() or 2) - 1))
     try:
         yield made
     finally:

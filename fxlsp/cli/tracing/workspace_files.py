@@ -1,15 +1,53 @@
-"""The files of the workspace around those that a command is about, each read once."""
+"""The files of a workspace: which of them a command reads, and what they say about its models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
-from fxlsp.cli.tracing.exclusions import is_excluded
+from fxlsp.cli.exit_codes import UsageError
 from fxlsp.cli.tracing.targets import index_folders
+from fxlsp.engine.index.python_files import files_below, never_stop
 from fxlsp.engine.index.scan import read_index
+from fxlsp.engine.settings.exclusion import Exclusion
+from fxlsp.engine.settings.settings import read_settings
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.source.recipes.markdown_blocks import read_source
 from fxlsp.source.text.documents import Document
+from fxlsp.source.text.notebooks.ipynb import SUFFIX
+
+
+def python_files(paths: Sequence[str]) -> Iterator[str]:
+    """Real paths of the Python files and notebooks at and below ``paths``, each once; a file named in ``paths`` always
+    counts, others but for those that the settings exclude.
+
+    Raises:
+        UsageError: a path does not exist.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        if not os.path.exists(path):
+            raise UsageError(f"there is no file or folder {path}")
+        for found in files_below(path, (".py", SUFFIX), never_stop, is_excluded) if os.path.isdir(path) else [path]:
+            real = os.path.realpath(found)
+            if real not in seen:
+                seen.add(real)
+                yield real
+
+
+def is_excluded(path: str) -> bool:
+    """Whether the settings of the folder around it exclude a file, or all of a folder.
+
+    Args:
+        path: real and absolute; that of a folder ends with a separator.
+    """
+    return _exclusion(os.path.dirname(path.rstrip(os.sep)))(path)
+
+
+@cache
+def _exclusion(folder: str) -> Exclusion:
+    return read_settings(folder)[0].exclude
 
 
 class WorkspaceFiles:
@@ -27,7 +65,9 @@ class WorkspaceFiles:
         """
         document = self._documents.get(path)
         if document is None:
-            document = self._documents[path] = read_source(path).program.with_bases(self._index.imported_bases(path))
+            document = self._documents[path] = read_source(path).program.with_external_bases(
+                self._index.external_bases(path)
+            )
         return document
 
     def elsewhere(self) -> CrossFileRecipes:

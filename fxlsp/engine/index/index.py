@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fxlsp.engine.index.module_files import ModuleFiles
-from fxlsp.source.models.class_hierarchy import Kind, external_kind
-from fxlsp.source.models.file_summary import Definition, Offers
+from fxlsp.source.models.class_hierarchy import external_kind
+from fxlsp.source.models.file_summary import Definition, FileSummary
 from fxlsp.source.python.class_statements import enclosing_prefixes
+from fxlsp.source.text.class_kind import ClassKind
 
 _MOST_STEPS = 12
 """Files through which a name is handed on, or classes between one and ``nn.Module``; a longer chain is a circle."""
@@ -44,7 +45,7 @@ class _WordIndex(NamedTuple):
         return _WordIndex(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
 
 
-def _word_index(files: Mapping[str, Offers]) -> _WordIndex:
+def _word_index(files: Mapping[str, FileSummary]) -> _WordIndex:
     by_word: dict[str, list[str]] = {}
     for path, offers in files.items():
         for word in offers.names_by_word:
@@ -56,7 +57,7 @@ class Index:
     """Immutable: what is learnt makes another index. Looking something up takes no file and no tree."""
 
     def __init__(
-        self, files: Mapping[str, Offers], modules: ModuleFiles | None = None, words: _WordIndex | None = None
+        self, files: Mapping[str, FileSummary], modules: ModuleFiles | None = None, words: _WordIndex | None = None
     ) -> None:
         """
         Args:
@@ -67,9 +68,9 @@ class Index:
         self.files = files
         self._modules = modules or ModuleFiles(files)
         self._words = words or _word_index(files)
-        self._kinds: dict[SymbolId, Kind] = {}
+        self._kinds: dict[SymbolId, ClassKind] = {}
 
-    def with_file(self, path: str, offers: Offers | None) -> Index:
+    def with_file(self, path: str, offers: FileSummary | None) -> Index:
         """The index after ``path`` has changed; None says that it offers nothing, or is gone."""
         if self.files.get(path) == offers:
             return self
@@ -114,23 +115,23 @@ class Index:
                 return self._resolve(source, ".".join(parts[length:]), steps)
         return None
 
-    def kind_of(self, place: SymbolId) -> Kind:
+    def kind_of(self, place: SymbolId) -> ClassKind:
         """Whether a class of the workspace is a module."""
         if place not in self._kinds:
             # Stored when it is known for certain: several threads may ask.
             self._kinds[place] = self._kind_of(place, _MOST_STEPS)
         return self._kinds[place]
 
-    def _kind_of(self, place: SymbolId, steps: int) -> Kind:
+    def _kind_of(self, place: SymbolId, steps: int) -> ClassKind:
         definition = self.definition(place)
         if definition is None or definition.bases is None or not steps:
-            return Kind.UNKNOWN
+            return ClassKind.UNKNOWN
         kinds = {self._kind_of_base(place, base, steps - 1) for base in definition.bases}
-        if Kind.MODULE in kinds or (Kind.UNKNOWN in kinds and definition.takes_inputs):
-            return Kind.MODULE
-        return Kind.UNKNOWN if Kind.UNKNOWN in kinds else Kind.OTHER
+        if ClassKind.MODULE in kinds or (ClassKind.UNKNOWN in kinds and definition.takes_inputs):
+            return ClassKind.MODULE
+        return ClassKind.UNKNOWN if ClassKind.UNKNOWN in kinds else ClassKind.OTHER
 
-    def _kind_of_base(self, place: SymbolId, base: str, steps: int) -> Kind:
+    def _kind_of_base(self, place: SymbolId, base: str, steps: int) -> ClassKind:
         path, scope = place.path, place.name.rpartition(".")[0]
         for prefix in enclosing_prefixes(scope) if scope else ():
             if prefix + base in self.files[path].by_name:
@@ -138,14 +139,14 @@ class Index:
         found = self.resolve(path, base)
         return self._external_kind(path, base) if found is None else self._kind_of(found, steps)
 
-    def _external_kind(self, path: str, base: str) -> Kind:
+    def _external_kind(self, path: str, base: str) -> ClassKind:
         """Of a class that no file of the workspace defines."""
         full = self.files[path].imports.resolve(base)
         if full is None and hasattr(builtins, base):
-            return Kind.OTHER
+            return ClassKind.OTHER
         return external_kind(self._external_name(path, full, _MOST_STEPS) or base or None)
 
-    def imported_bases(self, path: str) -> dict[str, Kind]:
+    def external_bases(self, path: str) -> dict[str, ClassKind]:
         """What the classes are, as far as is known, that a file takes from other files and derives its own from."""
         offers = self.files.get(path)
         bases = {base for each in ([] if offers is None else offers.definitions) for base in each.bases or () if base}
@@ -155,7 +156,7 @@ class Index:
             for base, place in found.items()
             if place is None or place.path != path
         }
-        return {base: kind for base, kind in kinds.items() if kind is not Kind.UNKNOWN}
+        return {base: kind for base, kind in kinds.items() if kind is not ClassKind.UNKNOWN}
 
     def _external_name(self, path: str, full: str | None, steps: int) -> str | None:
         """The full name that a chain of imports ends with: ``torch.nn.Module`` for ``common.Module``."""
@@ -188,7 +189,7 @@ class Index:
                     yield path, name, around
 
 
-def _is_class(offers: Offers, name: str) -> bool:
+def _is_class(offers: FileSummary, name: str) -> bool:
     """Whether a file defines a class of that name, whose methods may be asked for."""
     definition = offers.by_name.get(name)
     return definition is not None and definition.bases is not None

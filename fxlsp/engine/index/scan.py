@@ -15,7 +15,7 @@ from fxlsp.engine.index.index import Index
 from fxlsp.engine.index.python_files import IsExcluded, IsStopped, exclude_nothing, files_below, never_stop
 from fxlsp.engine.index.skip_cache import FileState, SkipCache
 from fxlsp.engine.storage.index_files import IndexFile
-from fxlsp.source.models.file_summary import Offers, imported_modules, may_offer, offers_of
+from fxlsp.source.models.file_summary import FileSummary, file_summary_of, imported_modules, may_define_models
 from fxlsp.source.recipes.markdown_blocks import SUFFIX, block_name, code_blocks
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
@@ -47,7 +47,7 @@ def read_index(
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
-    files: dict[str, Offers] = {}
+    files: dict[str, FileSummary] = {}
     for folder in folders:
         files.update(folder_summaries(folder, is_stopped, is_excluded, may_parse))
     return Index(files)
@@ -75,7 +75,7 @@ def folder_summaries(
     is_stopped: IsStopped = never_stop,
     is_excluded: IsExcluded = exclude_nothing,
     may_parse: MayParse = parse_all,
-) -> Iterator[tuple[str, Offers]]:
+) -> Iterator[tuple[str, FileSummary]]:
     """What each program below a folder offers, by its name; ends by keeping it for the next time.
 
     Args:
@@ -94,7 +94,7 @@ def folder_summaries(
             if key not in known:
                 if not may_parse(path):
                     continue
-                known[key] = _offers(path, data) if text is None else offers_of(Document("", path, None, text))
+                known[key] = _offers(path, data) if text is None else file_summary_of(Document("", path, None, text))
                 new = True
             digests[name] = key
             offers = known[key]
@@ -138,7 +138,7 @@ def _relevant_files(paths: Iterable[str], skipped: SkipCache) -> Iterator[tuple[
             yield path, found[0]
 
 
-def file_summaries(path: str) -> dict[str, Offers | None]:
+def file_summaries(path: str) -> dict[str, FileSummary | None]:
     """What one file offers as it stands on disk, by the names of the programs in it; None for what is nothing."""
     found = _content(path)
     if found is None or is_notebook(path):
@@ -146,7 +146,9 @@ def file_summaries(path: str) -> dict[str, Offers | None]:
         return {path: None}
     data, _ = found
     if path.endswith(SUFFIX):
-        return {name: offers_of(Document("", path, None, text or "")) for name, _, text in _programs(path, "", data)}
+        return {
+            name: file_summary_of(Document("", path, None, text or "")) for name, _, text in _programs(path, "", data)
+        }
     return {path: _offers(path, data)}
 
 
@@ -173,16 +175,16 @@ def _content(path: str) -> tuple[bytes, FileState] | None:
 
 def _is_relevant(path: str, data: bytes) -> bool:
     # A package hands on what its modules define, in few words.
-    return may_offer(data) or os.path.basename(path) == "__init__.py"
+    return may_define_models(data) or os.path.basename(path) == "__init__.py"
 
 
-def _offers(path: str, data: bytes) -> Offers | None:
+def _offers(path: str, data: bytes) -> FileSummary | None:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(encoding)
     except (SyntaxError, UnicodeDecodeError, LookupError):
         return None
-    return offers_of(Document("", path, None, text))
+    return file_summary_of(Document("", path, None, text))
 
 
 def content_digest(data: bytes) -> str:
@@ -196,16 +198,16 @@ class IndexCache:
     def __init__(self, root: str, folder: Path | None = None) -> None:
         self._file = IndexFile("index", root, folder)
 
-    def read(self) -> dict[str, Offers | None]:
+    def read(self) -> dict[str, FileSummary | None]:
         """What each content offers, by its digest; None for what does not parse."""
         return self._file.read(_cached_offers)
 
-    def write(self, offers: Mapping[str, Offers | None], digests: Iterable[str]) -> None:
+    def write(self, offers: Mapping[str, FileSummary | None], digests: Iterable[str]) -> None:
         """Replaces what is kept by those of ``offers`` whose digests are in ``digests``."""
         self._file.write(
             {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(digests)}
         )
 
 
-def _cached_offers(data: Any) -> Offers | None:
-    return None if data is None else Offers.from_json(data)
+def _cached_offers(data: Any) -> FileSummary | None:
+    return None if data is None else FileSummary.from_json(data)

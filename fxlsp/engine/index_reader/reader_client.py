@@ -21,7 +21,7 @@ from fxlsp.engine.index.scan import is_small, read_index
 from fxlsp.engine.index_reader.reader_protocol import ANSWERS, Parsing, ReadAll, SummariesRead, read_order
 from fxlsp.engine.settings.exclusion import Exclusion
 from fxlsp.engine.state.folders import combined_exclusion
-from fxlsp.source.models.file_summary import Offers
+from fxlsp.source.models.file_summary import FileSummary
 from fxlsp.wire.frames import WireError
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class IndexReader:
             await process.stop()
 
     async def _receive_index(self, process: Process) -> Index:
-        files: dict[str, Offers] = {}
+        files: dict[str, FileSummary] = {}
         parsing: str | None = None
         try:
             while (data := await process.stream.receive()) is not None:
@@ -132,8 +132,8 @@ class IndexReader:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function, *args)
 
 
-def _parse_summaries(message: SummariesRead) -> dict[str, Offers]:
-    found = {name: Offers.from_json(data) for name, data in message.files.items()}
+def _parse_summaries(message: SummariesRead) -> dict[str, FileSummary]:
+    found = {name: FileSummary.from_json(data) for name, data in message.files.items()}
     for offers in found.values():
         # The index asks for these of all files at once: bit by bit they are found while others are still read.
         offers.names_by_word  # noqa: B018
@@ -141,7 +141,7 @@ def _parse_summaries(message: SummariesRead) -> dict[str, Offers]:
     return found
 
 
-def _make_index(files: Mapping[str, Offers]) -> Index:
+def _make_index(files: Mapping[str, FileSummary]) -> Index:
     """As what it is made of, it is kept from the garbage collector, which would hold the GIL for as long as it takes to
     look at all of it, again and again. Nothing in it is part of a cycle, so what is replaced is freed all the same."""
     index = Index(files)

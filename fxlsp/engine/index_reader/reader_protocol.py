@@ -22,7 +22,7 @@ from fxlsp.wire.vocabulary import Vocabulary, WireMessage
 
 if TYPE_CHECKING:
     from fxlsp.engine.settings.exclusion import Exclusion
-    from fxlsp.source.models.file_summary import Offers
+    from fxlsp.source.models.file_summary import FileSummary
 
 _NICENESS = 5
 """Traces, and whatever the user waits for, come first; but a training run on every core does not stop the reading."""
@@ -68,7 +68,7 @@ class SummariesRead(WireMessage):
 
     type: ClassVar[str] = "offers"
     files: dict[str, Any]
-    """By name, as :meth:`~fxlsp.source.models.file_summary.Offers.to_json` has it: decoded on a thread of the
+    """By name, as :meth:`~fxlsp.source.models.file_summary.FileSummary.to_json` has it: decoded on a thread of the
     server."""
 
 
@@ -134,7 +134,7 @@ class _SummaryBatches:
         self._texts: list[str] = []
         self._size = 0
 
-    def add(self, name: str, offers: Offers) -> None:
+    def add(self, name: str, offers: FileSummary) -> None:
         text = f"{json.dumps(name)}:{json.dumps(offers.to_json(), separators=(',', ':'))}"
         self._texts.append(text)
         self._size += len(text)

@@ -18,8 +18,8 @@ from fxlsp.engine.state.analysis import Analysis, analyse
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes, ReadText
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import inside
-from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document, read_document
 
 MOST_FILES = 500
@@ -140,20 +140,20 @@ class ClosedFiles:
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._reading = None
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("the workspace could not be read: internal error in fxlsp", exc_info=error)
+            _log.error("internal error in fxlsp: the workspace could not be read", exc_info=error)
 
 
 def _with_models(index: Index) -> Iterator[str]:
     for path, offers in index.files.items():
         runs = (each for each in offers.definitions if each.takes_inputs)
-        if not is_block(path) and any(index.kind_of(SymbolId(path, each.name)) is Kind.MODULE for each in runs):
+        if not is_block(path) and any(index.kind_of(SymbolId(path, each.name)) is ClassKind.MODULE for each in runs):
             yield path
 
 
 def _analysed(path: str, settings: Settings, index: Index, read: ReadText) -> tuple[Document, Analysis | None] | None:
     """A file as it stands on disk; None if there is none to read."""
     try:
-        document = read_document(path).with_bases(index.imported_bases(path))
+        document = read_document(path).with_external_bases(index.external_bases(path))
     except (OSError, UnicodeDecodeError, SyntaxError):
         return None
     return document, analyse(document, settings, CrossFileRecipes(index, read))

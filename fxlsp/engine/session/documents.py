@@ -171,7 +171,7 @@ class DocumentAnalyzer:
             if tasks.get(path) is task:
                 del tasks[path]
             if not task.cancelled() and (error := task.exception()) is not None:
-                _log.error("%s could not be read: internal error in fxlsp", path, exc_info=error)
+                _log.error("internal error in fxlsp: %s could not be read", path, exc_info=error)
 
         tasks[path] = asyncio.create_task(work)
         tasks[path].add_done_callback(ended)

@@ -12,7 +12,7 @@ from fxlsp.engine.index.scan import file_summaries
 from fxlsp.engine.index_reader.reader_client import IndexReader
 from fxlsp.engine.settings.exclusion import Exclusion
 from fxlsp.engine.state.session import Session
-from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.models.file_summary import FileSummary, file_summary_of
 from fxlsp.source.recipes.markdown_blocks import SUFFIX, file_of, is_block
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
@@ -54,7 +54,7 @@ class Indexer:
     def document_parsed(self, document: Document) -> bool:
         """The session has taken a text that parses; whether it offers something else than the one before."""
         return not self._session.is_excluded(document.path) and self._session.update_index(
-            document.path, offers_of(document)
+            document.path, file_summary_of(document)
         )
 
     def files_written(self, paths: Iterable[str]) -> None:
@@ -102,12 +102,12 @@ class Indexer:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("the workspace could not be read: internal error in fxlsp", exc_info=error)
+            _log.error("internal error in fxlsp: the workspace could not be read", exc_info=error)
 
 
 def _is_read(path: str) -> bool:
     return path.endswith((".py", SUFFIX)) or is_notebook(path)
 
 
-def _offers_of_files(paths: list[str]) -> dict[str, Offers | None]:
+def _offers_of_files(paths: list[str]) -> dict[str, FileSummary | None]:
     return {name: offers for path in paths for name, offers in file_summaries(path).items()}

@@ -104,7 +104,11 @@ def _is_being_edited(session: Session, state: ModelState) -> bool:
 
 def _is_behind(document: Document | None) -> bool:
     """Whether a cell of a notebook is traced as it was before it was broken."""
-    return document is not None and document.cells is not None and any(cell.is_behind for cell in document.cells.cells)
+    return (
+        document is not None
+        and document.cells is not None
+        and any(cell.uses_earlier_text for cell in document.cells.cells)
+    )
 
 
 def covering_model(session: Session, key: ModelKey) -> ModelKey | None:

@@ -129,7 +129,7 @@ class Scheduler(Generic[Key]):
     def _ended(self, key: Key, task: asyncio.Task[None]) -> None:
         del self._running[key]
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("A trace could not be run: internal error in fxlsp", exc_info=error)
+            _log.error("internal error in fxlsp: a trace could not be made", exc_info=error)
         if not self._closed:
             self._start_ready()
 

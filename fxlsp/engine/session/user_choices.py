@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fxlsp.engine.index.index import SymbolId
-from fxlsp.engine.state.instances import ModuleInstance
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import inside
@@ -83,7 +83,7 @@ class UserChoices:
             hash(pinned_recipe)
             self._session.restore_pinned_recipe(place, pinned_recipe)
         else:
-            self._session.restore_instance(place, ModuleInstance.from_json(entry))
+            self._session.restore_instance(place, ForwardInstance.from_json(entry))
 
     async def _write_later(self) -> None:
         try:

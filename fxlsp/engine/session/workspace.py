@@ -24,7 +24,7 @@ from fxlsp.engine.session.trace_jobs import TraceJobs
 from fxlsp.engine.session.user_choices import UserChoices
 from fxlsp.engine.state.folders import ClientSettings, read_folder
 from fxlsp.engine.state.import_rewriting import rewrite_recipe
-from fxlsp.engine.state.instances import ModuleInstance
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Snapshot, Status
@@ -193,7 +193,7 @@ class Workspace:
             self._analyzer.text_changed(document)
         self._replan("session", path)
 
-    def choose_instance(self, path: str, name: str, instance: ModuleInstance | None) -> None:
+    def choose_instance(self, path: str, name: str, instance: ForwardInstance | None) -> None:
         """Shows of a class of an open document what one of its uses made of it; None shows the first again.
 
         The choice holds, in later sessions too; while no trace has that use, the first is shown.

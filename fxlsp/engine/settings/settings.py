@@ -14,7 +14,7 @@ from fxlsp.engine.settings.pyproject import Pyproject, read_pyproject
 from fxlsp.report.codes import Severity
 from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracer_choice import TORCH_FX, Named, TracerChoice
+from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
 
 SettingOrigin = Literal["default", "pyproject", "client"]
 Level = Severity | Literal["off"]
@@ -168,10 +168,10 @@ def settings_of(
 
 
 def _tracing(values: Mapping[str, Any], origins: Mapping[str, SettingOrigin], pyproject: Pyproject) -> TracerChoice:
-    def named(key: str) -> tuple[Named, ...]:
+    def named(key: str) -> tuple[ObjectReference, ...]:
         texts = values.get(key) or ()
         places = pyproject.locations_of_strings(key) if origins.get(key) == "pyproject" else ()
-        return tuple(map(Named, (texts,) if isinstance(texts, str) else texts, chain(places, repeat(None))))
+        return tuple(map(ObjectReference, (texts,) if isinstance(texts, str) else texts, chain(places, repeat(None))))
 
     return TracerChoice(next(iter(named("tracer")), None), values.get("leafModules", ()), named("wrap"))
 

@@ -9,8 +9,8 @@ from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, instances, model_classes
-from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipe_of_setting, recipes_for
+from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
+from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipe_from_setting, recipes_for
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
@@ -170,7 +170,7 @@ def _class_candidate(
     return Candidate(name, model.extent, found, recipes, alternatives, parents, users, requested)
 
 
-def _other_candidate(document: Document, model: Factory | Instance, settings: Settings) -> Candidate:
+def _other_candidate(document: Document, model: Factory | ModelInstance, settings: Settings) -> Candidate:
     found = _found(document, model, settings)
     recipes, alternatives, requested = _chosen(found)
     return Candidate(model.name, model.extent, found, recipes, alternatives, frozenset(), frozenset(), requested)
@@ -178,7 +178,7 @@ def _other_candidate(document: Document, model: Factory | Instance, settings: Se
 
 def _found(
     document: Document,
-    model: ModelClass | Factory | Instance,
+    model: ModelClass | Factory | ModelInstance,
     settings: Settings,
     cross_file: CrossFileRecipes | None = None,
 ) -> tuple[FoundRecipe, ...]:
@@ -190,7 +190,7 @@ def _found(
     if cross_file is not None:
         sites = best_first([*sites, *cross_file.recipes_for(document, name)])
     configured = (
-        recipe_of_setting(each.text, name, each.place, isinstance(model, Instance))
+        recipe_from_setting(each.text, name, each.place, isinstance(model, ModelInstance))
         for each in settings.configured(document.path, name)
     )
     return (*comments, *configured, *sites)

@@ -12,7 +12,7 @@ from fxlsp.engine.settings.pyproject import Pyproject
 from fxlsp.engine.settings.settings import SettingProblem
 from fxlsp.engine.state.snapshot import inside
 from fxlsp.report.codes import BAD_RECIPE
-from fxlsp.source.models.class_hierarchy import Kind
+from fxlsp.source.text.class_kind import ClassKind
 
 
 @lru_cache(maxsize=4)
@@ -62,4 +62,4 @@ def _suggestion(name: str, index: Index, path: str | None = None) -> str:
 def _models(index: Index) -> Iterator[SymbolId]:
     for path, offers in index.files.items():
         places = (SymbolId(path, each.name) for each in offers.definitions)
-        yield from (place for place in places if index.kind_of(place) is Kind.MODULE)
+        yield from (place for place in places if index.kind_of(place) is ClassKind.MODULE)

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable
 
 from fxlsp.engine.index.index import Index, SymbolId
-from fxlsp.source.models.class_hierarchy import Kind
-from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.models.models import model_classes
-from fxlsp.source.recipes.call_sites import Subject, call_sites, makers_in
+from fxlsp.source.recipes.call_sites import CallSiteQuery, call_sites, factory_names
 from fxlsp.source.recipes.markdown_blocks import is_block
 from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipes_for
-from fxlsp.source.recipes.requalify import translated
+from fxlsp.source.recipes.requalify import requalified
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document
 
 ReadText = Callable[[str], Document | None]
@@ -35,7 +35,7 @@ class CrossFileRecipes:
 
     def recipes_for(self, document: Document, name: str) -> list[FoundRecipe]:
         """The recipes that other files hold for a model of ``document``, those of the nearest file first."""
-        makers = frozenset(SymbolId(document.path, each) for each in makers_in(document, frozenset({name})))
+        makers = frozenset(SymbolId(document.path, each) for each in factory_names(document, frozenset({name})))
         known: dict[str, dict[str, SymbolId]] = {}
         """What each file calls those that make the model."""
         for _ in range(_MOST_MAKER_STEPS):
@@ -58,7 +58,7 @@ class CrossFileRecipes:
 
     def users_of(self, document: Document) -> frozenset[str]:
         """Paths of the other files that name what a document defines."""
-        offers = offers_of(document)
+        offers = file_summary_of(document)
         places = (SymbolId(document.path, each.name) for each in offers.definitions)
         found = (path for place in places for path, _, _ in self._index.mentions(place))
         return frozenset(found) - {document.path}
@@ -77,7 +77,7 @@ class CrossFileRecipes:
                 if user is None or user in seen:
                     continue
                 seen.add(user)
-                if self._index.kind_of(user) is Kind.MODULE:
+                if self._index.kind_of(user) is ClassKind.MODULE:
                     parents.add(user)
                 elif _is_function(self._index, user):
                     waiting.append(user)
@@ -89,7 +89,7 @@ class CrossFileRecipes:
         definition = self._index.definition(function)
         names = frozenset[str]() if definition is None else definition.mentions
         places = (self._index.resolve(function.path, name) for name in names)
-        return {place for place in places if place is not None and self._index.kind_of(place) is Kind.MODULE}
+        return {place for place in places if place is not None and self._index.kind_of(place) is ClassKind.MODULE}
 
     def _add_mentions(
         self, makers: frozenset[SymbolId], document_path: str, known: dict[str, dict[str, SymbolId]]
@@ -105,17 +105,17 @@ class CrossFileRecipes:
         for path, names in known.items():
             document = self._document(path)
             if document is not None:
-                found |= {SymbolId(path, each) for each in makers_in(document, frozenset(names)) - names.keys()}
+                found |= {SymbolId(path, each) for each in factory_names(document, frozenset(names)) - names.keys()}
         return frozenset(found)
 
     def _found(self, path: str, names: dict[str, SymbolId], target: Document) -> list[FoundRecipe]:
         document = self._document(path)
         if document is None:
             return []
-        subject = Subject(frozenset(names), is_instance=False, own=None)
+        subject = CallSiteQuery(frozenset(names), is_instance=False, own=None)
         models = tuple(each.extent for each in model_classes(document))
         names_in_document = self._names_in_document(path, names, target.path)
-        found = (translated(site, document, names_in_document) for site in call_sites(document, subject, models))
+        found = (requalified(site, document, names_in_document) for site in call_sites(document, subject, models))
         return [each for each in found if each is not None]
 
     def _names_in_document(self, path: str, names: dict[str, SymbolId], document_path: str) -> dict[str, str]:

@@ -34,7 +34,7 @@ class History:
     def edited(self, edits: Sequence[TextEdit], document: Document, keep: Container[str]) -> History:
         """The history after ``edits`` led to ``document``; of earlier texts those in ``keep`` stay known."""
         kept = {base: log for base, log in self.logs.items() if base in keep or base in (self.opened, self.current)}
-        logs = {base: log.then(edits, document.lines) for base, log in kept.items()}
+        logs = {base: log.extended(edits, document.lines) for base, log in kept.items()}
         logs = {**_first_logs(document), **logs, document.digest: EditLog.starting_at(document.lines)}
         return replace(self, current=document.digest, logs=logs)
 
@@ -42,5 +42,5 @@ class History:
 def _first_logs(document: Document) -> dict[str, EditLog]:
     """The edits since the text itself, and since the program that stands for it."""
     program = document.program
-    since_program = EditLog.starting_at(program.lines).then(document.unsettled, document.lines)
+    since_program = EditLog.starting_at(program.lines).extended(document.edits_since_program, document.lines)
     return {program.digest: since_program, document.digest: EditLog.starting_at(document.lines)}

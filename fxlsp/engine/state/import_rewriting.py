@@ -10,10 +10,10 @@ from collections.abc import Iterable
 
 from fxlsp.engine.index.index import Index
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.models.file_summary import offers_of
-from fxlsp.source.python.bindings import How
+from fxlsp.source.models.file_summary import file_summary_of
+from fxlsp.source.python.bindings import BindingKind
 from fxlsp.source.python.expressions import free_names, parse_expression, substituted, write, write_arguments
-from fxlsp.source.python.import_expressions import import_expression
+from fxlsp.source.python.imports import import_expression
 from fxlsp.source.python.scopes import scopes_of
 from fxlsp.source.text.documents import Document
 
@@ -89,7 +89,7 @@ class _Rewriter:
         return substituted(expression, values)
 
     def _value(self, name: str) -> ast.expr | None:
-        full = offers_of(self._source).imports.resolve(name)
+        full = file_summary_of(self._source).imports.resolve(name)
         if full is not None and (full == "torch" or full.startswith("torch.")):
             return ast.parse(full, mode="eval").body
         place = self._index.resolve(self._source.path, name)
@@ -104,7 +104,7 @@ class _Rewriter:
     def _is_bound(self, document: Document, name: str) -> bool:
         """Whether the top of a file gives the name a value."""
         bindings = scopes_of(document).module.bindings.get(name, [])
-        return any(each.how is not How.CONFINED for each in bindings)
+        return any(each.kind is not BindingKind.EXPRESSION_LOCAL for each in bindings)
 
 
 def _name(name: str) -> ast.expr:

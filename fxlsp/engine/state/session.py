@@ -15,11 +15,11 @@ from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.state.analysis import Analysis, ContextModel
 from fxlsp.engine.state.folders import Folder, folder_of
 from fxlsp.engine.state.history import History
-from fxlsp.engine.state.instances import ModuleInstance
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.model_tables import ModelTables
 from fxlsp.engine.state.pinned_recipes import PinnedRecipe, apply_pinned_recipes
 from fxlsp.engine.state.snapshot import ModelKey, ModelState
-from fxlsp.source.models.file_summary import Offers
+from fxlsp.source.models.file_summary import FileSummary
 from fxlsp.source.text.documents import Document, TextEdit
 
 _REMEMBERED_FORMS = 4096
@@ -73,8 +73,8 @@ class Session:
         self._pinned_recipes: dict[SymbolId, PinnedRecipe] = {}
         self.pinned_recipes: Final[Mapping[SymbolId, PinnedRecipe]] = MappingProxyType(self._pinned_recipes)
         """The recipes that the user chose, also of documents that were closed since."""
-        self._instances: dict[SymbolId, ModuleInstance] = {}
-        self.instances: Final[Mapping[SymbolId, ModuleInstance]] = MappingProxyType(self._instances)
+        self._instances: dict[SymbolId, ForwardInstance] = {}
+        self.instances: Final[Mapping[SymbolId, ForwardInstance]] = MappingProxyType(self._instances)
         """Of a class that is used in several places, the use that the user chose to see."""
         self._fx_uses: dict[str, FxUse | None] = {}
         self.fx_uses: Final[Mapping[str, FxUse | None]] = MappingProxyType(self._fx_uses)
@@ -165,7 +165,7 @@ class Session:
         else:
             self._pinned_recipes[place] = pinned_recipe
 
-    def set_instance(self, place: SymbolId, instance: ModuleInstance | None) -> None:
+    def set_instance(self, place: SymbolId, instance: ForwardInstance | None) -> None:
         """Set the use of a class that the user chose to see; None takes the choice back."""
         if instance is None:
             self._instances.pop(place, None)
@@ -176,7 +176,7 @@ class Session:
         """Add a recipe of an earlier session; a choice of this one has precedence."""
         self._pinned_recipes.setdefault(place, pinned_recipe)
 
-    def restore_instance(self, place: SymbolId, instance: ModuleInstance) -> None:
+    def restore_instance(self, place: SymbolId, instance: ForwardInstance) -> None:
         """Add a use of an earlier session; a choice of this one has precedence."""
         self._instances.setdefault(place, instance)
 
@@ -230,7 +230,7 @@ class Session:
             Whether that is new.
         """
         document = self._documents.get(path)
-        updated = None if document is None else document.with_bases(self._index.imported_bases(path))
+        updated = None if document is None else document.with_external_bases(self._index.external_bases(path))
         if updated is None or updated is document:
             return False
         self._documents[path] = updated
@@ -325,7 +325,7 @@ class Session:
         self._index = index
         self._is_indexed = True
 
-    def update_index(self, path: str, offers: Offers | None) -> bool:
+    def update_index(self, path: str, offers: FileSummary | None) -> bool:
         """Set what one file offers, None if it is gone.
 
         Returns:

@@ -1,4 +1,7 @@
-"""``assert condition`` on a traced value: ``torch._assert(condition, message)``, which becomes a node of the graph."""
+"""Fix for ``assert condition`` on a traced value: ``torch._assert(...)``.
+
+``torch._assert(condition, message)`` becomes a node of the graph.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,25 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.fix import Complaint, Fix
+from fxlsp.ide.fixes.fix import Fix, FixContext
 from fxlsp.ide.fixes.torch_names import spelling
 
 _DECIDES = (
     *(ast.BoolOp, ast.IfExp, ast.NamedExpr, ast.Lambda, ast.Await),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr),
 )
-"""What needs the truth of its parts, or runs them in a scope of their own."""
+"""Expressions that need the truth of their parts, or run them in a scope of their own."""
 _SYMBOLS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-"""The comparisons that torch.fx records; ``in`` and ``is`` it cannot."""
+"""Comparisons that torch.fx records; it cannot record ``in`` and ``is``."""
 
 _KEYWORD = re.compile(r"assert\b[ \t]*")
 
 
-def assertions(complaint: Complaint) -> Iterator[Fix]:
-    """The fix for an assertion whose condition is one expression that torch.fx can record."""
-    tree = complaint.tree
-    statement = tree.standing_at(complaint.span, ast.Assert)
-    if statement is None or not tree.covers(statement, complaint.span) or not is_recordable(statement.test):
+def assertion_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fix for an assertion on one expression that torch.fx can record."""
+    tree = context.tree
+    statement = tree.node_at(context.span, ast.Assert)
+    if statement is None or not tree.covers(statement, context.span) or not is_recordable(statement.test):
         return
     if statement.msg is not None and not _is_message(statement.msg):
         return
@@ -32,20 +35,23 @@ def assertions(complaint: Complaint) -> Iterator[Fix]:
     keyword = _KEYWORD.match(tree.document.text, start)
     if keyword is None:
         return
-    name, imports = spelling(complaint, "torch._assert")
-    # What stands behind the keyword stays as it is, with its brackets and comments.
-    behind = ")" if statement.msg is not None else ', "")'
-    opening, closing = complaint.edit(start, keyword.end(), f"{name}("), complaint.edit(end, end, behind)
+    name, imports = spelling(context, "torch._assert")
+    # The text after the keyword stays as it is, with its brackets and comments.
+    suffix = ")" if statement.msg is not None else ', "")'
+    opening, closing = context.edit(start, keyword.end(), f"{name}("), context.edit(end, end, suffix)
     title = f"Use {name}, which torch.fx records"
     if isinstance(statement.msg, ast.JoinedStr):
-        # Its text is made while tracing, of proxies where it shows traced values.
+        # The text of an f-string is made while tracing, from proxies where it shows traced values.
         yield Fix(f"{title} with its message as it reads then", (*imports, opening, closing))
     else:
         yield Fix(title, (*imports, opening, closing), preferred=True)
 
 
 def is_recordable(condition: ast.expr) -> bool:
-    """Whether a condition becomes a value that the graph computes, without being asked for its truth on the way."""
+    """Return whether the graph can compute a condition.
+
+    It must not be converted to a bool on the way.
+    """
     for node in ast.walk(condition):
         if isinstance(node, _DECIDES) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
             return False
@@ -55,13 +61,16 @@ def is_recordable(condition: ast.expr) -> bool:
 
 
 def _is_message(message: ast.expr) -> bool:
-    """Whether the message may be made before the condition is known: a text, of values as they print."""
+    """Return whether the message can be made before the condition is known.
+
+    It must be a text, with values in their default format.
+    """
     if isinstance(message, ast.Constant):
         return isinstance(message.value, str)
     if not isinstance(message, ast.JoinedStr):
         return False
     parts = [part for part in message.values if isinstance(part, ast.FormattedValue)]
-    # A proxy cannot be formatted in a given way (``{x:.2f}``).
+    # A proxy cannot be formatted with a format specification (``{x:.2f}``).
     return all(part.format_spec is None and _is_plain(part.value) for part in parts)
 
 

@@ -1,4 +1,7 @@
-"""A tensor attribute that a graph takes for a constant: ``self.register_buffer("name", tensor)``."""
+"""Fix for a tensor attribute that becomes a constant of the graph.
+
+The fix is ``self.register_buffer("name", tensor)``.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.class_context import Assignment, ClassAround, attribute_of_self, class_around, initialises_module
-from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
+from fxlsp.ide.fixes.class_context import (
+    EnclosingClass,
+    SelfAssignment,
+    attribute_of_self,
+    enclosing_class,
+    initialises_module,
+)
+from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
 from fxlsp.ide.fixes.torch_names import full_name
 from fxlsp.source.python.python_tree import PythonTree
 
@@ -18,46 +27,49 @@ _FACTORIES = frozenset(
         *("full_like", "sin", "cos", "exp", "log", "sqrt", "outer", "hann_window", "hamming_window"),
     }
 )
-"""Functions of torch's that make one tensor."""
+"""Functions of torch that make one tensor."""
 
 _NOT_TENSORS = frozenset(
     {"item", "tolist", "numpy", "size", "dim", "numel", "requires_grad_", "split", "chunk", "unbind", "data_ptr", "max"}
 )
-"""Methods of a tensor that give something else, several tensors, or one with a gradient."""
+"""Methods of a tensor that return something else, several tensors, or one with a gradient."""
 
 _EQUALS = re.compile(r"[\s\\]*=[\s\\]*")
 
 
-def buffers(complaint: Complaint) -> Iterator[Fix]:
-    """Two fixes: a buffer that is saved with the model, and one that leaves the state dictionary as it is."""
-    found = _assignment(complaint)
+def buffer_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield two fixes: a buffer that is saved with the model, and one that is not.
+
+    The second leaves the state dictionary as it is.
+    """
+    found = _assignment(context)
     if found is None:
         return
     name = found.target.attr
-    for title, behind in (
+    for title, suffix in (
         (f"Register {name} as a buffer", ")"),
         (f"Register {name} as a buffer that the state_dict leaves out", ", persistent=False)"),
     ):
-        edits = _edits(complaint, found, behind)
+        edits = _edits(context, found, suffix)
         if edits is not None:
-            yield Fix(title, edits, preferred=behind == ")")
+            yield Fix(title, edits, preferred=suffix == ")")
 
 
-def _assignment(complaint: Complaint) -> Assignment | None:
-    """The assignment in ``__init__`` of the attribute that the problem is about."""
-    tree = complaint.tree
-    attribute = tree.standing_at(complaint.span, ast.Attribute)
-    around = None if attribute is None else class_around(tree, attribute)
+def _assignment(context: FixContext) -> SelfAssignment | None:
+    """Return the assignment in ``__init__`` of the problem's attribute."""
+    tree = context.tree
+    attribute = tree.node_at(context.span, ast.Attribute)
+    around = None if attribute is None else enclosing_class(tree, attribute)
     # A constant that is computed from the attribute would be computed from the buffer as well.
-    if attribute is None or around is None or not tree.is_at(attribute, complaint.span):
+    if attribute is None or around is None or not tree.is_at(attribute, context.span):
         return None
     owner, method = around
     name = attribute_of_self(attribute, method)
     return None if name is None else _registrable(owner, name)
 
 
-def _registrable(owner: ClassAround, name: str) -> Assignment | None:
-    """The one assignment of an attribute, if it makes a tensor where buffers can be registered."""
+def _registrable(owner: EnclosingClass, name: str) -> SelfAssignment | None:
+    """Return an attribute's only assignment if it makes a tensor that can be a buffer."""
     found = owner.only_assignment(name)
     if found is None or found.method.name != "__init__" or not owner.bases_known:
         return None
@@ -68,7 +80,7 @@ def _registrable(owner: ClassAround, name: str) -> Assignment | None:
 
 
 def _is_tensor(tree: PythonTree, expression: ast.expr) -> bool:
-    """Whether an expression evidently makes a tensor that needs no gradient."""
+    """Return whether an expression evidently makes a tensor that needs no gradient."""
     if isinstance(expression, ast.BinOp):
         return _is_tensor(tree, expression.left) or _is_tensor(tree, expression.right)
     if isinstance(expression, ast.UnaryOp):
@@ -85,13 +97,13 @@ def _is_tensor(tree: PythonTree, expression: ast.expr) -> bool:
     return _is_tensor(tree, expression.func.value)
 
 
-def _edits(complaint: Complaint, found: Assignment, behind: str) -> tuple[Edit, ...] | None:
-    tree, statement = complaint.tree, found.statement
+def _edits(context: FixContext, found: SelfAssignment, suffix: str) -> tuple[Edit, ...] | None:
+    tree, statement = context.tree, found.statement
     target_end = tree.end(found.target)
     annotation = ""
     if isinstance(statement, ast.AnnAssign):
         target_end = tree.end(statement.annotation)
-        # The type of a buffer is known to type checkers by its annotation alone.
+        # Type checkers know the type of a buffer only from its annotation.
         annotation = (
             f"{tree.document.text[tree.start(statement) : target_end]}{tree.newline}{tree.indentation(statement)}"
         )
@@ -101,7 +113,7 @@ def _edits(complaint: Complaint, found: Assignment, behind: str) -> tuple[Edit, 
     receiver = tree.text(found.target.value)
     opening = f'{annotation}{receiver}.register_buffer("{found.target.attr}", '
     start, end = tree.start(statement), tree.end(statement)
-    return complaint.edit(start, equals.end(), opening), complaint.edit(end, end, behind)
+    return context.edit(start, equals.end(), opening), context.edit(end, end, suffix)
 
 
 def _starts_line(tree: PythonTree, statement: ast.stmt) -> bool:

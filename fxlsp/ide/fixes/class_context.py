@@ -1,4 +1,4 @@
-"""The class around a piece of code, with its bases and subclasses in the same file."""
+"""The class around a piece of code, with its bases and subclasses in the file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fxlsp.ide.fixes.torch_names import full_name
-from fxlsp.source.models.class_hierarchy import Kind, external_kind
+from fxlsp.source.models.class_hierarchy import external_kind
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import Function, PythonTree
+from fxlsp.source.text.class_kind import ClassKind
 
 _MODULE_ATTRIBUTES = frozenset(
     {
@@ -21,12 +22,12 @@ _MODULE_ATTRIBUTES = frozenset(
         *("to", "to_empty", "train", "training", "type", "xpu", "zero_grad", "T_destination"),
     }
 )
-"""Names that every module has already."""
+"""Names of attributes that every module already has."""
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """``self.name = value``."""
+class SelfAssignment:
+    """Assignment ``self.name = value``."""
 
     statement: ast.Assign | ast.AnnAssign
     target: ast.Attribute
@@ -34,18 +35,20 @@ class Assignment:
     method: Function
 
 
-class ClassAround:
-    """A class, its bases and its subclasses in this file: all who share the attributes of an instance."""
+class EnclosingClass:
+    """A class with its bases and subclasses in this file, which share attributes."""
 
     def __init__(self, tree: PythonTree, statement: ast.ClassDef) -> None:
         self.tree = tree
         self.statement = statement
         known = {each.name: each for each in tree.module.body if isinstance(each, ast.ClassDef)}
-        own_line = _line(statement, known)
-        subclasses = [each for each in known.values() if each is not statement and statement in _line(each, known)]
+        own_line = _with_bases(statement, known)
+        subclasses = [
+            each for each in known.values() if each is not statement and statement in _with_bases(each, known)
+        ]
         self.family = [*own_line, *subclasses]
         foreign = [base for each in own_line for base in each.bases if dotted(base) not in known]
-        self.bases_known = all(external_kind(full_name(tree, base)) is Kind.MODULE for base in foreign)
+        self.bases_known = all(external_kind(full_name(tree, base)) is ClassKind.MODULE for base in foreign)
         """Whether every base is in this file or a module class of a library."""
 
     @property
@@ -54,16 +57,20 @@ class ClassAround:
         return next((each for each in self.methods([self.statement]) if each.name == "__init__"), None)
 
     def methods(self, classes: list[ast.ClassDef] | None = None) -> Iterator[Function]:
-        """The methods of the classes (default: all of the family) that have a ``self``."""
+        """Yield the methods that have a ``self``.
+
+        Args:
+            classes: the classes whose methods to yield; None for the whole family.
+        """
         for each in self.family if classes is None else classes:
             for statement in each.body:
                 if isinstance(statement, Function) and self_of(statement) is not None:
                     yield statement
 
-    def assignments(self, name: str) -> list[Assignment]:
-        """Every ``self.name = value`` in the family."""
+    def assignments(self, name: str) -> list[SelfAssignment]:
+        """Return every ``self.name = value`` in the family."""
         return [
-            Assignment(node, target, node.value, method)
+            SelfAssignment(node, target, node.value, method)
             for method in self.methods()
             for node in ast.walk(method)
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
@@ -71,8 +78,11 @@ class ClassAround:
             if isinstance(target, ast.Attribute) and attribute_of_self(target, method) == name
         ]
 
-    def only_assignment(self, name: str) -> Assignment | None:
-        """The one statement that gives ``self.name`` its value; None if it may have several, or another kind of one."""
+    def only_assignment(self, name: str) -> SelfAssignment | None:
+        """Return the one statement that assigns ``self.name``.
+
+        Returns None if there may be several, or a statement of another kind.
+        """
         assignments = self.assignments(name)
         stores = [node for node in self.uses(name) if not isinstance(node.ctx, ast.Load)]
         if len(assignments) != 1 or len(stores) != 1 or name in self._body_names():
@@ -80,17 +90,17 @@ class ClassAround:
         (found,) = assignments
         if isinstance(found.statement, ast.Assign) and len(found.statement.targets) > 1:
             return None
-        home = self.home_of(found)
-        # A base has subclasses of which this class knows nothing.
-        return found if home.statement is self.statement or home.only_assignment(name) is not None else None
+        owner = self.owner_of(found)
+        # A base may have other subclasses, which this class does not see.
+        return found if owner.statement is self.statement or owner.only_assignment(name) is not None else None
 
-    def home_of(self, found: Assignment) -> ClassAround:
-        """The class whose method makes an assignment."""
-        home = self.tree.class_of(found.method)
-        return self if home is None or home is self.statement else ClassAround(self.tree, home)
+    def owner_of(self, found: SelfAssignment) -> EnclosingClass:
+        """Return the class whose method contains an assignment."""
+        owner = self.tree.class_of(found.method)
+        return self if owner is None or owner is self.statement else EnclosingClass(self.tree, owner)
 
     def uses(self, name: str) -> list[ast.Attribute]:
-        """Every ``self.name`` in the methods."""
+        """Return every ``self.name`` in the methods."""
         return [
             node
             for method in self.methods()
@@ -99,11 +109,11 @@ class ClassAround:
         ]
 
     def is_free(self, name: str) -> bool:
-        """Whether no attribute of the class is called like this."""
+        """Return whether no attribute of the class has this name."""
         return name not in _MODULE_ATTRIBUTES and name not in self._body_names() and not self.uses(name)
 
     def _body_names(self) -> set[str]:
-        """What the class bodies themselves bind."""
+        """Return the names that the class bodies themselves bind."""
         found: set[str] = set()
         for each in self.family:
             for statement in each.body:
@@ -118,8 +128,8 @@ class ClassAround:
         return found
 
 
-def _line(statement: ast.ClassDef, known: dict[str, ast.ClassDef]) -> list[ast.ClassDef]:
-    """A class and its bases among those known, nearest first."""
+def _with_bases(statement: ast.ClassDef, known: dict[str, ast.ClassDef]) -> list[ast.ClassDef]:
+    """Return a class and its bases among the known classes, nearest first."""
     line: list[ast.ClassDef] = []
     waiting = [statement]
     while waiting:
@@ -130,18 +140,18 @@ def _line(statement: ast.ClassDef, known: dict[str, ast.ClassDef]) -> list[ast.C
     return line
 
 
-def class_around(tree: PythonTree, node: ast.AST) -> tuple[ClassAround, Function] | None:
-    """The class, and the method of it, that hold a node."""
+def enclosing_class(tree: PythonTree, node: ast.AST) -> tuple[EnclosingClass, Function] | None:
+    """Return the class and its method that contain a node."""
     for each in tree.ancestors(node):
         if isinstance(each, Function):
             owner = tree.class_of(each)
             if owner is not None and self_of(each) is not None:
-                return ClassAround(tree, owner), each
+                return EnclosingClass(tree, owner), each
     return None
 
 
 def self_of(method: Function) -> str | None:
-    """What a method calls its instance; None for one that has none."""
+    """Return a method's name for its instance; None for a static or class method."""
     if any(dotted(each) in ("staticmethod", "classmethod") for each in method.decorator_list):
         return None
     parameters = [*method.args.posonlyargs, *method.args.args]
@@ -149,14 +159,18 @@ def self_of(method: Function) -> str | None:
 
 
 def attribute_of_self(node: ast.AST, method: Function) -> str | None:
-    """``name`` for ``self.name``."""
+    """Return ``name`` for ``self.name``."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == self_of(method):
         return node.attr
     return None
 
 
 def initialises_module(method: Function, before: int | None = None) -> bool:
-    """Whether a method calls ``__init__`` of ``nn.Module``, or of another base, in a line before the given one."""
+    """Return whether a method calls ``__init__`` of ``nn.Module`` or another base.
+
+    Args:
+        before: only calls in a line before this one count; None for any line.
+    """
     return any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

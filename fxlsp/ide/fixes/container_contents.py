@@ -1,19 +1,23 @@
-"""What is put into a list or dict that is an attribute of a model."""
+"""Elements of a list or dict that is an attribute of a model."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fxlsp.ide.fixes.class_context import Assignment, ClassAround, attribute_of_self
-from fxlsp.ide.fixes.scalars import only_value
+from fxlsp.ide.fixes.class_context import EnclosingClass, SelfAssignment, attribute_of_self
+from fxlsp.ide.fixes.traced_values import only_value
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import Function
 
 
 @dataclass(frozen=True)
 class Container:
-    """The expressions of what a container holds; one of a comprehension or loop stands for all that it makes."""
+    """Expressions of a container's elements.
+
+    The element of a comprehension or loop represents all elements that it makes.
+    """
 
     is_dict: bool
     elements: tuple[ast.expr, ...]
@@ -23,8 +27,11 @@ class Container:
         return Container(self.is_dict, self.elements + other.elements, self.keys + other.keys)
 
 
-def contents(owner: ClassAround, found: Assignment) -> Container | None:
-    """All that is known to be put into the container; None if that cannot be told, or it is no container."""
+def contents(owner: EnclosingClass, found: SelfAssignment) -> Container | None:
+    """Return all elements of the container.
+
+    Returns None if they cannot be determined, or if the value is no container.
+    """
     value = found.value
     if isinstance(value, ast.Name):
         return _of_local(owner, found, value.id)
@@ -32,7 +39,7 @@ def contents(owner: ClassAround, found: Assignment) -> Container | None:
     if written is None:
         return None
     name = found.target.attr
-    later = [_added(owner, method, name) for method in owner.home_of(found).methods()]
+    later = [_added(owner, method, name) for method in owner.owner_of(found).methods()]
     return _sum(written, later)
 
 
@@ -45,7 +52,7 @@ def _sum(written: Container, later: list[Container | None]) -> Container | None:
 
 
 def _written(value: ast.expr) -> Container | None:
-    """What the expression itself says."""
+    """Return the elements that the expression itself contains."""
     if isinstance(value, ast.List | ast.Tuple):
         return _of_parts(value.elts)
     if isinstance(value, ast.ListComp | ast.GeneratorExp):
@@ -69,7 +76,7 @@ def _of_parts(parts: list[ast.expr]) -> Container | None:
 
 
 def _of_call(call: ast.Call) -> Container | None:
-    """``list(...)`` and ``dict(name=...)``."""
+    """Return the elements of ``list(...)`` or ``dict(name=...)``."""
     name = dotted(call.func)
     if name in ("list", "tuple") and not call.keywords and len(call.args) <= 1:
         return _written(call.args[0]) if call.args else Container(False, ())
@@ -79,8 +86,8 @@ def _of_call(call: ast.Call) -> Container | None:
     return None
 
 
-def _added(owner: ClassAround, method: Function, name: str) -> Container | None:
-    """What a method adds to ``self.name``; None where it does something to it that is not followed here."""
+def _added(owner: EnclosingClass, method: Function, name: str) -> Container | None:
+    """Return what a method adds to ``self.name``; None if that is not evident."""
     whole = Container(False, ())
     for node in ast.walk(method):
         if attribute_of_self(node, method) == name:
@@ -91,8 +98,11 @@ def _added(owner: ClassAround, method: Function, name: str) -> Container | None:
     return whole
 
 
-def _addition(owner: ClassAround, container: ast.AST) -> Container | None:
-    """What one use of a container adds to it: nothing, or the argument of ``append``, or the value of an item."""
+def _addition(owner: EnclosingClass, container: ast.AST) -> Container | None:
+    """Return what one use of a container adds to it.
+
+    That is nothing, the argument of ``append``, or the value of an item; None if it cannot be determined.
+    """
     tree = owner.tree
     parent = tree.parent(container)
     if isinstance(parent, ast.Attribute):
@@ -112,8 +122,11 @@ def _addition(owner: ClassAround, container: ast.AST) -> Container | None:
     return Container(False, ())
 
 
-def _of_local(owner: ClassAround, found: Assignment, name: str) -> Container | None:
-    """Of a local list that is filled first and then given to the model, which nobody touches afterwards."""
+def _of_local(owner: EnclosingClass, found: SelfAssignment, name: str) -> Container | None:
+    """Return the elements of a local list that is filled, then assigned to the model.
+
+    Returns None if the list is used after that.
+    """
     tree = owner.tree
     value = only_value(found.method, name)
     written = None if value is None else _written(value)
@@ -123,5 +136,69 @@ def _of_local(owner: ClassAround, found: Assignment, name: str) -> Container | N
     if any(isinstance(each, ast.For | ast.While) for each in tree.ancestors(found.statement)):
         return None
     later = [_addition(owner, node) for node in uses if not isinstance(tree.parent(node), ast.Assign)]
-    additions = [_added(owner, method, found.target.attr) for method in owner.home_of(found).methods()]
+    additions = [_added(owner, method, found.target.attr) for method in owner.owner_of(found).methods()]
     return _sum(written, later + additions)
+
+
+def attribute_taken_from(method: Function, used: ast.expr) -> str | None:
+    """Return the attribute of a container of which an expression is an element.
+
+    ``bs`` if ``self.bs[0]`` is used, or ``b`` in ``for b in self.bs``. One level deep, since the fix handles no more.
+    """
+    if isinstance(used, ast.Subscript) and not isinstance(used.slice, ast.Slice):
+        return attribute_of_self(used.value, method)
+    if not isinstance(used, ast.Name):
+        return None
+    loops = [source for target, source in _loops(method) for source in _sources(target, source, used.id)]
+    if loops:
+        names = {_container(method, source) for source in loops}
+        return names.pop() if len(names) == 1 else None
+    value = only_value(method, used.id)
+    return attribute_taken_from(method, value) if isinstance(value, ast.Subscript) else None
+
+
+def _loops(method: Function) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the target and the iterable of every loop."""
+    for node in ast.walk(method):
+        if isinstance(node, ast.For | ast.comprehension):
+            yield node.target, node.iter
+
+
+def _sources(target: ast.expr, iterable: ast.expr, name: str) -> Iterator[ast.expr]:
+    """Yield the iterables whose items a name in a loop's target takes."""
+    if isinstance(target, ast.Name):
+        if target.id == name:
+            yield iterable
+        return
+    if not isinstance(target, ast.Tuple | ast.List):
+        return
+    for index, part in enumerate(target.elts):
+        source = _part(iterable, index)
+        if source is not None:
+            yield from _sources(part, source, name)
+
+
+def _part(iterable: ast.expr, index: int) -> ast.expr | None:
+    """Return the iterable of the n-th of several targets."""
+    if not isinstance(iterable, ast.Call) or any(isinstance(each, ast.Starred) for each in iterable.args):
+        return None
+    function = dotted(iterable.func)
+    if function == "zip" and index < len(iterable.args):
+        return iterable.args[index]
+    if function == "enumerate" and index == 1 and iterable.args:
+        return iterable.args[0]
+    is_items = isinstance(iterable.func, ast.Attribute) and iterable.func.attr == "items" and not iterable.args
+    return iterable if is_items and index == 1 else None
+
+
+def _container(method: Function, source: ast.expr) -> str | None:
+    """Return the attribute of ``self`` over whose elements an iterable runs."""
+    if isinstance(source, ast.Subscript) and isinstance(source.slice, ast.Slice):
+        return _container(method, source.value)
+    if isinstance(source, ast.Call):
+        if dotted(source.func) in ("reversed", "list", "tuple") and len(source.args) == 1:
+            return _container(method, source.args[0])
+        if isinstance(source.func, ast.Attribute) and source.func.attr in ("values", "items") and not source.args:
+            return _container(method, source.func.value)
+        return None
+    return attribute_of_self(source, method)

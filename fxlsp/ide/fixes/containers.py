@@ -1,4 +1,7 @@
-"""Modules or parameters in a Python list or dict of the model: ``nn.ModuleList`` and the like, which register them."""
+"""Fix for modules or parameters in a Python list or dict of the model.
+
+The fix is ``nn.ModuleList`` or another container of torch, which registers them.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,11 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
-from fxlsp.ide.fixes.class_context import Assignment, ClassAround, class_around, initialises_module
-from fxlsp.ide.fixes.container_contents import Container, contents
-from fxlsp.ide.fixes.container_elements import attribute_taken_from
-from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
-from fxlsp.ide.fixes.module_expressions import makes_module, makes_parameter
+from fxlsp.ide.fixes.class_context import EnclosingClass, SelfAssignment, enclosing_class, initialises_module
+from fxlsp.ide.fixes.container_contents import Container, attribute_taken_from, contents
+from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
 from fxlsp.ide.fixes.torch_names import spelling
+from fxlsp.ide.fixes.traced_values import makes_module, makes_parameter
 from fxlsp.source.python.expressions import dotted, first_of_chain
 from fxlsp.source.python.python_tree import PythonTree
 
@@ -23,37 +25,37 @@ _METHODS: dict[Kind, frozenset[str]] = {
     "ParameterList": frozenset({"append", "extend"}),
     "ParameterDict": frozenset({"items", "keys", "values", "update", "pop", "clear", "get", "setdefault"}),
 }
-"""Methods that Python's container and torch's have in common."""
+"""Methods that Python's container and torch's both have."""
 
 _RESERVED = frozenset(
     {"clear", "items", "keys", "pop", "update", "values", "type", "train", "eval", "forward", "float"}
 )
-"""Keys that torch's containers refuse, since they have attributes of the name."""
+"""Keys that torch's containers refuse, because they have attributes of these names."""
 
 
 _FUNCTIONS = frozenset({"len", "enumerate", "zip", "reversed", "list", "tuple", "iter", "dict", "bool"})
 _ASKERS = (ast.For, ast.comprehension, ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.UnaryOp, ast.Starred)
-"""What iterates over a container or asks whether it is empty."""
+"""Expressions that iterate over a container or test whether it is empty."""
 
 
-def module_containers(complaint: Complaint) -> Iterator[Fix]:
-    """The fix for the container from which the module of the problem comes."""
-    tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
-    around = None if call is None else class_around(tree, call)
+def module_container_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fix for the container that holds the module of the problem."""
+    tree = context.tree
+    call = tree.node_at(context.span, ast.Call)
+    around = None if call is None else enclosing_class(tree, call)
     if call is None or around is None:
         return
     owner, method = around
     name = attribute_taken_from(method, call.func)
     if name is not None:
-        yield from _registered(complaint, owner, name, ("ModuleList", "ModuleDict"))
+        yield from _registered(context, owner, name, ("ModuleList", "ModuleDict"))
 
 
-def parameter_containers(complaint: Complaint) -> Iterator[Fix]:
-    """The fixes for the containers from which an operation takes parameters."""
-    tree = complaint.tree
-    operation = tree.standing_at(complaint.span, ast.expr)
-    around = None if operation is None else class_around(tree, operation)
+def parameter_container_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fixes for the containers from which an operation takes parameters."""
+    tree = context.tree
+    operation = tree.node_at(context.span, ast.expr)
+    around = None if operation is None else enclosing_class(tree, operation)
     if operation is None or around is None:
         return
     owner, method = around
@@ -61,29 +63,33 @@ def parameter_containers(complaint: Complaint) -> Iterator[Fix]:
     names = dict.fromkeys(attribute_taken_from(method, operand) for operand in operands)
     for name in names:
         if name is not None:
-            yield from _registered(complaint, owner, name, ("ParameterList", "ParameterDict"))
+            yield from _registered(context, owner, name, ("ParameterList", "ParameterDict"))
 
 
-def _registered(complaint: Complaint, owner: ClassAround, name: str, kinds: tuple[Kind, Kind]) -> Iterator[Fix]:
-    """The fix for one container, with what is to be put in the place of a list, or of a dict."""
+def _registered(context: FixContext, owner: EnclosingClass, name: str, kinds: tuple[Kind, Kind]) -> Iterator[Fix]:
+    """Yield the fix for one container.
+
+    Args:
+        kinds: the replacements for a list and for a dict.
+    """
     found = _assignment(owner, name)
     container = None if found is None else contents(owner, found)
     if found is None or container is None:
         return
-    owner = owner.home_of(found)
+    owner = owner.owner_of(found)
     kind = kinds[container.is_dict]
     if not _is_replaceable(owner, found, container, kind):
         return
     made = next((each for each in container.elements if isinstance(first_of_chain(each), ast.Call)), None)
     callee = first_of_chain(made) if made is not None else None
-    new_name, imports = spelling(complaint, f"torch.nn.{kind}", callee.func if isinstance(callee, ast.Call) else None)
-    edits = _edits(complaint, found, new_name)
+    new_name, imports = spelling(context, f"torch.nn.{kind}", callee.func if isinstance(callee, ast.Call) else None)
+    edits = _edits(context, found, new_name)
     what = "modules" if kind in ("ModuleList", "ModuleDict") else "parameters"
     yield Fix(f"Register the {what} of {name} with {new_name}", (*imports, *edits), preferred=True)
 
 
-def _assignment(owner: ClassAround, name: str) -> Assignment | None:
-    """Where the attribute gets its container, if modules can be registered there."""
+def _assignment(owner: EnclosingClass, name: str) -> SelfAssignment | None:
+    """Return the assignment of the container, if modules can be registered there."""
     found = owner.only_assignment(name)
     if found is None or found.method.name == "forward":
         return None
@@ -91,8 +97,8 @@ def _assignment(owner: ClassAround, name: str) -> Assignment | None:
     return None if in_initializer and not initialises_module(found.method, found.statement.lineno) else found
 
 
-def _is_replaceable(owner: ClassAround, found: Assignment, container: Container, kind: Kind) -> bool:
-    """Whether torch's container takes all that is put into this one, and does all that it is used for."""
+def _is_replaceable(owner: EnclosingClass, found: SelfAssignment, container: Container, kind: Kind) -> bool:
+    """Return whether torch's container accepts all elements and uses of this one."""
     tree, elements = owner.tree, container.elements
     is_for_modules = kind in ("ModuleList", "ModuleDict")
     return (
@@ -104,7 +110,10 @@ def _is_replaceable(owner: ClassAround, found: Assignment, container: Container,
 
 
 def _are_modules(tree: PythonTree, elements: tuple[ast.expr, ...]) -> bool:
-    """Evidently, or since the problem says so of one and the others are made in the same way."""
+    """Return whether all elements are modules.
+
+    They are evidently modules, or the problem reports it for one and the others are made in the same way.
+    """
     unknown = [each for each in elements if not makes_module(tree, each)]
     if any(not isinstance(each, ast.Call | ast.Name) for each in unknown):
         return False
@@ -115,7 +124,7 @@ def _are_modules(tree: PythonTree, elements: tuple[ast.expr, ...]) -> bool:
 
 
 def _is_key(key: ast.expr) -> bool:
-    """Whether torch's containers take a key."""
+    """Return whether torch's containers accept a key."""
     if isinstance(key, ast.Constant):
         return isinstance(key.value, str) and key.value != "" and "." not in key.value and key.value not in _RESERVED
     if isinstance(key, ast.JoinedStr):
@@ -124,7 +133,7 @@ def _is_key(key: ast.expr) -> bool:
 
 
 def _is_possible(tree: PythonTree, use: ast.Attribute, kind: Kind) -> bool:
-    """Whether torch's container can be used as Python's is in one place."""
+    """Return whether torch's container supports one use of Python's."""
     parent = tree.parent(use)
     if isinstance(parent, ast.Attribute):
         return parent.attr in _METHODS[kind] and isinstance(tree.parent(parent), ast.Call)
@@ -139,24 +148,24 @@ def _is_possible(tree: PythonTree, use: ast.Attribute, kind: Kind) -> bool:
     return isinstance(parent, _ASKERS)
 
 
-def _edits(complaint: Complaint, found: Assignment, name: str) -> tuple[Edit, ...]:
-    tree, value = complaint.tree, found.value
+def _edits(context: FixContext, found: SelfAssignment, name: str) -> tuple[Edit, ...]:
+    tree, value = context.tree, found.value
     edits = []
     if isinstance(found.statement, ast.AnnAssign):
         annotation = found.statement.annotation
-        edits.append(complaint.edit(tree.start(annotation), tree.end(annotation), name))
+        edits.append(context.edit(tree.start(annotation), tree.end(annotation), name))
     start, end = tree.start(value), tree.end(value)
     if is_empty(value):
-        return (*edits, complaint.edit(start, end, f"{name}()"))
+        return (*edits, context.edit(start, end, f"{name}()"))
     if isinstance(value, ast.Call) and dotted(value.func) in ("list", "tuple") and len(value.args) == 1:
-        return (*edits, complaint.edit(tree.start(value.func), tree.end(value.func), name))
+        return (*edits, context.edit(tree.start(value.func), tree.end(value.func), name))
     if isinstance(value, ast.Tuple) and tree.document.text[start] != "(":
-        return (*edits, complaint.edit(start, start, f"{name}(("), complaint.edit(end, end, "))"))
-    return (*edits, complaint.edit(start, start, f"{name}("), complaint.edit(end, end, ")"))
+        return (*edits, context.edit(start, start, f"{name}(("), context.edit(end, end, "))"))
+    return (*edits, context.edit(start, start, f"{name}("), context.edit(end, end, ")"))
 
 
 def is_empty(value: ast.expr) -> bool:
-    """``[]``, ``{}``, ``list()``."""
+    """Return whether a value is ``[]``, ``{}``, ``list()`` or ``dict()``."""
     if isinstance(value, ast.List):
         return not value.elts
     if isinstance(value, ast.Dict):

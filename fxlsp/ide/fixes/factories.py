@@ -1,6 +1,6 @@
-"""``torch.zeros(n, 3)`` with a traced size: ``torch.zeros((n, 3))``.
+"""Fix for ``torch.zeros(n, 3)`` with a traced size: ``torch.zeros((n, 3))``.
 
-torch.fx finds the proxy in a tuple; sizes one by one are refused by torch itself before that. All of the functions
+torch.fx finds the proxy in a tuple; torch itself refuses proxies as separate sizes before that. All of the functions
 below trace in this form.
 """
 
@@ -10,11 +10,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.fix import Complaint, Edit, Fix
+from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
 from fxlsp.ide.fixes.torch_names import full_name
 
 _FACTORIES = frozenset({"torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn"})
-"""Those that take sizes one by one as well as in a tuple."""
+"""Functions that take separate sizes as well as a tuple."""
 _METHODS = frozenset({"expand", "new_zeros", "new_ones", "new_empty"})
 """Methods of a tensor that do so too, and refuse a traced size if the tensor is a buffer."""
 
@@ -22,32 +22,32 @@ _OPENING = re.compile(r"\s*\(")
 _CLOSING = re.compile(r"[\s)]*(?=,)")
 
 
-def factories(complaint: Complaint) -> Iterator[Fix]:
-    """The fix for a call that is given its sizes one by one, or all with one star."""
-    tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
-    if call is None or not call.args or not _takes_sizes(complaint, call.func):
+def factory_size_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fix for a call with separate sizes, or with one starred argument."""
+    tree = context.tree
+    call = tree.node_at(context.span, ast.Call)
+    if call is None or not call.args or not _takes_sizes(context, call.func):
         return
     stars = [argument for argument in call.args if isinstance(argument, ast.Starred)]
     if len(stars) == len(call.args) == 1:
         start = tree.start(stars[0])
-        yield Fix("Pass the size whole", (complaint.edit(start, start + 1, ""),), preferred=True)
+        yield Fix("Pass the size whole", (context.edit(start, start + 1, ""),), preferred=True)
     elif not stars and len(call.args) > 1:
-        brackets = _brackets(complaint, call)
+        brackets = _brackets(context, call)
         if brackets is not None:
             yield Fix("Pass the size as a tuple", brackets, preferred=True)
 
 
-def _takes_sizes(complaint: Complaint, called: ast.expr) -> bool:
-    full = full_name(complaint.tree, called)
+def _takes_sizes(context: FixContext, called: ast.expr) -> bool:
+    full = full_name(context.tree, called)
     if full is None:
         return isinstance(called, ast.Attribute) and called.attr in _METHODS
     return full in _FACTORIES
 
 
-def _brackets(complaint: Complaint, call: ast.Call) -> tuple[Edit, Edit] | None:
-    """A bracket before the first size and one behind the last."""
-    tree = complaint.tree
+def _brackets(context: FixContext, call: ast.Call) -> tuple[Edit, Edit] | None:
+    """Return the edits that put brackets before the first size and after the last."""
+    tree = context.tree
     opening = _OPENING.match(tree.document.text, tree.end(call.func))
     if opening is None:
         return None
@@ -59,4 +59,4 @@ def _brackets(complaint: Complaint, call: ast.Call) -> tuple[Edit, Edit] | None:
         end = closing.end()
     else:
         end = tree.end(call) - 1
-    return complaint.edit(opening.end(), opening.end(), "("), complaint.edit(end, end, ")")
+    return context.edit(opening.end(), opening.end(), "("), context.edit(end, end, ")")

@@ -1,19 +1,22 @@
-"""``module.forward(x)``: ``module(x)``, which is the call of the module that torch.fx records."""
+"""Fix for ``module.forward(x)``: ``module(x)``, a call that torch.fx records."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.class_context import attribute_of_self, class_around
-from fxlsp.ide.fixes.fix import Complaint, Fix
+from fxlsp.ide.fixes.class_context import attribute_of_self, enclosing_class
+from fxlsp.ide.fixes.fix import Fix, FixContext
 
 
-def bypasses(complaint: Complaint) -> Iterator[Fix]:
-    """The fix for a call of ``forward`` of a module that is an attribute of the model, or an item of one."""
-    tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
-    around = None if call is None else class_around(tree, call)
+def forward_call_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fix for a call of ``forward`` of a module of the model.
+
+    The module must be an attribute of the model, or an item of one.
+    """
+    tree = context.tree
+    call = tree.node_at(context.span, ast.Call)
+    around = None if call is None else enclosing_class(tree, call)
     if call is None or around is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "forward":
         return
     receiver = call.func.value
@@ -23,4 +26,4 @@ def bypasses(complaint: Complaint) -> Iterator[Fix]:
         end = tree.end(call.func)
         # Brackets around the receiver end between it and the dot.
         dot = tree.document.text.rindex(".", 0, end)
-        yield Fix("Call the module itself", (complaint.edit(dot, end, ""),), preferred=True)
+        yield Fix("Call the module itself", (context.edit(dot, end, ""),), preferred=True)

@@ -1,11 +1,13 @@
-"""``# fxlsp: ignore[FX101]`` at the end of the line on which a problem starts, or above it where that has no room."""
+"""Fix that ignores a problem by the comment ``# fxlsp: ignore[FX101]``.
+
+The comment is at the end of the line on which the problem starts, or above it if that line cannot have one.
+"""
 
 from __future__ import annotations
 
 import re
 
-from fxlsp.ide.fixes.comment_line import comment_above, is_continued
-from fxlsp.ide.fixes.fix import Edit, Fix
+from fxlsp.ide.fixes.fix import Edit, Fix, comment_above, is_continued
 from fxlsp.source.python.comments import Comment, comments_by_line
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
@@ -14,8 +16,8 @@ _IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
 _RECIPE = re.compile(r"#\s*fxlsp:")
 
 
-def ignoring(document: Document, code: str, span: Span) -> Fix | None:
-    """The comment that makes fxlsp keep a problem to itself; None where there is no room for one."""
+def ignore_fix(document: Document, code: str, span: Span) -> Fix | None:
+    """Return the fix that ignores a problem by a comment; None if none can be written."""
     edit = _edit(document, code, span.line)
     return None if edit is None else Fix(f"Ignore {code} here", (edit,))
 
@@ -35,7 +37,7 @@ def _edit(document: Document, code: str, line: int) -> Edit | None:
 
 
 def _with_code(code: str, comment: Comment, known: re.Match[str]) -> Edit | None:
-    """One more code in a comment that ignores others."""
+    """Return the edit that adds a code to a comment that ignores others."""
     if known["codes"] is None:
         return None
     codes = [each.strip() for each in known["codes"].split(",") if each.strip()]

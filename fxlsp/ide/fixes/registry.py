@@ -1,4 +1,4 @@
-"""The fixes of the problems at a place."""
+"""Registry of fixes by problem code, and the fixes at a selection."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.fixes.assertions import assertions
-from fxlsp.ide.fixes.buffers import buffers
-from fxlsp.ide.fixes.containers import module_containers, parameter_containers
-from fxlsp.ide.fixes.factories import factories
-from fxlsp.ide.fixes.fix import Complaint, Fix
-from fxlsp.ide.fixes.forward_call import bypasses
-from fxlsp.ide.fixes.ignore import ignoring
-from fxlsp.ide.fixes.move_to_init import made_in_forward
-from fxlsp.ide.fixes.tensor_attributes import in_place_methods
-from fxlsp.ide.fixes.where import choices
-from fxlsp.ide.fixes.wrap import wrapped_helper, wrapped_length
+from fxlsp.ide.fixes.assertions import assertion_fixes
+from fxlsp.ide.fixes.buffers import buffer_fixes
+from fxlsp.ide.fixes.containers import module_container_fixes, parameter_container_fixes
+from fxlsp.ide.fixes.factories import factory_size_fixes
+from fxlsp.ide.fixes.fix import Fix, FixContext
+from fxlsp.ide.fixes.forward_call import forward_call_fixes
+from fxlsp.ide.fixes.ignore import ignore_fix
+from fxlsp.ide.fixes.move_to_init import move_to_init_fixes
+from fxlsp.ide.fixes.tensor_attributes import tensor_attribute_fixes
+from fxlsp.ide.fixes.where import where_fixes
+from fxlsp.ide.fixes.wrap import wrap_helper_fixes, wrap_length_fixes
 from fxlsp.ide.problems import FileProblem, problems
 from fxlsp.report.codes import (
     COMPILED,
@@ -39,43 +39,45 @@ from fxlsp.source.python.python_tree import python_tree
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
-Fixer = Callable[[Complaint], Iterator[Fix]]
+Fixer = Callable[[FixContext], Iterator[Fix]]
 
 FIXERS: Mapping[str, tuple[Fixer, ...]] = {
-    CONTROL_FLOW: (assertions, choices, wrapped_helper),
-    ITERATION: (factories, wrapped_helper),
-    LENGTH: (wrapped_length, wrapped_helper),
-    CONVERSION: (wrapped_helper,),
-    INDEX: (wrapped_helper,),
-    FACTORY: (factories, wrapped_helper),
-    ITEM_ASSIGNMENT: (wrapped_helper,),
-    FOREIGN_FUNCTION: (wrapped_helper,),
-    COMPILED: (wrapped_helper,),
-    UNREGISTERED_MODULE: (module_containers, made_in_forward),
-    UNREGISTERED_PARAMETER: (parameter_containers, made_in_forward),
-    MADE_IN_FORWARD: (made_in_forward,),
-    CONSTANT: (buffers, parameter_containers),
-    LEAF_BYPASSED: (bypasses,),
-    TENSOR_ATTRIBUTE: (in_place_methods,),
+    CONTROL_FLOW: (assertion_fixes, where_fixes, wrap_helper_fixes),
+    ITERATION: (factory_size_fixes, wrap_helper_fixes),
+    LENGTH: (wrap_length_fixes, wrap_helper_fixes),
+    CONVERSION: (wrap_helper_fixes,),
+    INDEX: (wrap_helper_fixes,),
+    FACTORY: (factory_size_fixes, wrap_helper_fixes),
+    ITEM_ASSIGNMENT: (wrap_helper_fixes,),
+    FOREIGN_FUNCTION: (wrap_helper_fixes,),
+    COMPILED: (wrap_helper_fixes,),
+    UNREGISTERED_MODULE: (module_container_fixes, move_to_init_fixes),
+    UNREGISTERED_PARAMETER: (parameter_container_fixes, move_to_init_fixes),
+    MADE_IN_FORWARD: (move_to_init_fixes,),
+    CONSTANT: (buffer_fixes, parameter_container_fixes),
+    LEAF_BYPASSED: (forward_call_fixes,),
+    TENSOR_ATTRIBUTE: (tensor_attribute_fixes,),
 }
 
 _NOT_TRACED = "FX9"
-"""These say why there is no trace: there is nothing to ignore."""
+"""Prefix of codes that say why there is no trace: there is nothing to ignore."""
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A fix, and the problem that it is for."""
+class QuickFix:
+    """A fix, and the problem that it fixes."""
 
     fix: Fix
     problem: FileProblem
 
 
-def offers(snapshot: Snapshot, path: str, selected: Span, named: Collection[tuple[str, Span]] = ()) -> list[Offer]:
-    """The fixes for the problems that a selection, or a cursor, touches.
+def quick_fixes(
+    snapshot: Snapshot, path: str, selected: Span, named: Collection[tuple[str, Span]] = ()
+) -> list[QuickFix]:
+    """Return the fixes for the problems that a selection or cursor touches.
 
     Args:
-        named: codes and spans of further problems that are asked about.
+        named: codes and spans of further problems whose fixes are requested.
     """
     document = snapshot.documents.get(path)
     if document is None:
@@ -85,21 +87,26 @@ def offers(snapshot: Snapshot, path: str, selected: Span, named: Collection[tupl
         for problem in problems(snapshot, path)
         if _touches(problem.span, selected) or (problem.code, problem.span) in named
     ]
-    return [Offer(fix, problem) for problem in asked for fix in fixes(document, problem.code, problem.span)]
+    return [
+        QuickFix(fix, problem) for problem in asked for fix in fixes_and_ignore(document, problem.code, problem.span)
+    ]
 
 
-def fixes(document: Document, code: str, span: Span) -> list[Fix]:
-    """The fixes of one problem, the best first; last of all to ignore it."""
-    found = mends(document, code, span)
-    ignored = None if code.startswith(_NOT_TRACED) else ignoring(document, code, span)
+def fixes_and_ignore(document: Document, code: str, span: Span) -> list[Fix]:
+    """Return the fixes of one problem, the best first, the ignoring one last."""
+    found = fixes_for(document, code, span)
+    ignored = None if code.startswith(_NOT_TRACED) else ignore_fix(document, code, span)
     return found if ignored is None else [*found, ignored]
 
 
-def mends(document: Document, code: str, span: Span) -> list[Fix]:
-    """The fixes that change what the model does, or how, so that the problem is gone; the best first."""
+def fixes_for(document: Document, code: str, span: Span) -> list[Fix]:
+    """Return the fixes that change the program so that the problem is gone.
+
+    The best comes first.
+    """
     fixers = FIXERS.get(code, ())
     tree = python_tree(document) if fixers else None
-    return [] if tree is None else [fix for fixer in fixers for fix in fixer(Complaint(tree, code, span))]
+    return [] if tree is None else [fix for fixer in fixers for fix in fixer(FixContext(tree, code, span))]
 
 
 def _touches(problem: Span, selected: Span) -> bool:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import ast
 
-from fxlsp.ide.fixes.elementwise import NUMBERS_OF_TENSORS
 from fxlsp.ide.fixes.torch_names import full_name
-from fxlsp.source.python.python_tree import Function, PythonTree
+from fxlsp.ide.fixes.traced_values import NUMBERS_OF_TENSORS, only_value
+from fxlsp.source.python.python_tree import PythonTree
 
 _REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "norm", "std", "var", "median", "amax", "amin", "nansum"})
 """Without further arguments, each makes a tensor without dimensions."""
 _TRUTHS = frozenset({"any", "all"})
 _SYMBOLS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _MOST_STEPS = 4
-"""From a name to the expression that it was given, and on from there."""
+"""How many times a local name is replaced by the expression assigned to it."""
 
 
 def is_truth_of_tensor(tree: PythonTree, condition: ast.expr, steps: int = _MOST_STEPS) -> bool:
-    """Whether a condition is evidently a tensor with one truth value: ``x.sum() > 0``, ``(x < 0).any()``."""
+    """Return whether a condition is evidently a tensor with one truth value.
+
+    Examples are ``x.sum() > 0`` and ``(x < 0).any()``.
+    """
     if isinstance(condition, ast.Compare):
         if len(condition.ops) != 1 or not isinstance(condition.ops[0], _SYMBOLS):
             return False
@@ -34,7 +37,7 @@ def is_truth_of_tensor(tree: PythonTree, condition: ast.expr, steps: int = _MOST
 
 
 def _is_scalar(tree: PythonTree, expression: ast.expr, steps: int) -> bool:
-    """Whether an expression is evidently a tensor without dimensions."""
+    """Return whether an expression is evidently a tensor without dimensions."""
     if isinstance(expression, ast.Call):
         return _is_reduction(tree, expression, _REDUCTIONS) or _is_scalar_of_scalar(tree, expression, steps)
     if isinstance(expression, ast.BinOp):
@@ -47,13 +50,16 @@ def _is_scalar(tree: PythonTree, expression: ast.expr, steps: int) -> bool:
 
 
 def _is_scalar_of_scalar(tree: PythonTree, call: ast.Call, steps: int) -> bool:
-    """``x.sum().abs()``."""
+    """Return whether a call is like ``x.sum().abs()``."""
     names = ("abs", "exp", "log", "sqrt", "float", "detach", "sigmoid")
     return isinstance(call.func, ast.Attribute) and call.func.attr in names and _is_scalar(tree, call.func.value, steps)
 
 
 def _fits(tree: PythonTree, side: ast.expr, steps: int) -> bool:
-    """Whether a side of a comparison with a scalar has no dimensions either: a number, or another scalar."""
+    """Return whether a side of a comparison with a scalar has no dimensions either.
+
+    It is a number or another scalar.
+    """
     return _is_number(side) or _is_scalar(tree, side, steps)
 
 
@@ -62,12 +68,13 @@ def _is_number(side: ast.expr) -> bool:
         return _is_number(side.operand)
     if isinstance(side, ast.Constant):
         return isinstance(side.value, int | float)
-    # A threshold of the model. Were it a tensor, it would be one with one element: else the model could not run.
+    # An attribute of the model is a threshold. Were it a tensor, it would have one element: else the model could not
+    # run.
     return isinstance(side, ast.Attribute) and isinstance(side.value, ast.Name) and side.value.id == "self"
 
 
 def _is_reduction(tree: PythonTree, call: ast.Call, names: frozenset[str]) -> bool:
-    """``x.sum()`` or ``torch.sum(x)``, over all dimensions."""
+    """Return whether a call is ``x.sum()`` or ``torch.sum(x)``, over all dimensions."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in names:
         return False
     full = full_name(tree, call.func)
@@ -77,33 +84,14 @@ def _is_reduction(tree: PythonTree, call: ast.Call, names: frozenset[str]) -> bo
 
 
 def _is_of_shape(expression: ast.expr) -> bool:
-    """Whether numbers, not tensors, are what an expression is about."""
+    """Return whether an expression is about numbers, not tensors."""
     about = (node.attr for node in ast.walk(expression) if isinstance(node, ast.Attribute))
     return any(name in NUMBERS_OF_TENSORS for name in about)
 
 
 def _given(tree: PythonTree, expression: ast.expr) -> ast.expr | None:
-    """What a local name was given, if it is given something once."""
+    """Return the value of a local name that is assigned once."""
     function = tree.function_of(expression)
     if not isinstance(expression, ast.Name) or function is None:
         return None
     return only_value(function, expression.id)
-
-
-def only_value(function: Function, name: str) -> ast.expr | None:
-    """The value of the one plain assignment of a local name; None if there are others, of whatever kind."""
-    stores = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
-    if sum(not isinstance(node.ctx, ast.Load) for node in stores) != 1 or name in _parameters(function):
-        return None
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(each, ast.Name) and each.id == name for each in node.targets
-        ):
-            return node.value if len(node.targets) == 1 else None
-    return None
-
-
-def _parameters(function: Function) -> frozenset[str]:
-    arguments = function.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    return frozenset(each.arg for each in every if each is not None)

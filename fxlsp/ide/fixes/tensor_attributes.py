@@ -1,4 +1,7 @@
-"""``x.requires_grad = value`` on a traced tensor: ``x.requires_grad_(value)``, which becomes a node of the graph."""
+"""Fix for ``x.requires_grad = value``: ``x.requires_grad_(value)``.
+
+The method becomes a node of the graph, the assignment to a traced tensor does not.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,27 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.fix import Complaint, Fix
+from fxlsp.ide.fixes.fix import Fix, FixContext
 
 _EQUALS = re.compile(r"[ \t]*=[ \t]*")
 
 
-def in_place_methods(complaint: Complaint) -> Iterator[Fix]:
-    """The fix for an attribute that a method of the tensor sets too, of no other target in the same statement."""
-    tree = complaint.tree
-    statement = tree.standing_at(complaint.span, ast.Assign)
-    if statement is None or not tree.covers(statement, complaint.span) or len(statement.targets) > 1:
+def tensor_attribute_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fix for an attribute that a method of the tensor sets too.
+
+    The statement must have no other target.
+    """
+    tree = context.tree
+    statement = tree.node_at(context.span, ast.Assign)
+    if statement is None or not tree.covers(statement, context.span) or len(statement.targets) > 1:
         return
     (target,) = statement.targets
     if not (isinstance(target, ast.Attribute) and target.attr == "requires_grad"):
         return
-    behind = tree.end(target)
-    equals = _EQUALS.match(tree.document.text, behind)
+    after = tree.end(target)
+    equals = _EQUALS.match(tree.document.text, after)
     if equals is None:
         return
-    opening, end = complaint.edit(behind, equals.end(), "_("), tree.end(statement)
+    opening, end = context.edit(after, equals.end(), "_("), tree.end(statement)
     title = "Set it by requires_grad_(), which torch.fx records"
-    yield Fix(title, (opening, complaint.edit(end, end, ")")), preferred=True)
+    yield Fix(title, (opening, context.edit(end, end, ")")), preferred=True)

@@ -1,20 +1,23 @@
-"""How a file writes a name of torch's, in its own import style, and the import that it lacks for that."""
+"""Names of torch in the import style of a file, and missing imports."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.fix import Complaint, Edit
+from fxlsp.ide.fixes.fix import Edit, FixContext
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import PythonTree
 
 Spelling = tuple[str, tuple[Edit, ...]]
-"""What to write, and the edits that make it mean what it should."""
+"""The text to write, and the edits that import what it needs."""
 
 
 def full_name(tree: PythonTree, expression: ast.expr) -> str | None:
-    """``torch.nn.Linear`` for ``nn.Linear``; None for what is no dotted name, or does not begin with an import."""
+    """Return ``torch.nn.Linear`` for ``nn.Linear``.
+
+    Returns None for an expression that is no dotted name, or does not begin with an imported name.
+    """
     name = dotted(expression)
     if name is None:
         return None
@@ -25,13 +28,14 @@ def full_name(tree: PythonTree, expression: ast.expr) -> str | None:
     return f"torch.nn.{name}" if "torch.nn" in _stars(tree) and not dot and name[:1].isupper() else None
 
 
-def spelling(complaint: Complaint, wanted: str, like: ast.expr | None = None) -> Spelling:
-    """How to write ``wanted``, a full dotted name.
+def spelling(context: FixContext, wanted: str, like: ast.expr | None = None) -> Spelling:
+    """Return how to write a name of torch in a file.
 
     Args:
+        wanted: full dotted name.
         like: a name of the same module as the file writes it, the example to follow.
     """
-    tree = complaint.tree
+    tree = context.tree
     module, _, name = wanted.rpartition(".")
     bound = {full: local for local, full in _bindings(tree).items()}
     if wanted in bound:
@@ -42,24 +46,27 @@ def spelling(complaint: Complaint, wanted: str, like: ast.expr | None = None) ->
         return f"{tree.text(like.value)}.{name}", ()
     statement = _from_import(tree, module)
     if isinstance(like, ast.Name) and statement is not None:
-        return name, (_with_name(complaint, statement, name),)
+        return name, (_with_name(context, statement, name),)
     for prefix in _prefixes(module):
         if prefix in bound and _is_loaded(tree, module, bound[prefix]):
             return bound[prefix] + wanted[len(prefix) :], ()
     if statement is not None and module != "torch":
-        return name, (_with_name(complaint, statement, name),)
-    return wanted, (_new_import(complaint, module),)
+        return name, (_with_name(context, statement, name),)
+    return wanted, (_new_import(context, module),)
 
 
 def _is_loaded(tree: PythonTree, module: str, local: str) -> bool:
-    """Whether a module may be reached through a name: ``import torch`` brings ``torch.nn``, not ``torch.fx``."""
+    """Return whether a module can be reached through a local name.
+
+    ``import torch`` also imports ``torch.nn``, but not ``torch.fx``.
+    """
     if local != "torch" or module in ("torch", "torch.nn"):
         return True
     return any(alias.name == module for each in _imports(tree, ast.Import) for alias in each.names)
 
 
 def _prefixes(module: str) -> Iterator[str]:
-    """``torch.nn`` and ``torch`` for ``torch.nn``."""
+    """Yield ``torch.nn`` and ``torch`` for ``torch.nn``."""
     while module:
         yield module
         module = module.rpartition(".")[0]
@@ -70,7 +77,7 @@ def _imports(tree: PythonTree, kind: type[ast.Import] | type[ast.ImportFrom]) ->
 
 
 def _bindings(tree: PythonTree) -> dict[str, str]:
-    """The full names behind the names that the import statements at top level bind."""
+    """Return the full names of the names bound by import statements at top level."""
     found: dict[str, str] = {}
     for statement in _imports(tree, ast.Import):
         for alias in statement.names:
@@ -91,55 +98,58 @@ def _stars(tree: PythonTree) -> frozenset[str]:
 
 
 def _from_import(tree: PythonTree, module: str) -> ast.ImportFrom | None:
-    """A statement that imports names of a module."""
+    """Return a statement that imports names from a module."""
     for statement in tree.module.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == module and not statement.level:
             return statement
     return None
 
 
-def _with_name(complaint: Complaint, statement: ast.ImportFrom, name: str) -> Edit:
-    """One more name in an import statement, before the first that sorts behind it."""
-    tree = complaint.tree
-    behind = next((alias for alias in statement.names if alias.name > name), None)
-    neighbour = behind or statement.names[-1]
+def _with_name(context: FixContext, statement: ast.ImportFrom, name: str) -> Edit:
+    """Return the edit that adds a name to an import statement, in sorted order."""
+    tree = context.tree
+    after = next((alias for alias in statement.names if alias.name > name), None)
+    neighbour = after or statement.names[-1]
     line = tree.lines.line_text(neighbour.lineno)
     indentation = line[: len(line) - len(line.lstrip())]
     starts_line = neighbour.lineno > statement.lineno and len(indentation.encode()) == neighbour.col_offset
     separator = f",{tree.newline}{indentation}" if starts_line else ", "
-    if behind is not None:
-        return complaint.edit(tree.start(behind), tree.start(behind), name + separator)
-    return complaint.edit(tree.end(neighbour), tree.end(neighbour), separator + name)
+    if after is not None:
+        return context.edit(tree.start(after), tree.start(after), name + separator)
+    return context.edit(tree.end(neighbour), tree.end(neighbour), separator + name)
 
 
-def _new_import(complaint: Complaint, module: str) -> Edit:
-    """``import module``: behind ``import torch``, else before the first import of torch's, else behind all imports."""
-    tree = complaint.tree
+def _new_import(context: FixContext, module: str) -> Edit:
+    """Return the edit that adds ``import module``.
+
+    It goes after ``import torch``, else before the first import from torch, else after all imports.
+    """
+    tree = context.tree
     plain = [each for each in _imports(tree, ast.Import) if any(alias.name == "torch" for alias in each.names)]
     if plain:
-        return line_behind(complaint, plain[-1], f"import {module}")
+        return line_after(context, plain[-1], f"import {module}")
     for statement in tree.module.body:
         if isinstance(statement, ast.ImportFrom) and (statement.module or "").partition(".")[0] == "torch":
             offset = tree.lines.offset(statement.lineno, 1)
-            return complaint.edit(offset, offset, f"import {module}{tree.newline}")
-    return behind_imports(complaint, f"import {module}")
+            return context.edit(offset, offset, f"import {module}{tree.newline}")
+    return line_after_imports(context, f"import {module}")
 
 
-def behind_imports(complaint: Complaint, line: str) -> Edit:
-    """A line behind the imports at the head of the file, or behind its docstring."""
+def line_after_imports(context: FixContext, line: str) -> Edit:
+    """Return the edit that adds a line after the imports, or after the docstring."""
     head: ast.stmt | None = None
-    for statement in complaint.tree.module.body:
+    for statement in context.tree.module.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             break
         is_docstring = head is None and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if is_docstring or isinstance(statement, ast.Import | ast.ImportFrom):
             head = statement
-    return complaint.edit(0, 0, line + complaint.tree.newline) if head is None else line_behind(complaint, head, line)
+    return context.edit(0, 0, line + context.tree.newline) if head is None else line_after(context, head, line)
 
 
-def line_behind(complaint: Complaint, statement: ast.stmt, line: str) -> Edit:
-    """A line of its own behind a statement and the comment that ends its last line."""
-    tree = complaint.tree
+def line_after(context: FixContext, statement: ast.stmt, line: str) -> Edit:
+    """Return the edit that adds a line after a statement and its trailing comment."""
+    tree = context.tree
     last = statement.end_lineno or statement.lineno
     offset = tree.lines.offset(last, len(tree.lines.line_text(last)) + 1)
-    return complaint.edit(offset, offset, tree.newline + line)
+    return context.edit(offset, offset, tree.newline + line)

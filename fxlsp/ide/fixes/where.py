@@ -1,8 +1,8 @@
-"""A two-way choice of tensors by a traced condition: ``torch.where(condition, one, other)``.
+"""Fix for a choice by a traced condition: ``torch.where(condition, one, other)``.
 
-``torch.where`` is right only where the condition is a tensor of truth values with one element, where both sides may be
-computed, and where they have one shape. A condition on shapes is a Python number when the model runs: ``torch.where``
-refuses it, so there is no fix.
+``torch.where`` is right only if the condition is a boolean tensor with one element, if both sides may be computed, and
+if they have the same shape. A condition on shapes is a Python number when the model runs: ``torch.where`` refuses it,
+so there is no fix.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fxlsp.ide.fixes.elementwise import is_tensor_expression, shapers
-from fxlsp.ide.fixes.fix import Complaint, Fix
+from fxlsp.ide.fixes.fix import Fix, FixContext
 from fxlsp.ide.fixes.scalars import is_truth_of_tensor
 from fxlsp.ide.fixes.torch_names import spelling
+from fxlsp.ide.fixes.traced_values import is_tensor_expression, shape_operands
 from fxlsp.source.python.comments import comments_by_line
 from fxlsp.source.python.python_tree import PythonTree
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """``one if test else other``, and what it is written in the place of."""
+    """``one if test else other``, and the code that its replacement replaces."""
 
     test: ast.expr
     one: ast.expr
@@ -32,10 +32,10 @@ class _Choice:
     """``x = `` or ``return ``."""
 
 
-def choices(complaint: Complaint) -> Iterator[Fix]:
-    """The fix for a conditional expression, or for an ``if`` statement that only chooses a value."""
-    tree = complaint.tree
-    choice = _expression(complaint) or _statement(complaint)
+def where_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fix for a conditional expression or statement that chooses a value."""
+    tree = context.tree
+    choice = _expression(context) or _statement(context)
     if choice is None or _has_comments(tree, choice):
         return
     test, one, other = choice.test, choice.one, choice.other
@@ -43,25 +43,25 @@ def choices(complaint: Complaint) -> Iterator[Fix]:
         test, one, other = test.operand, other, one
     if not is_truth_of_tensor(tree, test) or not is_tensor_expression(tree, one, other):
         return
-    name, imports = spelling(complaint, "torch.where")
+    name, imports = spelling(context, "torch.where")
     text = f"{choice.before}{name}({tree.text(test)}, {tree.text(one)}, {tree.text(other)})"
-    edit = complaint.edit(tree.start(choice.first), tree.end(choice.last), text)
-    same = shapers(tree, one) == shapers(tree, other)
+    edit = context.edit(tree.start(choice.first), tree.end(choice.last), text)
+    same = shape_operands(tree, one) == shape_operands(tree, other)
     title = f"Choose with {name}, which computes both sides"
     yield Fix(title if same else f"{title}: they must have one shape and dtype", (*imports, edit), preferred=same)
 
 
-def _expression(complaint: Complaint) -> _Choice | None:
-    expression = complaint.tree.standing_at(complaint.span, ast.IfExp)
-    if expression is None or not complaint.tree.covers(expression.test, complaint.span):
+def _expression(context: FixContext) -> _Choice | None:
+    expression = context.tree.node_at(context.span, ast.IfExp)
+    if expression is None or not context.tree.covers(expression.test, context.span):
         return None
     return _Choice(expression.test, expression.body, expression.orelse, expression, expression)
 
 
-def _statement(complaint: Complaint) -> _Choice | None:
-    tree = complaint.tree
-    branch = tree.standing_at(complaint.span, ast.If)
-    if branch is None or not tree.covers(branch.test, complaint.span) or len(branch.body) != 1:
+def _statement(context: FixContext) -> _Choice | None:
+    tree = context.tree
+    branch = tree.node_at(context.span, ast.If)
+    if branch is None or not tree.covers(branch.test, context.span) or len(branch.body) != 1:
         return None
     # ``elif`` is an ``if`` to Python, and cannot become a statement of its own.
     if not tree.document.text.startswith("if", tree.start(branch)):
@@ -85,16 +85,19 @@ def _of_two(branch: ast.If, one: ast.stmt, other: ast.stmt, last: ast.stmt) -> _
 
 
 def _without_else(tree: PythonTree, branch: ast.If) -> _Choice | None:
-    """``if c: return a`` with ``return b`` right behind it, or ``if c: x = f(x)``, where ``x`` has a value before."""
+    """Return the choice of an ``if`` without ``else``.
+
+    ``if c: return a`` directly before ``return b``, or ``if c: x = f(x)``, where ``x`` has a value before.
+    """
     (one,) = branch.body
     block = next(
         (body for _, body in ast.iter_fields(tree.parent(branch) or tree.module) if _holds(body, branch)), None
     )
     if isinstance(one, ast.Return) and isinstance(block, list):
-        behind = block[block.index(branch) + 1 :]
-        return _of_two(branch, one, behind[0], behind[0]) if behind and isinstance(behind[0], ast.Return) else None
+        after = block[block.index(branch) + 1 :]
+        return _of_two(branch, one, after[0], after[0]) if after and isinstance(after[0], ast.Return) else None
     name = _assigned(one)
-    if name is None or not isinstance(one, ast.Assign) or name not in (shapers(tree, one.value) or ()):
+    if name is None or not isinstance(one, ast.Assign) or name not in (shape_operands(tree, one.value) or ()):
         return None
     kept = ast.copy_location(ast.Name(name, ast.Load()), one.targets[0])
     return _Choice(branch.test, one.value, kept, branch, branch, f"{name} = ")
@@ -105,7 +108,7 @@ def _holds(body: object, branch: ast.If) -> bool:
 
 
 def _assigned(statement: ast.stmt) -> str | None:
-    """The one name that a statement assigns."""
+    """Return the one name that a statement assigns."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         (target,) = statement.targets
         return target.id if isinstance(target, ast.Name) else None
@@ -113,7 +116,7 @@ def _assigned(statement: ast.stmt) -> str | None:
 
 
 def _has_comments(tree: PythonTree, choice: _Choice) -> bool:
-    """Whether comments would be lost. One behind the whole stays."""
+    """Return whether comments would be lost. A comment after the whole stays."""
     comments = tree.document.derive(comments_by_line)
     start, end = tree.start(choice.first), tree.end(choice.last)
     places = [

@@ -1,52 +1,54 @@
-"""A function that torch.fx shall record as one node and not look into: ``torch.fx.wrap``."""
+"""Fixes by ``torch.fx.wrap``, which records a function as one node."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.class_context import attribute_of_self, class_around, self_of
-from fxlsp.ide.fixes.fix import Complaint, Fix
-from fxlsp.ide.fixes.module_expressions import made_class
-from fxlsp.ide.fixes.torch_names import behind_imports, spelling
-from fxlsp.ide.fixes.traced_values import is_shadowed, takes_proxy
+from fxlsp.ide.fixes.class_context import attribute_of_self, enclosing_class, self_of
+from fxlsp.ide.fixes.fix import Fix, FixContext
+from fxlsp.ide.fixes.torch_names import line_after_imports, spelling
+from fxlsp.ide.fixes.traced_values import accepts_proxy, is_shadowed, module_class_name
 from fxlsp.source.python.python_tree import Function, PythonTree
 
 _WRAP = "torch.fx.wrap"
 
 
-def wrapped_helper(complaint: Complaint) -> Iterator[Fix]:
-    """``@torch.fx.wrap`` above the helper function that holds the problem, if models of this file call it.
+def wrap_helper_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield ``@torch.fx.wrap`` for the helper function that holds the problem.
 
-    torch.fx replaces a wrapped function under its name in its own module: one that only other modules call, under the
-    name that they import, would not be replaced.
+    Models of this file must call the helper. torch.fx replaces a wrapped function under its name in its own module: one
+    that only other modules call, under the name that they import, would not be replaced.
     """
-    tree = complaint.tree
-    node = tree.standing_at(complaint.span, ast.expr, ast.stmt)
+    tree = context.tree
+    node = tree.node_at(context.span, ast.expr, ast.stmt)
     helper = None if node is None else _helper(tree, node)
     if helper is None or not _is_called_by_models(tree, helper):
         return
-    name, imports = spelling(complaint, _WRAP)
+    name, imports = spelling(context, _WRAP)
     start = tree.start(helper)
-    decorator = complaint.edit(start, start, f"@{name}{tree.newline}")
+    decorator = context.edit(start, start, f"@{name}{tree.newline}")
     yield Fix(f"Make {helper.name} one node of the graph with @{name}", (*imports, decorator))
 
 
-def wrapped_length(complaint: Complaint) -> Iterator[Fix]:
-    """``torch.fx.wrap("len")``, which makes each ``len`` of a traced value in this file a node."""
-    tree = complaint.tree
-    call = tree.standing_at(complaint.span, ast.Call)
+def wrap_length_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield ``torch.fx.wrap("len")``, for which ``len`` of a traced value is a node."""
+    tree = context.tree
+    call = tree.node_at(context.span, ast.Call)
     if call is None or not isinstance(call.func, ast.Name) or call.func.id != "len" or is_shadowed(tree, "len"):
         return
-    if takes_proxy(tree, call, strict=True):
-        name, imports = spelling(complaint, _WRAP)
+    if accepts_proxy(tree, call, strict=True):
+        name, imports = spelling(context, _WRAP)
         text = f'{name}("len")'
-        line = behind_imports(complaint, tree.newline + text)
+        line = line_after_imports(context, tree.newline + text)
         yield Fix(f"Record len with {text}", (*imports, line), preferred=True)
 
 
 def _helper(tree: PythonTree, node: ast.AST) -> Function | None:
-    """The function at top level whose body holds a node; one that is decorated is not simply what it says."""
+    """Return the function at top level that contains a node.
+
+    Returns None for a decorated function, whose decorator may change what it does.
+    """
     for each in (node, *tree.ancestors(node)):
         if isinstance(each, Function) and tree.parent(each) is tree.module:
             return each if isinstance(each, ast.FunctionDef) and not each.decorator_list else None
@@ -54,14 +56,17 @@ def _helper(tree: PythonTree, node: ast.AST) -> Function | None:
 
 
 def _is_called_by_models(tree: PythonTree, helper: Function) -> bool:
-    """Whether methods of this file call a helper, and can do so with its call and its result in the graph."""
+    """Return whether methods of this file call a helper that can become a node.
+
+    Its calls and their results must be allowed in the graph.
+    """
     calls = [
         node
         for node in ast.walk(tree.module)
         if isinstance(node, ast.Call) and _calls(node, helper.name) and tree.function_of(node) not in (None, helper)
     ]
-    return any(class_around(tree, call) is not None for call in calls) and all(
-        takes_proxy(tree, call, strict=False) and all(_can_be_argument(tree, call, each) for each in _arguments(call))
+    return any(enclosing_class(tree, call) is not None for call in calls) and all(
+        accepts_proxy(tree, call, strict=False) and all(_can_be_argument(tree, call, each) for each in _arguments(call))
         for call in calls
     )
 
@@ -75,10 +80,13 @@ def _arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def _can_be_argument(tree: PythonTree, call: ast.Call, argument: ast.expr) -> bool:
-    """Whether a node may be given an argument: a graph holds no module, function or object."""
+    """Return whether an argument can be passed to a node.
+
+    A graph holds no module, function or other object.
+    """
     if isinstance(argument, ast.Lambda | ast.Starred):
         return False
-    around = class_around(tree, call)
+    around = enclosing_class(tree, call)
     if around is None:
         return True
     owner, method = around
@@ -91,5 +99,5 @@ def _can_be_argument(tree: PythonTree, call: ast.Call, argument: ast.expr) -> bo
     return (
         found is not None
         and not isinstance(found.value, ast.Lambda | ast.List | ast.Dict)
-        and (made_class(owner.tree, found.value) is None)
+        and (module_class_name(owner.tree, found.value) is None)
     )

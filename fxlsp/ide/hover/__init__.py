@@ -1,4 +1,5 @@
-"""What a hover says about an expression, a class, a module, a variable or a problem; also as a comment in the code.
+"""Hovers of expressions, classes, modules, variables and problems.
 
-In: a place. Out: text whose first line says most. Where nothing ran, nothing is claimed.
+In: a position. Out: text whose first line says most, also as a comment for the code. Where nothing ran, nothing is
+claimed.
 """

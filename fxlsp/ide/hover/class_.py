@@ -1,30 +1,30 @@
-"""What a hover says on the name of a model class, and of its ``forward``."""
+"""Hovers of the name of a model class, and of its ``forward``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
-from fxlsp.ide.hover.comment_text import gist_of_runs
-from fxlsp.ide.hover.module_tables import children_table
+from fxlsp.ide.hover.comment_text import comment_of_runs
+from fxlsp.ide.hover.module import children_table
 from fxlsp.ide.hover.text import HoverText, Part
-from fxlsp.ide.model_status import standing_text, states_of
+from fxlsp.ide.model_status import states_of, status_text
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
-from fxlsp.ide.render.tables import Table
+from fxlsp.ide.render.tables import TextTable
 from fxlsp.ide.trace_view.focus import focus_on
 from fxlsp.ide.trace_view.forwards import forward_runs, forward_text
-from fxlsp.ide.trace_view.provenance import STALE, is_stale, origin_text, origins_of
+from fxlsp.ide.trace_view.provenance import STALE, is_stale, provenance_lines, provenance_text
 from fxlsp.ide.trace_view.report_index import index_of
-from fxlsp.ide.trace_view.runs import Run, runs_table
+from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
 from fxlsp.report.report import Report
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.positions import Span
 
 
 def class_hover(snapshot: Snapshot, path: str, model: ModelClass) -> HoverText:
-    """The line of the lens, then for each recipe what came of it."""
+    """Return the line of the class's lens, then the outcome of each recipe."""
     runs = forward_runs(snapshot, path, model)
-    text = standing_text(snapshot, path, model.qualname, runs)
+    text = status_text(snapshot, path, model.qualname, runs)
     facts: list[Part] = [dotted([code(model.qualname), words(text)])]
     states = states_of(snapshot, path, model.qualname)
     for state in states:
@@ -37,10 +37,10 @@ def class_hover(snapshot: Snapshot, path: str, model: ModelClass) -> HoverText:
 
 
 def forward_hover(snapshot: Snapshot, path: str, model: ModelClass, span: Span) -> HoverText | None:
-    """The calls that ran the class's ``forward``; None if none did.
+    """Return the calls that ran the class's ``forward``; None if there are none.
 
     Args:
-        span: of its name.
+        span: the span of the name ``forward``.
     """
     runs = forward_runs(snapshot, path, model)
     focus = focus_on(snapshot, path)
@@ -51,29 +51,32 @@ def forward_hover(snapshot: Snapshot, path: str, model: ModelClass, span: Span) 
     stale = STALE if is_stale(shown[0].state) else ""
     first = dotted([code(f"{model.qualname}.forward"), code(text)]) + words(stale)
     table = [runs_table(runs, focus.holds)] if len(runs) > 1 else []
-    origins = origins_of(run.state for run in (*shown, *runs))
-    return HoverText((first, *table, *origins), span, gist=gist_of_runs(shown))
+    provenance = provenance_lines(run.state for run in (*shown, *runs))
+    return HoverText((first, *table, *provenance), span, comment_lines=comment_of_runs(shown))
 
 
-def _children(states: Sequence[ModelState]) -> Iterator[Table]:
-    """What the model consists of, by the first of its traces."""
+def _children(states: Sequence[ModelState]) -> Iterator[TextTable]:
+    """Yield the table of the model's children, from the first of its traces."""
     report = next((state.report for state in states if state.report is not None), None)
     table = None if report is None else children_table(index_of(report), "")
     if table is not None:
         yield table
 
 
-def _failure(state: ModelState, said: str, runs: Sequence[Run]) -> Iterator[RichText]:
-    """The failure in full, unless ``said`` holds it, or a class that runs in other traces merely lacks a recipe."""
+def _failure(state: ModelState, headline: str, runs: Sequence[ReportEvent]) -> Iterator[RichText]:
+    """Yield the failure in full, unless ``headline`` contains it.
+
+    Nothing either for a class that runs in other traces and only lacks a recipe.
+    """
     failure = state.failure
-    if failure is not None and failure.message not in said and not (runs and failure.needs):
+    if failure is not None and failure.message not in headline and not (runs and failure.needs):
         yield words(failure.message)
 
 
 def _report(state: ModelState) -> Iterator[RichText]:
     if state.report is not None:
         yield from _verdict(state.report)
-        yield origin_text(state, state.report)
+        yield provenance_text(state, state.report)
         if state.report.recipe.inputs is None:
             yield words("Its inputs are not known: say what to feed it, for example with a comment above it: ") + code(
                 f"# fxlsp: {state.report.recipe.init}(torch.randn(1, 3, 32, 32))"

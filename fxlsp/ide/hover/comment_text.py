@@ -1,42 +1,42 @@
-"""Shapes as one would write them beside the code: ``(1, 64, 56, 56) → (1, 64, 56, 56)  layer1.{0,1}.conv1``."""
+"""Shapes as a comment: ``(1, 64, 56, 56) → (1, 64, 56, 56)  layer1.{0,1}.conv1``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fxlsp.ide.render.path_patterns import braced
+from fxlsp.ide.render.path_patterns import compact_paths
 from fxlsp.ide.render.shapes import flow_text, output_text
 from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.runs import ReportEvent
 
 
-def gist_of_runs(runs: Sequence[Run]) -> tuple[str, ...]:
-    """A line for each way in which shapes passed an expression, with the modules in which they did."""
+def comment_of_runs(runs: Sequence[ReportEvent]) -> tuple[str, ...]:
+    """Return a line for each input and output shape of an expression, with modules."""
     return _lines((_flow(run), _label(run), run) for run in runs)
 
 
-def gist_of_variable(name: str, values: Sequence[Run]) -> tuple[str, ...]:
-    """A line for each shape that the variable had.
+def comment_of_variable(name: str, values: Sequence[ReportEvent]) -> tuple[str, ...]:
+    """Return a line for each shape that the variable had.
 
     Args:
-        values: what made them.
+        values: the runs that made its values.
     """
     return _lines((output_text(run.event.output, run.index.usual_dtype), name, run) for run in values)
 
 
-def _flow(run: Run) -> str:
+def _flow(run: ReportEvent) -> str:
     return flow_text(run.event.inputs, run.event.output, run.index.usual_dtype)
 
 
-def _label(run: Run) -> str:
-    """Of an argument its name, of all else the path of its module; nothing for the root module."""
+def _label(run: ReportEvent) -> str:
+    """Return an argument's name, or else the module path; "" for the root module."""
     return run.event.title if run.event.is_argument else run.event.module_path or ""
 
 
-def _lines(found: Iterable[tuple[str, str, Run]]) -> tuple[str, ...]:
+def _lines(found: Iterable[tuple[str, str, ReportEvent]]) -> tuple[str, ...]:
     labels: dict[tuple[str, str], dict[str, None]] = {}
     for text, label, run in found:
         guessed = "~" if is_guessed(run.index.report) else ""
         stale = STALE if is_stale(run.state) else ""
         labels.setdefault((guessed + text, stale), {})[label] = None
-    return tuple(f"{text}  {braced(list(each))}".rstrip() + stale for (text, stale), each in labels.items())
+    return tuple(f"{text}  {compact_paths(list(each))}".rstrip() + stale for (text, stale), each in labels.items())

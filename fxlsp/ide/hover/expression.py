@@ -1,54 +1,60 @@
-"""What a hover says about an expression of a ``forward``: nodes and module calls, with shapes and cost."""
+"""Hovers of expressions in a ``forward``: nodes and calls, with shapes and cost."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from fxlsp.ide.hover.comment_text import gist_of_runs
+from fxlsp.ide.hover.comment_text import comment_of_runs
 from fxlsp.ide.hover.text import HoverText, Part
-from fxlsp.ide.render.numbers import counted
+from fxlsp.ide.render.numbers import counted, flops_text, params_text
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
 from fxlsp.ide.render.shapes import flow_text
-from fxlsp.ide.trace_view.cursor_hits import Sighting
+from fxlsp.ide.trace_view.cursor_hits import CursorHit
+from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.focus import Focus
-from fxlsp.ide.trace_view.node_facts import cost_facts, node_facts, warnings
-from fxlsp.ide.trace_view.provenance import STALE, is_stale, origins_of
-from fxlsp.ide.trace_view.runs import Run, runs_table
+from fxlsp.ide.trace_view.provenance import STALE, is_stale, provenance_lines
+from fxlsp.ide.trace_view.runs import ReportEvent, path_text, runs_table
+from fxlsp.report.graph import ModuleCall
 from fxlsp.source.text.positions import Span
 
 
-def expression_hover(sightings: Sequence[Sighting], focus: Focus, span: Span) -> HoverText:
-    """What ran at an expression, in all its runs; where nothing ran itself, what ran in the functions called there.
+def expression_hover(hits: Sequence[CursorHit], focus: Focus, span: Span) -> HoverText:
+    """Return what ran at an expression, in all its runs.
+
+    If nothing ran at the expression itself, what ran in the functions called there.
 
     Args:
-        sightings: at least one.
-        span: what to mark.
+        hits: at least one.
+        span: the span to mark.
     """
-    runs = [Run(each.state, each.index, event) for each in sightings for event in each.place.events]
+    runs = [ReportEvent(each.state, each.index, event) for each in hits for event in each.expression.events]
     if not runs:
-        return HoverText((*_through_facts(sightings, focus),), span)
+        return HoverText((*_through_facts(hits, focus),), span)
     shown = focus.on(runs)
-    origins = origins_of(run.state for run in (*shown, *runs))
+    provenance = provenance_lines(run.state for run in (*shown, *runs))
     facts = _one_run(runs[0]) if len(runs) == 1 else _several_runs(runs, shown, focus)
-    return HoverText((*facts, *origins), span, gist=gist_of_runs(shown))
+    return HoverText((*facts, *provenance), span, comment_lines=comment_of_runs(shown))
 
 
-def _one_run(run: Run) -> list[Part]:
+def _one_run(run: ReportEvent) -> list[Part]:
     lines = [_headline(run.event.title, run), node_facts(run), *cost_facts(run.event), *warnings([run])]
-    parts = [Run(run.state, run.index, part) for part in run.event.parts]
+    parts = [ReportEvent(run.state, run.index, part) for part in run.event.parts]
     return [*lines, runs_table(parts)] if len(parts) > 1 else [*lines]
 
 
-def _several_runs(runs: Sequence[Run], shown: Sequence[Run], focus: Focus) -> list[Part]:
-    """The run that counts, with what tells it apart if the user chose it, above the table of all."""
+def _several_runs(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent], focus: Focus) -> list[Part]:
+    """Return the facts about the shown run, above the table of all.
+
+    If the user chose the run, with what distinguishes it.
+    """
     more = words(f", and {len(runs) - len(shown)} more" if len(shown) == 1 else f", and {len(runs) - 1} more")
     first = _headline(_common_title(shown), shown[0]) + more
     above = [first, node_facts(shown[0])] if len(shown) == 1 else [first]
     return [*above, runs_table(runs, focus.holds), *warnings(runs)]
 
 
-def _common_title(runs: Sequence[Run]) -> str:
-    """The title of all runs; else their class, else how many there are."""
+def _common_title(runs: Sequence[ReportEvent]) -> str:
+    """Return the title of all runs; else their class, else the number of titles."""
     titles = {run.event.title for run in runs}
     heads = {title.partition("(")[0] for title in titles}
     if len(titles) == 1:
@@ -56,16 +62,58 @@ def _common_title(runs: Sequence[Run]) -> str:
     return f"{heads.pop()}(…)" if len(heads) == 1 else f"{len(heads)} kinds of modules or functions"
 
 
-def _headline(title: str, run: Run) -> RichText:
+def _headline(title: str, run: ReportEvent) -> RichText:
     flow = flow_text(run.event.inputs, run.event.output, run.index.usual_dtype)
     dtype = run.dtype
     facts = [code(title), code(flow) + words(f" {dtype}" if dtype else "")]
     return dotted(facts) + words(STALE if is_stale(run.state) else "")
 
 
-def _through_facts(sightings: Sequence[Sighting], focus: Focus) -> list[Part]:
-    """For a call of a function that is not a module's: the nodes that arose in it."""
-    nodes = focus.on([Run(each.state, each.index, event) for each in sightings for event in each.place.through])
-    stale = STALE if any(is_stale(each.state) for each in sightings) else ""
+def _through_facts(hits: Sequence[CursorHit], focus: Focus) -> list[Part]:
+    """Return the nodes of functions called here, where no module is called."""
+    nodes = focus.on([ReportEvent(each.state, each.index, event) for each in hits for event in each.expression.through])
+    stale = STALE if any(is_stale(each.state) for each in hits) else ""
     first = words(f"{counted(len(nodes), 'node')} from the functions called here{stale}")
-    return [first, runs_table(nodes), *origins_of(run.state for run in nodes)]
+    return [first, runs_table(nodes), *provenance_lines(run.state for run in nodes)]
+
+
+def node_facts(run: ReportEvent) -> RichText:
+    """Return node name, kind, module path, alias, and which call of its module it is."""
+    event = run.event
+    facts = list(_identity(event))
+    if event.module_path is not None:
+        facts.append(words("module path ") + code(path_text(event.module_path)))
+    if event.call_path is not None and event.call_path != event.module_path and event.module_path is not None:
+        facts.append(words("called as ") + code(path_text(event.call_path)))
+    turn, turns = run.turn
+    if turns > 1:
+        facts.append(words(f"call {turn} of {turns}"))
+    return dotted(facts)
+
+
+def cost_facts(event: Event) -> Iterator[RichText]:
+    """Yield parameters and FLOPs on one line, unless there are none."""
+    params, flops = event.subject.params, event.subject.flops
+    known = [params_text(params)] if params else []
+    if flops != 0 and event.output is not None:
+        known.append(flops_text(flops))
+    if known:
+        yield words(" · ".join(known))
+
+
+def warnings(runs: Sequence[ReportEvent]) -> Iterator[RichText]:
+    """Yield what plain torch.fx would not have recorded of the runs."""
+    subjects = [run.event.subject for run in runs]
+    nodes = [subject for subject in subjects if not isinstance(subject, ModuleCall)]
+    if any(node.recovered for node in nodes):
+        yield words("Recovered: plain torch.fx does not get this far.")
+    if any(node.opaque for node in nodes):
+        yield words("Opaque: the module was run whole, since its forward cannot be followed.")
+
+
+def _identity(event: Event) -> Iterator[RichText]:
+    if isinstance(event.subject, ModuleCall):
+        yield words(f"{counted(event.end - event.first, 'node')} inside")
+    else:
+        yield words("node ") + code(event.subject.name)
+        yield code(event.subject.op)

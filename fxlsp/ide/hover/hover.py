@@ -1,4 +1,4 @@
-"""What a hover says about an expression of a ``forward``, a model class, the name of its ``forward``, or a problem."""
+"""Hover at a position: expression, variable, module, class or problem."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from fxlsp.ide.hover.expression import expression_hover
 from fxlsp.ide.hover.module import modules_hover
 from fxlsp.ide.hover.problem import problem_hover
 from fxlsp.ide.hover.text import HoverText
-from fxlsp.ide.hover.variable import holdings, variable_hover
-from fxlsp.ide.trace_view.cursor_hits import Sighting, sightings_at, sightings_of
+from fxlsp.ide.hover.variable import held_values, variable_hover
+from fxlsp.ide.trace_view.cursor_hits import CursorHit, hits_at, hits_of
 from fxlsp.ide.trace_view.focus import focus_on
-from fxlsp.ide.trace_view.modules import modules_made_at, modules_named
+from fxlsp.ide.trace_view.modules import modules_made_at, modules_of_attribute
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.source.python.attribute_paths import attribute_path_at
-from fxlsp.source.python.cursor_variable import variable_at
+from fxlsp.source.python.cursor import attribute_path_at, variable_at
 
 
 def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    """What the traces know about the place; None where they know nothing, since another server may."""
+    """Return what the traces have for the position.
+
+    None if they have nothing, because another language server may answer.
+    """
     known = _known(snapshot, path, line, column)
     problems = problem_hover(snapshot, path, line, column)
     if known is None or problems is None:
@@ -30,40 +32,46 @@ def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | 
 
 
 def _known(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    sightings = sightings_at(snapshot, path, line, column)
-    variable = _variable_hover(snapshot, path, line, column, sightings)
+    hits = hits_at(snapshot, path, line, column)
+    variable = _variable_hover(snapshot, path, line, column, hits)
     if variable is not None:
         return variable
-    if any(each.place.events for each in sightings):
-        return _expression_hover(snapshot, path, sightings)
+    if any(each.expression.events for each in hits):
+        return _expression_hover(snapshot, path, hits)
     named = _name_hover(snapshot, path, line, column) or _module_hover(snapshot, path, line, column)
-    return named or (_expression_hover(snapshot, path, sightings) if sightings else None)
+    return named or (_expression_hover(snapshot, path, hits) if hits else None)
 
 
 def _variable_hover(
-    snapshot: Snapshot, path: str, line: int, column: int, sightings: Sequence[Sighting]
+    snapshot: Snapshot, path: str, line: int, column: int, hits: Sequence[CursorHit]
 ) -> HoverText | None:
-    """A name is narrower than the expression that reads it; one that is assigned is what it is given."""
+    """Return the hover of a variable.
+
+    A name is narrower than the expression that reads it; an assigned name is shown as the value that it gets.
+    """
     document = snapshot.documents.get(path)
     variable = None if document is None else variable_at(document, line, column)
     if variable is None:
         return None
     focus = focus_on(snapshot, path)
     if variable.value is not None:
-        given = sightings_of(snapshot, path, variable.value)
+        given = hits_of(snapshot, path, variable.value)
         return expression_hover(given, focus, variable.span) if given else None
-    return variable_hover(variable.name, holdings(variable.name, sightings), focus, variable.span)
+    return variable_hover(variable.name, held_values(variable.name, hits), focus, variable.span)
 
 
-def _expression_hover(snapshot: Snapshot, path: str, sightings: Sequence[Sighting]) -> HoverText:
-    return expression_hover(sightings, focus_on(snapshot, path), sightings[0].span)
+def _expression_hover(snapshot: Snapshot, path: str, hits: Sequence[CursorHit]) -> HoverText:
+    return expression_hover(hits, focus_on(snapshot, path), hits[0].span)
 
 
 def _module_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    """An attribute is narrower than the expression that made what it holds."""
+    """Return the hover of modules.
+
+    An attribute is narrower than the expression that constructed the module that it holds.
+    """
     document = snapshot.documents.get(path)
     attribute = None if document is None else attribute_path_at(document, line, column)
-    named = [] if attribute is None else modules_named(snapshot, path, attribute)
+    named = [] if attribute is None else modules_of_attribute(snapshot, path, attribute)
     if attribute is not None and named:
         return modules_hover(named, focus_on(snapshot, path), attribute.span)
     made = modules_made_at(snapshot, path, line, column)

@@ -1,8 +1,8 @@
-"""What a variable of a ``forward`` holds at the place where it stands: the output of the node that made its value.
+"""Hovers of variables in a ``forward``: the output of the node that made it.
 
-The trace notes at each node what the local variables held (``Node.variables``), so what is told of a variable is what
-it held when the expression around it ran. Where nothing was noted there, as in a ``return`` that computes nothing,
-nothing is told.
+The trace records at each node what the local variables held (``Node.variables``), so a hover shows what the variable
+held when the expression around it ran. Where nothing was recorded, as in a ``return`` that computes nothing, there is
+no hover.
 """
 
 from __future__ import annotations
@@ -10,41 +10,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fxlsp.ide.hover.comment_text import gist_of_variable
+from fxlsp.ide.hover.comment_text import comment_of_variable
 from fxlsp.ide.hover.text import HoverText, Part
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
 from fxlsp.ide.render.shapes import holds_tensor, output_text
-from fxlsp.ide.trace_view.cursor_hits import Sighting
+from fxlsp.ide.trace_view.cursor_hits import CursorHit
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.focus import Focus
-from fxlsp.ide.trace_view.provenance import STALE, is_stale, origins_of
-from fxlsp.ide.trace_view.runs import Run, runs_table
+from fxlsp.ide.trace_view.provenance import STALE, is_stale, provenance_lines
+from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
 from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class HeldValue:
     """What a variable held in one run of the expression around it."""
 
-    around: Run
-    made: Run
+    around: ReportEvent
+    made: ReportEvent
     """The node whose output it was."""
 
 
-def holdings(name: str, sightings: Sequence[Sighting]) -> list[Holding]:
-    """What a variable that is read held in each run of the expression around it."""
-    return [each for sighting in sightings for each in _held(name, sighting)]
+def held_values(name: str, hits: Sequence[CursorHit]) -> list[HeldValue]:
+    """Return what a read variable held in each run of the expression around it."""
+    return [each for hit in hits for each in _values_in(name, hit)]
 
 
-def _held(name: str, sighting: Sighting) -> Iterator[Holding]:
-    for event in (*sighting.place.events, *sighting.place.through):
-        made = sighting.index.node(event.subject.variables.get(name, ""))
+def _values_in(name: str, hit: CursorHit) -> Iterator[HeldValue]:
+    for event in (*hit.expression.events, *hit.expression.through):
+        made = hit.index.node(event.subject.variables.get(name, ""))
         if made is not None:
-            yield Holding(Run(sighting.state, sighting.index, event), Run(sighting.state, sighting.index, made))
+            yield HeldValue(ReportEvent(hit.state, hit.index, event), ReportEvent(hit.state, hit.index, made))
 
 
-def variable_hover(name: str, found: Sequence[Holding], focus: Focus, span: Span) -> HoverText | None:
-    """The value of the variable and the node that made it; None where no run tells of a tensor."""
+def variable_hover(name: str, found: Sequence[HeldValue], focus: Focus, span: Span) -> HoverText | None:
+    """Return the variable's value and the node that made it; None without a tensor."""
     if not found:
         return None
     shown = focus.among(found, lambda each: each.around)
@@ -58,11 +58,11 @@ def variable_hover(name: str, found: Sequence[Holding], focus: Focus, span: Span
     value = output_text(first.event.output, first.index.usual_dtype) + (f" {first.dtype}" if first.dtype else "")
     headline = dotted([code(name), code(value), _maker(first)]) + more + words(stale)
     table = [runs_table(rows)] if len(rows) > 1 else []
-    facts: list[Part] = [headline, *table, *origins_of(each.around.state for each in shown)]
-    return HoverText(tuple(facts), span, gist=gist_of_variable(name, [each.made for each in shown]))
+    facts: list[Part] = [headline, *table, *provenance_lines(each.around.state for each in shown)]
+    return HoverText(tuple(facts), span, comment_lines=comment_of_variable(name, [each.made for each in shown]))
 
 
-def _maker(run: Run) -> RichText:
+def _maker(run: ReportEvent) -> RichText:
     event: Event = run.event
     if event.is_argument:
         return words("as it came in")

@@ -10,84 +10,85 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.navigation.hierarchy_items import Calls, Ends, Item, Reference, path_below
-from fxlsp.ide.trace_view.call_tree import Entry
-from fxlsp.ide.trace_view.called_forward import class_around, forward_target
-from fxlsp.ide.trace_view.module_call_at import Ran, call_site_at
+from fxlsp.ide.navigation.hierarchy_items import HierarchyBuilder, HierarchyCalls, HierarchyItem, Reference, path_below
+from fxlsp.ide.trace_view.call_tree import NestedCall
+from fxlsp.ide.trace_view.module_call_at import ReportCall, call_site_at, defining_class, forward_target
 from fxlsp.ide.trace_view.outline import outline
 from fxlsp.ide.trace_view.report_index import index_of
 from fxlsp.ide.trace_view.targets import target_of
 from fxlsp.report.locations import Location
 from fxlsp.source.text.positions import Span
 
-__all__ = ["Calls", "Item", "Reference", "incoming", "outgoing", "prepare"]
+__all__ = ["HierarchyCalls", "HierarchyItem", "Reference", "incoming", "outgoing", "prepare"]
 
 
-def prepare(snapshot: Snapshot, path: str, line: int, column: int) -> list[Item]:
+def prepare(snapshot: Snapshot, path: str, line: int, column: int) -> list[HierarchyItem]:
     """What is meant by a cursor on a class, its ``forward`` or a module call; nothing where none of them ever ran."""
-    ends = Ends(snapshot)
+    builder = HierarchyBuilder(snapshot)
     for model in (each.model for each in outline(snapshot, path)):
         forward = model.forward
         if forward is not None and any(name.contains(line, column) for name in (model.name, forward.name)):
-            for ran in _ran(snapshot, Reference(path, model.qualname, forward.name.line, forward.name.column)):
-                ends.add(ran)
-            return ends.items()
+            for reported in _calls_of(
+                snapshot, Reference(path, model.qualname, forward.name.line, forward.name.column)
+            ):
+                builder.add(reported)
+            return builder.items()
     site = call_site_at(snapshot, path, line, column)
     if site is not None:
-        inside = [ran for ran in site.ran if ran.entry.call.forward is not None]
-        for ran in inside or site.direct:
-            ends.add(ran)
-    return ends.items()
+        inside = [reported for reported in site.calls if reported.nested.call.forward is not None]
+        for reported in inside or site.direct:
+            builder.add(reported)
+    return builder.items()
 
 
-def incoming(snapshot: Snapshot, reference: Reference) -> list[Calls]:
+def incoming(snapshot: Snapshot, reference: Reference) -> list[HierarchyCalls]:
     """Who calls an item, in every kept report; the places are in the file of the caller."""
-    ends = Ends(snapshot)
-    for ran in _ran(snapshot, reference):
-        caller = ran.entry.caller
-        place = None if caller is None else _place(snapshot, ran, caller)
+    builder = HierarchyBuilder(snapshot)
+    for reported in _calls_of(snapshot, reference):
+        caller = reported.nested.caller
+        place = None if caller is None else _place(snapshot, reported, caller)
         if caller is not None and place is not None:
-            ends.add(replace(ran, entry=caller), place)
-    return ends.calls()
+            builder.add(replace(reported, nested=caller), place)
+    return builder.calls()
 
 
-def outgoing(snapshot: Snapshot, reference: Reference) -> list[Calls]:
+def outgoing(snapshot: Snapshot, reference: Reference) -> list[HierarchyCalls]:
     """What an item calls, in every kept report; the places are in the file of the reference."""
-    ends = Ends(snapshot)
-    for ran in _ran(snapshot, reference):
-        caller = ran.entry.caller if ran.entry.call.forward is None else ran.entry
-        for callee in ran.entry.callees:
-            called = replace(ran, entry=callee)
+    builder = HierarchyBuilder(snapshot)
+    for reported in _calls_of(snapshot, reference):
+        caller = reported.nested.caller if reported.nested.call.forward is None else reported.nested
+        for callee in reported.nested.callees:
+            called = replace(reported, nested=callee)
             place = None if caller is None else _place(snapshot, called, caller)
             if place is not None:
-                ends.add(called, place)
-    return ends.calls()
+                builder.add(called, place)
+    return builder.calls()
 
 
-def _ran(snapshot: Snapshot, reference: Reference) -> Iterator[Ran]:
+def _calls_of(snapshot: Snapshot, reference: Reference) -> Iterator[ReportCall]:
     """Every entry that an item stands for."""
     for state, _ in snapshot.reports_touching(reference.path):
         if state.report is None:
             continue
         index = index_of(state.report)
-        for entries in index.calls.of_forward(reference.path).values():
-            if not _is_meant(snapshot, reference, Ran(state, index, entries[0])):
+        for nested_calls in index.calls.of_forward(reference.path).values():
+            if not _is_meant(snapshot, reference, ReportCall(state, index, nested_calls[0])):
                 continue
-            for entry in entries:
-                meant = _modules_of(entry, entry, reference.module) if reference.module else [entry]
-                yield from (Ran(state, index, each) for each in meant)
+            for nested in nested_calls:
+                meant = _modules_of(nested, nested, reference.module) if reference.module else [nested]
+                yield from (ReportCall(state, index, each) for each in meant)
 
 
-def _is_meant(snapshot: Snapshot, reference: Reference, ran: Ran) -> bool:
+def _is_meant(snapshot: Snapshot, reference: Reference, reported: ReportCall) -> bool:
     """Whether what ran is the ``forward`` of a reference."""
-    target = forward_target(snapshot, ran)
-    model = None if target is None else class_around(snapshot, target)
+    target = forward_target(snapshot, reported)
+    model = None if target is None else defining_class(snapshot, target)
     if model is not None and reference.name:
         return model.qualname == reference.name
     return target is not None and (target.span.line, target.span.column) == (reference.line, reference.column)
 
 
-def _modules_of(forward: Entry, around: Entry, below: str) -> Iterator[Entry]:
+def _modules_of(forward: NestedCall, around: NestedCall, below: str) -> Iterator[NestedCall]:
     """The entries of a module without a ``forward`` of its own that a ``forward`` ran, at whatever depth."""
     for callee in around.callees:
         if callee.call.forward is None:
@@ -96,14 +97,14 @@ def _modules_of(forward: Entry, around: Entry, below: str) -> Iterator[Entry]:
             yield from _modules_of(forward, callee, below)
 
 
-def _place(snapshot: Snapshot, called: Ran, caller: Entry) -> Span | None:
+def _place(snapshot: Snapshot, called: ReportCall, caller: NestedCall) -> Span | None:
     """The expression in the file of the calling ``forward`` that called a module; None if it was edited away."""
     target = target_of(snapshot, called.state, _location(called, caller))
     return None if target is None else target.span
 
 
-def _location(called: Ran, caller: Entry) -> Location | None:
-    call, forward = called.entry.call, caller.call.forward
+def _location(called: ReportCall, caller: NestedCall) -> Location | None:
+    call, forward = called.nested.call, caller.call.forward
     if call.location is None or forward is None or call.location.file == forward.file:
         return call.location
     # A function of another file calls the module: what counts here is where that function is called.

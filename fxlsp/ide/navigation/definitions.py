@@ -11,50 +11,51 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.trace_view.called_forward import forward_target
-from fxlsp.ide.trace_view.module_call_at import CallSite, Ran, call_site_at
+from fxlsp.ide.trace_view.module_call_at import ModuleCallSite, ReportCall, call_site_at, forward_target
 from fxlsp.ide.trace_view.module_tree import place_of_module
-from fxlsp.ide.trace_view.targets import Target, target_of
+from fxlsp.ide.trace_view.targets import NavigationTarget, target_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Leads:
+class CallTargets:
     """Where an expression leads."""
 
     name: Span
     """What of the expression names the module."""
-    forwards: tuple[Target, ...]
+    forwards: tuple[NavigationTarget, ...]
     """Each ``forward`` that ran there, once."""
-    registrations: tuple[Target, ...] = ()
+    registrations: tuple[NavigationTarget, ...] = ()
     """The lines that registered the modules that it calls."""
 
 
-def definition(snapshot: Snapshot, path: str, line: int, column: int) -> Leads | None:
+def definition(snapshot: Snapshot, path: str, line: int, column: int) -> CallTargets | None:
     """What ran at the module call under the cursor, and where that was registered; None where no module is called."""
     site = call_site_at(snapshot, path, line, column)
     if site is None:
         return None
-    registrations = _once(_registration(snapshot, ran) for ran in site.direct)
-    return Leads(site.name, _forwards(snapshot, site), registrations)
+    registrations = _once(_registration(snapshot, reported) for reported in site.direct)
+    return CallTargets(site.name, _forwards(snapshot, site), registrations)
 
 
-def implementation(snapshot: Snapshot, path: str, line: int, column: int) -> Leads | None:
+def implementation(snapshot: Snapshot, path: str, line: int, column: int) -> CallTargets | None:
     """Every ``forward`` that ran at the module call under the cursor, in whatever instance and trace."""
     site = call_site_at(snapshot, path, line, column)
-    return None if site is None else Leads(site.name, _forwards(snapshot, site))
+    return None if site is None else CallTargets(site.name, _forwards(snapshot, site))
 
 
-def unknown_to_python(leads: Leads, document: Document, text_of: Callable[[str], Document | None]) -> Iterator[Target]:
+def unknown_to_python(
+    targets: CallTargets, document: Document, text_of: Callable[[str], Document | None]
+) -> Iterator[NavigationTarget]:
     """The registrations that a Python server does not find by itself.
 
     Args:
         document: holds the module call.
         text_of: the texts of the files to which ``leads`` lead; None for one that cannot be read.
     """
-    name = document.lines.slice(leads.name)
-    for target in leads.registrations:
+    name = document.lines.slice(targets.name)
+    for target in targets.registrations:
         text = text_of(target.path)
         registered = "" if text is None else text.lines.slice(target.span)
         # ``layer`` stands in ``self.layer = ...``, but not in ``self.add_module("layer", ...)``.
@@ -62,15 +63,15 @@ def unknown_to_python(leads: Leads, document: Document, text_of: Callable[[str],
             yield target
 
 
-def _forwards(snapshot: Snapshot, site: CallSite) -> tuple[Target, ...]:
-    return _once(forward_target(snapshot, ran) for ran in site.ran)
+def _forwards(snapshot: Snapshot, site: ModuleCallSite) -> tuple[NavigationTarget, ...]:
+    return _once(forward_target(snapshot, reported) for reported in site.calls)
 
 
-def _registration(snapshot: Snapshot, ran: Ran) -> Target | None:
-    registered = ran.index.modules.get(ran.entry.call.module_path)
-    return None if registered is None else target_of(snapshot, ran.state, place_of_module(registered.module))
+def _registration(snapshot: Snapshot, reported: ReportCall) -> NavigationTarget | None:
+    registered = reported.index.modules.get(reported.nested.call.module_path)
+    return None if registered is None else target_of(snapshot, reported.state, place_of_module(registered.module))
 
 
-def _once(targets: Iterable[Target | None]) -> tuple[Target, ...]:
+def _once(targets: Iterable[NavigationTarget | None]) -> tuple[NavigationTarget, ...]:
     """The targets without those that were edited away; one that several traces name once."""
     return tuple({(target.path, target.span): target for target in targets if target is not None}.values())

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.navigation.module_symbols import class_detail, module_symbols, shown_instance
-from fxlsp.ide.navigation.outline_symbol import Symbol
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Literal
+
+from fxlsp.engine.state.snapshot import ModelState, Snapshot
+from fxlsp.ide.model_status import states_of
+from fxlsp.ide.render.shapes import output_text
+from fxlsp.ide.trace_view.focus import focus_on
+from fxlsp.ide.trace_view.forwards import forward_runs
+from fxlsp.ide.trace_view.module_tree import Registered, rows
 from fxlsp.ide.trace_view.outline import outline
+from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale
+from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
+from fxlsp.report.locations import Location
 from fxlsp.source.models.models import ModelClass
+from fxlsp.source.python.python_tree import statement_around
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.edits import EditLog, move
+from fxlsp.source.text.positions import Span
 
 
 def symbols(snapshot: Snapshot, path: str) -> list[Symbol]:
@@ -34,3 +49,161 @@ def _class_symbol(snapshot: Snapshot, path: str, model: ModelClass) -> Symbol:
         detail = class_detail(instance)
         children += module_symbols(snapshot, path, extent, model.name, instance)
     return Symbol(model.qualname.rpartition(".")[2], "class", extent, model.name, detail, children=children)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A model class, its ``forward``, or a module that is registered in it."""
+
+    name: str
+    kind: Literal["class", "forward", "module"]
+    span: Span
+    """The whole definition or statement; inside that of the symbol above."""
+    name_span: Span
+    """What to select, inside ``span``."""
+    detail: str = ""
+    path: str = ""
+    """Of a module, its path: a name for it where there is no tree."""
+    children: list[Symbol] = field(default_factory=list)
+
+
+_MOST_SHOWN = 500
+"""Modules of one class; of a larger model the deepest are left out."""
+
+_DEEPEST = 24
+"""Levels below a class."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownInstance:
+    """The module of a trace that stands for a class in the outline."""
+
+    state: ModelState
+    index: ReportIndex
+    root: Registered
+    others: int
+    """How many more calls ran the same ``forward``."""
+
+
+def shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> ShownInstance | None:
+    """The instance that the user chose; else of a class with a trace of its own its root, else of the first call."""
+    runs = forward_runs(snapshot, path, model)
+    chosen = focus_on(snapshot, path).on_calls(runs)
+    if len(chosen) == len(runs):
+        for state in states_of(snapshot, path, model.qualname):
+            root = None if state.report is None else index_of(state.report).modules.get("")
+            if state.report is not None and root is not None:
+                return ShownInstance(state, index_of(state.report), root, 0)
+    module = chosen[0].index.modules.get(chosen[0].event.module_path or "") if chosen else None
+    return None if module is None else ShownInstance(chosen[0].state, chosen[0].index, module, len(runs) - 1)
+
+
+def class_detail(instance: ShownInstance) -> str:
+    """``layer1.0 (+7 more)`` for a class that runs inside another model."""
+    where = instance.root.module.path
+    more = f" (+{instance.others} more)" if instance.others else ""
+    stale = STALE if is_stale(instance.state) else ""
+    shown, count = min(len(instance.root.children), _MOST_SHOWN), len(instance.root.children)
+    cut = f"{shown} of {count} modules" if shown < count else ""
+    return " · ".join(filter(None, [f"{where}{more}{stale}".strip(), cut]))
+
+
+def module_symbols(snapshot: Snapshot, path: str, extent: Span, name: Span, instance: ShownInstance) -> list[Symbol]:
+    """The modules registered in an instance of a class, each with those below it.
+
+    Args:
+        extent: what the symbol of the class covers.
+        name: the name of the class.
+    """
+    document = snapshot.documents.get(path)
+    log = snapshot.edits_since(path, instance.state.texts)
+    if document is None or log is None:
+        return []
+    symbols = _Symbols(_Placing(document, log), instance)
+    return symbols.below(instance.root, extent, name, _levels(instance.root))
+
+
+def _levels(root: Registered) -> int:
+    """How many levels below a module can be shown, the first in any case."""
+    level: Sequence[Registered] = [root]
+    count = 0
+    for depth in range(_DEEPEST):
+        level = [row[0] for each in level for row in rows(each.children)]
+        count += len(level)
+        if not level or count > _MOST_SHOWN:
+            return max(depth, 1)
+    return _DEEPEST
+
+
+class _Placing:
+    """Where the modules of one trace stand in one file as it is now."""
+
+    def __init__(self, document: Document, log: EditLog) -> None:
+        self._document = document
+        self._log = log
+        self._found: dict[Location, tuple[Span | None, Span | None]] = {}
+
+    def inside(self, module: Registered, extent: Span, name: Span) -> tuple[Span, Span]:
+        """The statement that registered a module and what to select of it, if that is a part of ``extent``.
+
+        Else the expression that constructed or registered it, if that is one; else ``name``, which stands for what is
+        above it.
+        """
+        registration, statement = self._place(module.module.registration)
+        made, _ = self._place(module.module.location)
+        for whole, part in ((statement, registration), (made, made), (registration, registration)):
+            if whole is not None and part is not None and whole != extent and extent.encloses(whole):
+                return whole, part
+        return name, name
+
+    def _place(self, location: Location | None) -> tuple[Span | None, Span | None]:
+        """The place in the text as it is, and its statement; None for another file's, and one that was edited away."""
+        if location is None or location.file != self._document.path:
+            return None, None
+        if location not in self._found:
+            moved = move(Span.of(location), self._log)
+            statement = None if moved is None else statement_around(self._document, moved.span)
+            self._found[location] = None if moved is None else moved.span, statement
+        return self._found[location]
+
+
+class _Symbols:
+    """Makes the symbols of one instance."""
+
+    def __init__(self, placing: _Placing, instance: ShownInstance) -> None:
+        self._placing = placing
+        self._index = instance.index
+        self._mark = "~" if is_guessed(instance.index.report) else ""
+
+    def below(self, module: Registered, extent: Span, name: Span, levels: int) -> list[Symbol]:
+        """The symbols of what is registered in a module whose own symbol covers ``extent``."""
+        shown = islice(rows(module.children), _MOST_SHOWN) if levels else ()
+        return [self._symbol(row, extent, name, levels) for row in shown]
+
+    def _symbol(self, row: Sequence[Registered], above: Span, name_above: Span, levels: int) -> Symbol:
+        first, last = row[0], row[-1]
+        extent, name = self._placing.inside(first, above, name_above)
+        return Symbol(
+            first.name if first is last else f"{first.name} … {last.name}",
+            "module",
+            extent,
+            name,
+            self._detail(row),
+            first.module.path,
+            self.below(first, extent, name, levels - 1),
+        )
+
+    def _detail(self, row: Sequence[Registered]) -> str:
+        first, last = row[0].module, row[-1].module
+        kind = first.type if first is last else f"{len(row)} × {first.type}"
+        path = first.path if first is last else f"{first.path} … {last.path}"
+        return " · ".join(filter(None, [kind, path, self._shape(row)]))
+
+    def _shape(self, row: Sequence[Registered]) -> str:
+        """What comes out of the modules; "" for what is never called."""
+        nested_calls = [nested for each in row for nested in self._index.calls.by_module.get(each.module.path, ())]
+        shapes = dict.fromkeys(output_text(nested.call.output, self._index.usual_dtype) for nested in nested_calls)
+        if not shapes:
+            return ""
+        more = f" (+{len(shapes) - 1} more)" if len(shapes) > 1 else ""
+        return f"{self._mark}{next(iter(shapes))}{more}"

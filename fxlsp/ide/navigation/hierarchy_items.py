@@ -7,12 +7,11 @@ from typing import Literal
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
-from fxlsp.ide.trace_view.called_forward import class_around, forward_target
-from fxlsp.ide.trace_view.module_call_at import Ran
+from fxlsp.ide.trace_view.module_call_at import ReportCall, defining_class, forward_target
 from fxlsp.ide.trace_view.module_tree import place_of_module
 from fxlsp.ide.trace_view.provenance import STALE, is_stale
 from fxlsp.ide.trace_view.runs import path_text
-from fxlsp.ide.trace_view.targets import Target, target_of
+from fxlsp.ide.trace_view.targets import NavigationTarget, target_of
 from fxlsp.report.locations import Location
 from fxlsp.report.serialization import JsonObject
 from fxlsp.source.text.positions import Span
@@ -34,100 +33,100 @@ class Reference(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class HierarchyItem:
     """A ``forward``, or a module that runs torch's own code."""
 
     name: str
     kind: Literal["forward", "module"]
     detail: str
-    target: Target
+    target: NavigationTarget
     reference: Reference
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class HierarchyCalls:
     """One end of some calls, and the expressions that call."""
 
-    item: Item
+    item: HierarchyItem
     places: tuple[Span, ...]
 
 
 @dataclass(slots=True)
 class _End:
-    target: Target
+    target: NavigationTarget
     reference: Reference
     owner: str
     """The class of a ``forward``."""
-    ran: list[Ran] = field(default_factory=list)
+    calls: list[ReportCall] = field(default_factory=list)
     places: set[Span] = field(default_factory=set)
 
 
-class Ends:
+class HierarchyBuilder:
     """Collects the ends of calls."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._found: dict[tuple[str, Span, str], _End] = {}
-        self._forwards: dict[tuple[int, Location], Target | None] = {}
+        self._forwards: dict[tuple[int, Location], NavigationTarget | None] = {}
 
-    def add(self, ran: Ran, place: Span | None = None) -> None:
+    def add(self, reported: ReportCall, place: Span | None = None) -> None:
         """Adds what ran, and where it called or was called; nothing for what stands nowhere any more."""
-        end = self._module(ran) if ran.entry.call.forward is None else self._forward(ran)
+        end = self._module(reported) if reported.nested.call.forward is None else self._forward(reported)
         if end is not None:
-            end.ran.append(ran)
+            end.calls.append(reported)
             end.places |= {place} if place is not None else set()
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[HierarchyItem]:
         return [_item(end) for end in self._found.values()]
 
-    def calls(self) -> list[Calls]:
+    def calls(self) -> list[HierarchyCalls]:
         """The ends in the order in which they were added, each with its places in the order of the text."""
-        return [Calls(_item(end), tuple(sorted(end.places))) for end in self._found.values()]
+        return [HierarchyCalls(_item(end), tuple(sorted(end.places))) for end in self._found.values()]
 
-    def _forward(self, ran: Ran) -> _End | None:
-        target = self._forward_target(ran)
+    def _forward(self, reported: ReportCall) -> _End | None:
+        target = self._forward_target(reported)
         if target is None:
             return None
         key = (target.path, target.span, "")
         if key not in self._found:
             reference = self._reference(target)
-            self._found[key] = _End(target, reference, reference.name or ran.entry.call.type)
+            self._found[key] = _End(target, reference, reference.name or reported.nested.call.type)
         return self._found[key]
 
-    def _module(self, ran: Ran) -> _End | None:
+    def _module(self, reported: ReportCall) -> _End | None:
         """A module is known by its path below the one whose ``forward`` calls it: one for all instances of that."""
-        caller = ran.entry.caller
-        around = None if caller is None else self._forward_target(replace(ran, entry=caller))
+        caller = reported.nested.caller
+        around = None if caller is None else self._forward_target(replace(reported, nested=caller))
         if caller is None or around is None:
             return None
-        below = path_below(caller.call.module_path, ran.entry.call.module_path)
+        below = path_below(caller.call.module_path, reported.nested.call.module_path)
         key = (around.path, around.span, below)
         if key not in self._found:
-            target = self._registration(ran)
+            target = self._registration(reported)
             if target is None:
                 return None
             self._found[key] = _End(target, replace(self._reference(around), module=below), "")
         return self._found[key]
 
-    def _registration(self, ran: Ran) -> Target | None:
+    def _registration(self, reported: ReportCall) -> NavigationTarget | None:
         """The line that registered a module, else the expression that calls it."""
-        registered = ran.index.modules.get(ran.entry.call.module_path)
+        registered = reported.index.modules.get(reported.nested.call.module_path)
         place = None if registered is None else place_of_module(registered.module)
-        return target_of(self._snapshot, ran.state, place) or target_of(
-            self._snapshot, ran.state, ran.entry.call.location
+        return target_of(self._snapshot, reported.state, place) or target_of(
+            self._snapshot, reported.state, reported.nested.call.location
         )
 
-    def _reference(self, forward: Target) -> Reference:
-        model = class_around(self._snapshot, forward)
+    def _reference(self, forward: NavigationTarget) -> Reference:
+        model = defining_class(self._snapshot, forward)
         return Reference(forward.path, "" if model is None else model.qualname, forward.span.line, forward.span.column)
 
-    def _forward_target(self, ran: Ran) -> Target | None:
-        location = ran.entry.call.forward
+    def _forward_target(self, reported: ReportCall) -> NavigationTarget | None:
+        location = reported.nested.call.forward
         if location is None:
             return None
-        key = (id(ran.state), location)
+        key = (id(reported.state), location)
         if key not in self._forwards:
-            self._forwards[key] = forward_target(self._snapshot, ran)
+            self._forwards[key] = forward_target(self._snapshot, reported)
         return self._forwards[key]
 
 
@@ -136,18 +135,18 @@ def path_below(around: str, path: str) -> str:
     return path.removeprefix(f"{around}.") if around else path
 
 
-def _item(end: _End) -> Item:
+def _item(end: _End) -> HierarchyItem:
     if end.reference.module:
-        kinds = " or ".join(dict.fromkeys(ran.entry.call.type for ran in end.ran))
-        return Item(end.reference.module, "module", f"{kinds} · {_detail(end)}", end.target, end.reference)
-    return Item(f"{end.owner}.forward", "forward", _detail(end), end.target, end.reference)
+        kinds = " or ".join(dict.fromkeys(reported.nested.call.type for reported in end.calls))
+        return HierarchyItem(end.reference.module, "module", f"{kinds} · {_detail(end)}", end.target, end.reference)
+    return HierarchyItem(f"{end.owner}.forward", "forward", _detail(end), end.target, end.reference)
 
 
 def _detail(end: _End) -> str:
     """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``."""
-    first = end.ran[0]
-    call = first.entry.call
-    others = len({id(ran.entry) for ran in end.ran}) - 1
+    first = end.calls[0]
+    call = first.nested.call
+    others = len({id(reported.nested) for reported in end.calls}) - 1
     more = f" (+{others} more)" if others else ""
     flow = flow_text(call.inputs, call.output, first.index.usual_dtype)
     return f"{path_text(call.module_path)}{more}: {flow}{STALE if is_stale(first.state) else ''}"

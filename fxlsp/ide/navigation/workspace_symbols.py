@@ -13,11 +13,11 @@ from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.trace_view.module_tree import place_of_module
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.targets import Target, target_of
+from fxlsp.ide.trace_view.targets import NavigationTarget, target_of
 from fxlsp.report.graph import Module
-from fxlsp.source.models.class_hierarchy import Kind
 from fxlsp.source.python.class_statements import class_statements
 from fxlsp.source.recipes.markdown_blocks import is_block
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.syntax import span_of
 
@@ -26,7 +26,7 @@ MOST_SYMBOLS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WorkspaceSymbol:
     """A model class, or a module of a traced model."""
 
     name: str
@@ -36,7 +36,7 @@ class Found:
     """The class of a module."""
     path: str
     """The file in which it is."""
-    target: Target | None
+    target: NavigationTarget | None
     """None for a class of a file that is not open: :func:`class_target` finds it in the file's text."""
 
 
@@ -47,10 +47,10 @@ class _Candidate:
     name: str
     short: str
     """The name without the model's."""
-    locate: Callable[[], Found | None]
+    locate: Callable[[], WorkspaceSymbol | None]
 
 
-def workspace_symbols(snapshot: Snapshot, query: str, most: int = MOST_SYMBOLS) -> list[Found]:
+def workspace_symbols(snapshot: Snapshot, query: str, most: int = MOST_SYMBOLS) -> list[WorkspaceSymbol]:
     """What goes by a name in which the letters of ``query`` follow each other; the best matches first.
 
     An empty query finds everything, up to the limit.
@@ -64,7 +64,7 @@ def workspace_symbols(snapshot: Snapshot, query: str, most: int = MOST_SYMBOLS) 
     )
     waiting = list(ranked)
     heapify(waiting)
-    found: list[Found] = []
+    found: list[WorkspaceSymbol] = []
     # Some turn out to be no models, or to stand nowhere, only when they are looked at.
     while waiting and len(found) < most:
         *_, candidate = heappop(waiting)
@@ -72,12 +72,12 @@ def workspace_symbols(snapshot: Snapshot, query: str, most: int = MOST_SYMBOLS) 
     return found
 
 
-def class_target(document: Document, qualname: str) -> Target | None:
+def class_target(document: Document, qualname: str) -> NavigationTarget | None:
     """The class of that name in a text; the last of several, which is the one that Python keeps."""
     for statement in reversed(class_statements(document.tree.root_node)):
         if statement.qualname == qualname:
             name, extent = span_of(statement.name, document.lines), span_of(statement.statement, document.lines)
-            return Target(document.path, name, extent)
+            return NavigationTarget(document.path, name, extent)
     return None
 
 
@@ -102,12 +102,12 @@ def _candidates(snapshot: Snapshot) -> Iterator[_Candidate]:
 def _open_classes(snapshot: Snapshot) -> Iterator[_Candidate]:
     for path in snapshot.documents:
         for model in (each.model for each in outline(snapshot, path)):
-            target = Target(path, model.name, model.extent)
-            found = Found(model.qualname, "class", "", path, target)
+            target = NavigationTarget(path, model.name, model.extent)
+            found = WorkspaceSymbol(model.qualname, "class", "", path, target)
             yield _Candidate(model.qualname, model.qualname, partial(_same, found))
 
 
-def _same(found: Found) -> Found:
+def _same(found: WorkspaceSymbol) -> WorkspaceSymbol:
     return found
 
 
@@ -121,11 +121,11 @@ def _other_classes(snapshot: Snapshot) -> Iterator[_Candidate]:
                 yield _Candidate(definition.name, definition.name, locate)
 
 
-def _other_class(snapshot: Snapshot, place: SymbolId) -> Found | None:
+def _other_class(snapshot: Snapshot, place: SymbolId) -> WorkspaceSymbol | None:
     """A class of a file that is not open; None if it is no module."""
-    if snapshot.index.kind_of(place) is not Kind.MODULE:
+    if snapshot.index.kind_of(place) is not ClassKind.MODULE:
         return None
-    return Found(place.name, "class", "", place.path, None)
+    return WorkspaceSymbol(place.name, "class", "", place.path, None)
 
 
 def _modules(snapshot: Snapshot) -> Iterator[_Candidate]:
@@ -139,7 +139,7 @@ def _modules(snapshot: Snapshot) -> Iterator[_Candidate]:
                 yield _Candidate(name, module.path, partial(_module, snapshot, state, name, module))
 
 
-def _module(snapshot: Snapshot, state: ModelState, name: str, module: Module) -> Found | None:
+def _module(snapshot: Snapshot, state: ModelState, name: str, module: Module) -> WorkspaceSymbol | None:
     """A module of a report; None if the line that registered it is not known, or not there any more."""
     target = target_of(snapshot, state, place_of_module(module))
-    return None if target is None else Found(name, "module", module.type, target.path, target)
+    return None if target is None else WorkspaceSymbol(name, "module", module.type, target.path, target)

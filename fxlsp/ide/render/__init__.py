@@ -1,4 +1,4 @@
 """Shapes, numbers, paths and tables as text.
 
-In: values of a report. Out: text in markdown or plain. Every answer writes the same value in the same way.
+In: values of a report. Out: text in Markdown or plain text. All features write the same value in the same way.
 """

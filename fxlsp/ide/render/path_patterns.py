@@ -1,4 +1,4 @@
-"""Many module paths in the space of a few: ``layer1.{0,1}.conv2``, ``blocks.{0..11}.attn``."""
+"""Many module paths as few: ``layer1.{0,1}.conv2``, ``blocks.{0..11}.attn``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Sequence
 _SHOWN = 3
 """How many patterns are written out."""
 _RANGE = 3
-"""From how many numbers in a row on they are a range."""
+"""Smallest number of consecutive numbers that is written as a range."""
 
 _Pattern = tuple[tuple[str, ...], ...]
-"""For each part of the path, what may stand there."""
+"""For each part of the path, its alternatives."""
 
 
-def braced(paths: Sequence[str]) -> str:
-    """The paths as few patterns, of which each stands for every path it spells and for no other.
+def compact_paths(paths: Sequence[str]) -> str:
+    """Return the paths as few patterns that spell each path and no other.
 
-    Of more than three patterns the last ones are counted only: ``stem, layer1.0, layer2.1 (+5 more)``.
+    After three patterns, the remaining paths are only counted: ``stem, layer1.0, layer2.1 (+5 more)``.
     """
     distinct = list(dict.fromkeys(paths))
     patterns = _merged([tuple((part,) for part in path.split(".")) for path in distinct])
@@ -27,7 +27,10 @@ def braced(paths: Sequence[str]) -> str:
 
 
 def _merged(patterns: list[_Pattern]) -> list[_Pattern]:
-    """The patterns put together where they differ in one part, numbers first: these count repeated layers."""
+    """Return patterns merged where they differ in one part.
+
+    Numbers are merged first, because they count repeated layers.
+    """
     for numbers in (True, False):
         for part in range(max(map(len, patterns))):
             patterns = _merged_at(patterns, part, numbers)
@@ -46,7 +49,10 @@ def _merged_at(patterns: list[_Pattern], part: int, numbers: bool) -> list[_Patt
 
 
 def _may_merge(pattern: _Pattern, part: int, numbers: bool) -> bool:
-    """Names alone are not put together: ``{stem,head}`` is harder to read than both."""
+    """Return whether patterns may be merged at a part.
+
+    Names alone are not merged: ``{stem,head}`` is harder to read than both.
+    """
     return (numbers or len(pattern) > 1) and all(item.isdecimal() for item in pattern[part]) == numbers
 
 

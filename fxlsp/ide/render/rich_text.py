@@ -1,4 +1,4 @@
-"""Text in the forms between which clients choose: markdown, with tables or without, and plain."""
+"""Text in three forms: Markdown, Markdown with tables, and plain."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ class RichText:
     """One text, in each form."""
 
     markdown: str
-    """Tables are aligned text: most editors show the source of markdown's."""
+    """Tables are aligned text, because most editors show the source of Markdown tables."""
     plain: str
     tabular: str
-    """Markdown for those who render its tables, which have as much room as they need."""
+    """Markdown for clients that render its tables, which are not limited in size."""
 
     def __add__(self, other: RichText) -> RichText:
         return RichText(self.markdown + other.markdown, self.plain + other.plain, self.tabular + other.tabular)
 
 
 def words(text: str) -> RichText:
-    """Running text; nothing in it is markup."""
+    """Return running text in which nothing is markup."""
     escaped = _MARKUP.sub(r"\\\1", text)
     return RichText(escaped, text, escaped)
 
 
 def code(text: str) -> RichText:
-    """A piece of source, a path or a shape, set as code."""
+    """Return a piece of source, a path or a shape, formatted as code."""
     text = " ".join(text.split())
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)
@@ -40,19 +40,19 @@ def code(text: str) -> RichText:
 
 
 def prose(text: str) -> RichText:
-    """Running text with pieces of source between backticks."""
+    """Return running text with pieces of source between backticks."""
     pieces = text.split("`")
     return joined((code(piece) if index % 2 else words(piece) for index, piece in enumerate(pieces)), "")
 
 
 def link(text: str, address: str) -> RichText:
-    """A text that leads to an address where links can be followed."""
+    """Return a link, for clients in which links can be followed."""
     linked = f"[{words(text).markdown}]({address})"
     return RichText(linked, text, linked)
 
 
 def joined(parts: Iterable[RichText], separator: str) -> RichText:
-    """``parts`` with ``separator`` between them."""
+    """Return ``parts`` with ``separator`` between them."""
     listed = list(parts)
     return RichText(
         separator.join(part.markdown for part in listed),
@@ -62,12 +62,12 @@ def joined(parts: Iterable[RichText], separator: str) -> RichText:
 
 
 def dotted(parts: Iterable[RichText]) -> RichText:
-    """Facts on one line: ``a · b · c``."""
+    """Return facts on one line: ``a · b · c``."""
     return joined(parts, " · ")
 
 
 def paragraphs(parts: Iterable[RichText]) -> RichText:
-    """Each part on a line of its own."""
+    """Return each part on a line of its own."""
     listed = list(parts)
     return RichText(
         "\n\n".join(part.markdown for part in listed),

@@ -1,4 +1,4 @@
-"""What a node produced, as a reader wants to see it: ``(1, 64, 56, 56)``."""
+"""Values of nodes as text: ``(1, 64, 56, 56)``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ _SHOWN_ITEMS = 3
 
 
 def output_text(output: Output | None, usual_dtype: str | None = None) -> str:
-    """The shape of a tensor, with its dtype where that is not the usual one; the parts of a container; a value."""
+    """Return the text of an output: a shape, the parts of a container, or a value.
+
+    Args:
+        usual_dtype: the dtype that is left out after a shape; None leaves out every dtype.
+    """
     if output is None:
         return UNKNOWN
     if "shape" in output:
@@ -29,25 +33,28 @@ def output_text(output: Output | None, usual_dtype: str | None = None) -> str:
 
 
 def inputs_text(inputs: Sequence[Output | None], usual_dtype: str | None = None) -> str:
-    """Only what holds a tensor, or is unknown, of the arguments of a call; "" if nothing does."""
+    """Return a call's arguments that are unknown or hold a tensor; "" if none does."""
     shown = [each for each in inputs if each is None or holds_tensor(each)]
     return ", ".join(output_text(each, usual_dtype) for each in shown)
 
 
 def flow_text(inputs: Sequence[Output | None], output: Output | None, usual_dtype: str | None = None) -> str:
-    """``(1, 3, 224, 224) → (1, 64, 112, 112)``, or the output alone where no tensor went in."""
+    """Return ``(1, 3, 224, 224) → (1, 64, 112, 112)``.
+
+    If no tensor goes in, the output alone.
+    """
     entering = inputs_text(inputs, usual_dtype)
     leaving = output_text(output, usual_dtype)
     return f"{entering} → {leaving}" if entering else leaving
 
 
 def holds_tensor(output: Output | None) -> bool:
-    """A tensor is in ``output``, at any depth."""
+    """Return whether there is a tensor in ``output``, at any depth."""
     return next(dtypes(output), None) is not None
 
 
 def dtypes(output: Output | None) -> Iterator[str]:
-    """The dtype of every tensor in ``output``, in order."""
+    """Yield the dtype of every tensor in ``output``, in order."""
     if output is None:
         return
     if "shape" in output:

@@ -1,4 +1,4 @@
-"""Which module call ran inside which, in one trace."""
+"""Tree of the module calls of one trace."""
 
 from __future__ import annotations
 
@@ -14,26 +14,32 @@ from fxlsp.source.text.positions import Span
 
 
 @dataclass(eq=False, slots=True)
-class Entry:
-    """One entry of a module, leaf or not."""
+class NestedCall:
+    """Call of a module, leaf or not, in the tree of calls."""
 
     call: ModuleCall
-    parent: Entry | None
+    parent: NestedCall | None
     """None for the root."""
-    children: list[Entry] = field(default_factory=list)
-    """In the order in which they were entered."""
+    children: list[NestedCall] = field(default_factory=list)
+    """In the order in which they were called."""
 
     @property
-    def caller(self) -> Entry | None:
-        """The nearest entry around this one whose ``forward`` can be looked at; torch's containers are passed over."""
+    def caller(self) -> NestedCall | None:
+        """The nearest call around this one whose ``forward`` is workspace code.
+
+        Calls of torch's containers are skipped.
+        """
         around = self.parent
         while around is not None and around.call.forward is None:
             around = around.parent
         return around
 
     @property
-    def callees(self) -> Iterator[Entry]:
-        """What the module calls. Of a container of torch's what it runs, itself only for leaf modules in it."""
+    def callees(self) -> Iterator[NestedCall]:
+        """What the module calls.
+
+        A container of torch is replaced by what it runs; it is itself a callee only for the leaf modules in it.
+        """
         for child in self.children:
             if child.call.leaf or child.call.forward is not None:
                 yield child
@@ -45,68 +51,72 @@ class Entry:
 
     @property
     def is_end(self) -> bool:
-        """Nothing of what it runs can be looked at: it is a leaf module of torch's."""
+        """Whether this is the call of a leaf module of torch, which has no code to show."""
         return self.call.leaf and self.call.forward is None
 
 
-class CallTree:
-    """The module calls of a report as a tree."""
+class ModuleCallTree:
+    """Module calls of a report as a tree."""
 
     def __init__(self, report: Report) -> None:
         self.report = report
 
     @cached_property
-    def entries(self) -> Sequence[Entry]:
+    def nested_calls(self) -> Sequence[NestedCall]:
         """Every call, in the order of the report: parents first."""
-        made: list[Entry] = []
-        around: list[Entry] = []
+        made: list[NestedCall] = []
+        around: list[NestedCall] = []
         for call in self.report.calls:
             while around and not _encloses(around[-1].call, call):
                 around.pop()
-            entry = Entry(call, around[-1] if around else None)
-            if entry.parent is not None:
-                entry.parent.children.append(entry)
-            made.append(entry)
-            around.append(entry)
+            nested = NestedCall(call, around[-1] if around else None)
+            if nested.parent is not None:
+                nested.parent.children.append(nested)
+            made.append(nested)
+            around.append(nested)
         return made
 
-    def at(self, file: str) -> Mapping[Span, Sequence[Entry]]:
-        """The entries by the expression of ``file`` that called them; an ``nn.Sequential`` with all that it ran."""
+    def at(self, file: str) -> Mapping[Span, Sequence[NestedCall]]:
+        """Return the calls by the expression of ``file`` that made them.
+
+        The expression that calls an ``nn.Sequential`` has all calls in it too.
+        """
         return self._by_place.get(file, {})
 
-    def of_forward(self, file: str) -> Mapping[Location, Sequence[Entry]]:
-        """The entries that ran each ``forward`` defined in ``file``, by the place of its ``def``."""
+    def of_forward(self, file: str) -> Mapping[Location, Sequence[NestedCall]]:
+        """Return the calls that ran each ``forward`` in ``file``, by its ``def``."""
         return self._by_forward.get(file, {})
 
     @cached_property
-    def by_module(self) -> Mapping[str, Sequence[Entry]]:
-        """The entries of each module, by its path."""
-        found: dict[str, list[Entry]] = defaultdict(list)
-        for entry in self.entries:
-            found[entry.call.module_path].append(entry)
+    def by_module(self) -> Mapping[str, Sequence[NestedCall]]:
+        """The calls of each module, by its path."""
+        found: dict[str, list[NestedCall]] = defaultdict(list)
+        for nested in self.nested_calls:
+            found[nested.call.module_path].append(nested)
         return found
 
     @cached_property
-    def _by_place(self) -> Mapping[str, Mapping[Span, Sequence[Entry]]]:
-        files: dict[str, dict[Span, list[Entry]]] = defaultdict(lambda: defaultdict(list))
-        for entry in self.entries:
-            if entry.call.location is not None:
-                files[entry.call.location.file][Span.of(entry.call.location)].append(entry)
+    def _by_place(self) -> Mapping[str, Mapping[Span, Sequence[NestedCall]]]:
+        files: dict[str, dict[Span, list[NestedCall]]] = defaultdict(lambda: defaultdict(list))
+        for nested in self.nested_calls:
+            if nested.call.location is not None:
+                files[nested.call.location.file][Span.of(nested.call.location)].append(nested)
         return files
 
     @cached_property
-    def _by_forward(self) -> Mapping[str, Mapping[Location, Sequence[Entry]]]:
-        files: dict[str, dict[Location, list[Entry]]] = defaultdict(lambda: defaultdict(list))
-        for entry in self.entries:
-            if entry.call.forward is not None:
-                files[entry.call.forward.file][entry.call.forward].append(entry)
+    def _by_forward(self) -> Mapping[str, Mapping[Location, Sequence[NestedCall]]]:
+        files: dict[str, dict[Location, list[NestedCall]]] = defaultdict(lambda: defaultdict(list))
+        for nested in self.nested_calls:
+            if nested.call.forward is not None:
+                files[nested.call.forward.file][nested.call.forward].append(nested)
         return files
 
 
 def _encloses(outer: ModuleCall, inner: ModuleCall) -> bool:
-    """Whether ``inner``, entered later, was entered before ``outer`` returned.
+    """Return whether ``inner``, which starts later, starts before ``outer`` returns.
 
-    A call that made no node may stand at the very end of another or right behind it: then its path tells.
+    For a call without nodes, the node numbers do not show whether it is at the end of another call or directly after
+    it: then its module path decides.
     """
     if inner.first_node < outer.end_node or not outer.module_path:
         return True

@@ -1,7 +1,7 @@
-"""What ran at each expression of a file in one trace.
+"""Nodes and module calls by the expression at which they ran, in one trace.
 
-A report lists nodes and module calls in the order in which they arose. An answer asks the other way round: what is at
-this expression? :func:`places_by_file` turns the report round.
+A report lists nodes and module calls in the order in which they ran. Hovers and hints need the opposite direction: what
+ran at this expression? :func:`events_by_file` builds it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from fxlsp.source.text.positions import Span
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that ran at an expression: a node, or the call of a module that is not a leaf."""
+    """A node, or the call of a module that is not a leaf, at an expression."""
 
     subject: Node | ModuleCall
     first: int
     end: int
-    """Its nodes in the report: ``nodes[first:end]``."""
+    """End of its nodes in the report: ``nodes[first:end]``."""
     parts: tuple[Event, ...] = ()
-    """What ran inside the call and has the very same expression, such as the layers of an ``nn.Sequential``."""
+    """What ran inside the call at the same expression, such as the layers of an ``nn.Sequential``."""
 
     @property
     def module_path(self) -> str | None:
@@ -37,7 +37,7 @@ class Event:
 
     @property
     def inputs(self) -> tuple[Output | None, ...]:
-        """What went in; nothing that came out in the same form, as with the graph's output."""
+        """The inputs; none for the graph's output node, which only passes its input on."""
         return () if self.is_result else self.subject.inputs
 
     @property
@@ -46,7 +46,7 @@ class Event:
 
     @property
     def title(self) -> str:
-        """The leaf module with its arguments, the class of another module, or the function."""
+        """The leaf module with its arguments, another module's class, or the function."""
         if isinstance(self.subject, ModuleCall):
             return self.subject.type
         if self.subject.op == "call_module":
@@ -59,40 +59,40 @@ class Event:
 
     @property
     def is_result(self) -> bool:
-        """It is the graph's output, which stands at a ``return``."""
+        """Whether it is the graph's output, which is located at a ``return``."""
         return isinstance(self.subject, Node) and self.subject.op == "output"
 
 
 @dataclass(slots=True)
-class Place:
-    """Everything that one trace met at one expression."""
+class ExpressionEvents:
+    """Everything that ran at one expression in one trace."""
 
     span: Span
     """In the text that was traced."""
     events: tuple[Event, ...] = ()
-    """In the order in which they ran: one for each instance, turn of a loop, or call."""
+    """In the order in which they ran: one for each instance, loop iteration, or call."""
     through: list[Event] = field(default_factory=list)
-    """Nodes that arose in a function that this expression called."""
+    """Nodes from a function that this expression called."""
 
 
-def places_by_file(report: Report) -> Mapping[str, Mapping[Span, Place]]:
-    """The expressions at which something ran, by file."""
-    files: dict[str, dict[Span, Place]] = defaultdict(dict)
+def events_by_file(report: Report) -> Mapping[str, Mapping[Span, ExpressionEvents]]:
+    """Return the expressions at which something ran, by file."""
+    files: dict[str, dict[Span, ExpressionEvents]] = defaultdict(dict)
 
-    def place(location: Location) -> Place:
+    def events_at(location: Location) -> ExpressionEvents:
         span = Span.of(location)
-        return files[location.file].setdefault(span, Place(span))
+        return files[location.file].setdefault(span, ExpressionEvents(span))
 
     events: dict[tuple[str, Span], list[Event]] = defaultdict(list)
     for event, location in _located(report):
         events[location.file, Span.of(location)].append(event)
-        place(location)
+        events_at(location)
     for (file, span), found in events.items():
         files[file][span].events = _nested(found)
     for index, node in enumerate(report.nodes):
         for step in node.stack:
             if step.location != node.location:
-                place(step.location).through.append(Event(node, index, index + 1))
+                events_at(step.location).through.append(Event(node, index, index + 1))
     return files
 
 
@@ -106,9 +106,10 @@ def _located(report: Report) -> Iterator[tuple[Event, Location]]:
 
 
 def _nested(events: list[Event]) -> tuple[Event, ...]:
-    """``events`` of one expression, those that ran inside another as its parts.
+    """Return ``events`` of one expression, with events inside another as its parts.
 
-    The calls among them come first, outer before inner, so that sorting puts a call before everything inside it.
+    Of events that start with the same node, calls come first, outer before inner, so sorting puts a call before
+    everything inside it.
     """
     ordered = sorted(events, key=lambda event: (event.first, -event.end))
     return _siblings(ordered, 0, len(ordered))

@@ -1,7 +1,7 @@
-"""Which of the runs of an expression is shown first: those of the instance that the user chose.
+"""Focus: show the runs of the instance that the user chose first.
 
-A choice holds in the file of its class: for the ``forward`` itself, and for whatever else of the file ran inside the
-chosen call. Where nothing of an expression ran inside, all its runs count as they do without a choice.
+A choice applies in the file of its class: to the ``forward`` itself, and to everything else of the file that ran inside
+the chosen call. If nothing of an expression ran inside, all its runs count as without a choice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.instances import instances_of
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.graph import ModuleCall
 
 T = TypeVar("T")
@@ -25,36 +25,41 @@ T = TypeVar("T")
 class Focus:
     """The chosen calls of one file."""
 
-    calls: tuple[Run, ...] = ()
-    """Inner ones first: of two that hold an expression, the inner one was meant for it."""
+    calls: tuple[ReportEvent, ...] = ()
+    """Inner ones first: of two that contain an expression, the inner one is meant."""
 
-    def on(self, runs: Sequence[Run]) -> list[Run]:
-        """What ran at an expression inside the innermost chosen call that holds any of it; all if none does."""
+    def on(self, runs: Sequence[ReportEvent]) -> list[ReportEvent]:
+        """Return the runs inside the innermost chosen call that contains any; else all."""
         return self.among(runs, lambda run: run)
 
-    def on_calls(self, calls: Sequence[Run]) -> list[Run]:
-        """As :meth:`on`, for the calls that ran a ``forward``: a chosen one is what is meant."""
+    def on_calls(self, calls: Sequence[ReportEvent]) -> list[ReportEvent]:
+        """Return the calls of a ``forward`` as :meth:`on`, where a chosen call counts too."""
         return self.among(calls, lambda call: call, calls=True)
 
-    def among(self, items: Sequence[T], run_of: Callable[[T], Run], *, calls: bool = False) -> list[T]:
-        """As :meth:`on`, or :meth:`on_calls`, for what belongs to a run."""
+    def among(self, items: Sequence[T], run_of: Callable[[T], ReportEvent], *, calls: bool = False) -> list[T]:
+        """Return the items whose run is in focus, as :meth:`on` or :meth:`on_calls`.
+
+        Args:
+            run_of: returns the run of an item.
+            calls: whether the items are calls of a ``forward``, as for :meth:`on_calls`.
+        """
         for chosen in self.calls:
             held = [item for item in items if _holds(chosen, run_of(item), calls)]
             if held:
                 return held
         return list(items)
 
-    def holds(self, run: Run) -> bool:
-        """The run is one of those inside a chosen call, or the call."""
+    def holds(self, run: ReportEvent) -> bool:
+        """Return whether the run is a chosen call or inside one."""
         return any(_holds(call, run, True) for call in self.calls)
 
 
 def focus_on(snapshot: Snapshot, path: str) -> Focus:
-    """What the user chose for the classes of an open file."""
+    """Return what the user chose for the classes of an open file."""
     return Focus(tuple(sorted(_chosen_calls(snapshot, path), key=_extent)))
 
 
-def _chosen_calls(snapshot: Snapshot, path: str) -> Iterator[Run]:
+def _chosen_calls(snapshot: Snapshot, path: str) -> Iterator[ReportEvent]:
     for model in (each.model for each in outline(snapshot, path)) if snapshot.instances else ():
         chosen = snapshot.instances.get(SymbolId(path, model.qualname))
         if chosen is not None:
@@ -63,17 +68,24 @@ def _chosen_calls(snapshot: Snapshot, path: str) -> Iterator[Run]:
                     yield run
 
 
-def _extent(call: Run) -> tuple[int, int]:
-    """Orders calls, inner ones first: one that does nothing but call another has the same nodes."""
+def _extent(call: ReportEvent) -> tuple[int, int]:
+    """Return a sort key that puts inner calls first.
+
+    A call that does nothing but call another has the same nodes; the longer module path is the inner one.
+    """
     return call.event.end - call.event.first, -len((call.event.module_path or "").split("."))
 
 
-def _holds(call: Run, run: Run, itself: bool) -> bool:
-    """Whether ``run`` happened inside ``call``, or is the call where ``itself`` counts: its caller made that."""
+def _holds(call: ReportEvent, run: ReportEvent, itself: bool) -> bool:
+    """Return whether ``run`` ran inside ``call``.
+
+    Args:
+        itself: whether ``run`` may be the call itself. The expression of that is in the caller.
+    """
     if call.state is not run.state or not call.event.first <= run.event.first <= run.event.end <= call.event.end:
         return False
     if not isinstance(run.event.subject, ModuleCall) or not isinstance(call.event.subject, ModuleCall):
         return True
-    # Of calls with the same nodes, one that was entered later is inside.
+    # Of calls with the same nodes, the one that was called later is inside.
     entered, entered_first = call.index.order_of(run.event.subject), call.index.order_of(call.event.subject)
     return entered > entered_first or (itself and entered == entered_first)

@@ -1,4 +1,4 @@
-"""The calls that ran one ``forward``: what its lens shows, and the table of its hover."""
+"""Calls that ran one ``forward``, for its lens and hover."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.report_index import index_of
-from fxlsp.ide.trace_view.runs import Run
+from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.graph import ModuleCall
-from fxlsp.source.models.models import ForwardDef, ModelClass
+from fxlsp.source.models.forward_defs import ForwardDef
+from fxlsp.source.models.models import ModelClass
 from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
 
 
-def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Run]:
-    """Every call in every kept report that ran the ``forward`` which ``model`` defines."""
+def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[ReportEvent]:
+    """Return every call in the last good reports that ran a class's ``forward``."""
     if model.forward is None:
         return []
-    runs: list[Run] = []
+    runs: list[ReportEvent] = []
     for state, log in snapshot.reports_touching(path):
         if state.report is None:
             continue
@@ -27,15 +28,17 @@ def forward_runs(snapshot: Snapshot, path: str, model: ModelClass) -> list[Run]:
         for location, calls in index.forwards(path).items():
             moved = move(Span.of(location), log)
             if _starts(model.forward, moved.span) if moved else _edited(model, calls):
-                runs += (Run(state, index, event) for event in _events(calls))
+                runs += (ReportEvent(state, index, event) for event in _events(calls))
     return runs
 
 
-def forward_text(runs: Sequence[Run], shown: Sequence[Run]) -> str | None:
-    """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``; None if it never ran on anything known.
+def forward_text(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent]) -> str | None:
+    """Return ``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``.
+
+    None if no run has a known input or output.
 
     Args:
-        shown: the runs of which the first counts: all, or those that the user chose.
+        shown: the runs of which the first is shown: all, or those that the user chose.
     """
     first = next(filter(_is_known, (*shown, *runs)), None)
     if first is None:
@@ -47,17 +50,23 @@ def forward_text(runs: Sequence[Run], shown: Sequence[Run]) -> str | None:
     return (f"{which}: {flow}" if which else flow) + chosen
 
 
-def _is_known(run: Run) -> bool:
+def _is_known(run: ReportEvent) -> bool:
     return any(value is not None for value in (*run.event.inputs, run.event.output))
 
 
 def _starts(forward: ForwardDef, span: Span) -> bool:
-    """``span`` is where Python says the function starts: its ``def`` line, or its first decorator's."""
+    """Return whether ``span`` is where Python reports the start of the function.
+
+    That is its ``def`` line, or the line of its first decorator.
+    """
     return forward.extent.line <= span.line <= forward.name.line
 
 
 def _edited(model: ModelClass, calls: Sequence[ModuleCall]) -> bool:
-    """The ``def`` line was edited since the trace; the class still tells whose it is."""
+    """Return whether calls belong to a class whose ``def`` line was edited.
+
+    The location of the ``def`` is lost then, but the class name still identifies it.
+    """
     return calls[0].type == model.qualname.rpartition(".")[2]
 
 

@@ -1,4 +1,4 @@
-"""The instances of a class: every call that ran its ``forward``, of which one can be chosen."""
+"""Instances of a class: the calls of its ``forward``, of which one can be chosen."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from fxlsp.engine.index.index import SymbolId
-from fxlsp.engine.state.instances import ModuleInstance
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.runs import Run, path_text
+from fxlsp.ide.trace_view.runs import ReportEvent, path_text
 from fxlsp.wire.frames import text_digest
 
 
@@ -22,8 +22,8 @@ class InstanceChoice:
     """One of the calls that ran a ``forward``."""
 
     id: str
-    """The same from trace to trace."""
-    instance: ModuleInstance
+    """Digest of the instance, the same in each trace."""
+    instance: ForwardInstance
     text: str
     """``ResNet · layer1.0 · call 2 of 3``."""
     flow: str
@@ -32,7 +32,10 @@ class InstanceChoice:
 
 
 def instance_choices(snapshot: Snapshot, path: str, name: str) -> list[InstanceChoice]:
-    """What can be chosen for a class of an open file, in the order in which it ran; each instance once."""
+    """Return the instances that can be chosen for a class of an open file.
+
+    They are in the order in which they ran, each once.
+    """
     runs = _runs_of(snapshot, path, name)
     chosen = snapshot.instances.get(SymbolId(path, name))
     pairs = list(instances_of(runs))
@@ -46,26 +49,29 @@ def instance_choices(snapshot: Snapshot, path: str, name: str) -> list[InstanceC
     return list(choices.values())
 
 
-def instances_of(runs: Sequence[Run]) -> Iterator[tuple[ModuleInstance, Run]]:
-    """The instance that each call is. Of a model that is traced with several recipes, each has the same ones."""
+def instances_of(runs: Sequence[ReportEvent]) -> Iterator[tuple[ForwardInstance, ReportEvent]]:
+    """Yield each call with the instance that it is.
+
+    A model traced with several recipes has the same instances in each of the traces.
+    """
     met: Counter[tuple[int, str]] = Counter()
     for run in runs:
         path = run.event.module_path or ""
         met[id(run.state), path] += 1
         key = run.state.key
-        yield ModuleInstance(key.file, key.name, path, met[id(run.state), path]), run
+        yield ForwardInstance(key.file, key.name, path, met[id(run.state), path]), run
 
 
-def _runs_of(snapshot: Snapshot, path: str, name: str) -> list[Run]:
+def _runs_of(snapshot: Snapshot, path: str, name: str) -> list[ReportEvent]:
     models = (each.model for each in outline(snapshot, path))
     model = next((model for model in models if model.qualname == name), None)
     return [] if model is None else forward_runs(snapshot, path, model)
 
 
-def _id(instance: ModuleInstance) -> str:
+def _id(instance: ForwardInstance) -> str:
     return text_digest(json.dumps(asdict(instance), sort_keys=True))[:16]
 
 
-def _text(instance: ModuleInstance, turns: int) -> str:
+def _text(instance: ForwardInstance, turns: int) -> str:
     which = f" · call {instance.turn} of {turns}" if turns > 1 else ""
     return f"{instance.model} · {path_text(instance.module_path)}{which}"

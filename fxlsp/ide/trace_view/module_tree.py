@@ -1,4 +1,4 @@
-"""The modules of one model below each other, and which of them are alike."""
+"""Tree of the modules of one model, with equal modules marked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fxlsp.report.report import Report
 from fxlsp.source.text.positions import Span
 
 _FEWEST_ALIKE = 3
-"""Neighbours in a container from which on they are told as one."""
+"""Smallest number of equal neighbours in a container that are shown as one row."""
 
 
 @dataclass(eq=False, slots=True)
@@ -31,7 +31,10 @@ class Registered:
 
 
 def place_of_module(module: Module) -> Location | None:
-    """The line that registered a module, and of it the expression that made the module if that stands there too."""
+    """Return the line that registered a module.
+
+    If the expression that constructed the module is part of it, that expression.
+    """
     registration, made = module.registration, module.location
     if registration is None or made is None or made.file != registration.file:
         return registration or made
@@ -39,7 +42,7 @@ def place_of_module(module: Module) -> Location | None:
 
 
 def module_tree(report: Report) -> Mapping[str, Registered]:
-    """Every module of the report with what is below it, by path."""
+    """Return every module of the report with its children, by path."""
     found: dict[str, Registered] = {}
     for module in report.modules:
         found[module.path] = Registered(module)
@@ -47,7 +50,7 @@ def module_tree(report: Report) -> Mapping[str, Registered]:
         if above is not None:
             above.children.append(found[module.path])
     forms: dict[object, int] = {}
-    # Parents come first in a report, so the other way round every child has its form before its parent asks.
+    # Parents come first in a report, so in reverse order every child has its form before its parent needs it.
     for each in reversed(list(found.values())):
         below = tuple((child.name, child.form) for child in each.children)
         each.form = forms.setdefault((each.module.type, each.module.arguments, below), len(forms))
@@ -55,7 +58,7 @@ def module_tree(report: Report) -> Mapping[str, Registered]:
 
 
 def rows(children: Sequence[Registered]) -> Iterator[Sequence[Registered]]:
-    """The children in order, neighbours in a container that are alike together."""
+    """Yield the children in order, equal neighbours in a container together."""
     for _, group in groupby(children, key=lambda child: (child.name.isdecimal(), child.form)):
         alike = list(group)
         if len(alike) >= _FEWEST_ALIKE and alike[0].name.isdecimal():

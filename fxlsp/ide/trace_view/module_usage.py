@@ -1,4 +1,4 @@
-"""What the modules of one trace are used for: where they were made, which of their calls ran, what they cost."""
+"""Use of the modules of one trace: where constructed, which calls ran, their cost."""
 
 from __future__ import annotations
 
@@ -12,30 +12,33 @@ from fxlsp.report.report import Report
 from fxlsp.source.text.positions import Span
 
 
-class ModuleUse:
-    """Answers by module path."""
+class ModuleUsage:
+    """Use of each module, by module path."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
 
     def made_in(self, file: str) -> Mapping[Span, tuple[Module, ...]]:
-        """The modules that each expression of ``file`` made, by its span in the text that was traced."""
+        """Return the modules that each expression of ``file`` constructed.
+
+        The spans are in the text that was traced.
+        """
         return self._made.get(file, {})
 
     def calls_of(self, path: str) -> tuple[Event, ...]:
-        """The calls of one module; of a leaf its nodes, which know more."""
+        """Return the calls of one module; for a leaf its nodes, which have more facts."""
         return self._calls.get(path, ())
 
     def ran(self, module: Module) -> bool:
-        """The module was called, or something below it was."""
+        """Return whether the module was called, or a module below it."""
         return module.calls > 0 or module.path in self._flops_below
 
     def flops_below(self, path: str) -> int | None:
-        """Of the nodes that arose in a module or below it; None where those of one are not known."""
+        """Return the FLOPs of the nodes in a module or below it; None if one is unknown."""
         return self._flops_below.get(path, 0)
 
     def flops_in(self, path: str) -> int | None:
-        """Of the nodes that arose in a module itself; None where those of one are not known."""
+        """Return the FLOPs of the nodes in a module itself; None if one is unknown."""
         return self._flops_in.get(path, 0)
 
     @cached_property

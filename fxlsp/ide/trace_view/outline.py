@@ -1,7 +1,7 @@
-"""Where the model classes of a file stand while it is being typed.
+"""Positions of a file's model classes, factories and instances during editing.
 
-A bracket that is open for a moment can hide every class of the file from the parser. Then they are where the newest
-text that parsed had them, moved by the edits since.
+An open bracket can hide every class of the file from the parser for a moment. The classes are then located where the
+newest text that parsed had them, moved by the edits since.
 """
 
 from __future__ import annotations
@@ -11,28 +11,30 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.source.models.forward_defs import ForwardDef
-from fxlsp.source.models.forward_parameters import parameter_spans
-from fxlsp.source.models.models import ModelClass, model_classes
+from fxlsp.source.models.forward_defs import ForwardDef, parameter_spans
+from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
 
 Mover = Callable[[Span], Span | None]
-"""Takes a span of an older text to the text as it is now; None if it was edited away."""
+"""Moves a span of an older text to the current text; returns None if it was edited away."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlined:
-    """A model class with its places in the text as it is now."""
+    """A model class with its spans in the current text."""
 
     model: ModelClass
     parameters: tuple[Span, ...]
-    """Those of its ``forward``, see :func:`~fxlsp.source.models.forward_parameters.parameter_spans`."""
+    """Spans of its ``forward``'s parameters.
+
+    :func:`~fxlsp.source.models.forward_defs.parameter_spans` finds them.
+    """
 
 
 def outline(snapshot: Snapshot, path: str) -> tuple[Outlined, ...]:
-    """The model classes of a file that is open or in the background, in the order of the text."""
+    """Return the model classes of an open or background file, in order of the text."""
     present = snapshot.document(path)
     document, mover = moved_since(snapshot, path)
     if present is None or document is None or document is present:
@@ -43,9 +45,10 @@ def outline(snapshot: Snapshot, path: str) -> tuple[Outlined, ...]:
 
 
 def moved_since(snapshot: Snapshot, path: str) -> tuple[Document | None, Mover]:
-    """The newest text of an open file that parses, and what moves its spans to the text as it is now.
+    """Return the newest text of a file that parses, and what moves its spans.
 
-    The text as it is now if none parses; None for a file that is neither open nor in the background.
+    The current text if none parses; None for a file that is neither open nor in the background. The function moves
+    spans to the current text.
     """
     document, settled = snapshot.document(path), snapshot.settled.get(path)
     history = snapshot.logs.get(path)
@@ -72,7 +75,7 @@ def _find(document: Document) -> tuple[Outlined, ...]:
 
 
 def _moved(old: Outlined, mover: Mover) -> Iterator[Outlined]:
-    """The class where it is now; nothing if its name was edited."""
+    """Yield the class at its current position; nothing if its name was edited."""
     name = mover(old.model.name)
     if name is not None:
         extent = _extent(old.model.extent, name, mover)
@@ -89,9 +92,36 @@ def _forward(forward: ForwardDef | None, mover: Mover) -> ForwardDef | None:
 
 
 def _extent(extent: Span, name: Span, mover: Mover) -> Span:
-    """A statement that was edited: its ends, as far as they are still there, around its name."""
+    """Return the current extent of a statement that was edited.
+
+    It reaches from its first to its last character, as far as they are still there, around its name.
+    """
     first = mover(Span(extent.line, extent.column, extent.line, extent.column + 1)) or name
     last = mover(Span(extent.end_line, max(1, extent.end_column - 1), extent.end_line, extent.end_column)) or name
     start = min((name.line, name.column), (first.line, first.column))
     end = max((name.end_line, name.end_column), (last.end_line, last.end_column))
     return Span(*start, *end)
+
+
+def class_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
+    """Return the span of each model class's name, in its class statement."""
+    return {each.model.qualname: each.model.name for each in outline(snapshot, path)}
+
+
+def factory_and_instance_names(snapshot: Snapshot, path: str) -> dict[str, Span]:
+    """Return the span of each factory's and instance's name.
+
+    It is where the factory is defined or the instance is assigned.
+    """
+    return dict(_made(snapshot, path))
+
+
+def _made(snapshot: Snapshot, path: str) -> Iterator[tuple[str, Span]]:
+    document, mover = moved_since(snapshot, path)
+    models: tuple[Factory | ModelInstance, ...] = ()
+    if document is not None:
+        models = (*factories(document), *instances(document))
+    for made in models:
+        span = mover(made.name_span)
+        if span is not None:
+            yield made.name, span

@@ -1,4 +1,4 @@
-"""Where the shapes that are shown come from: the model, its recipe, and whether they still hold."""
+"""Provenance of shapes: the model, its recipe, and whether the report is current."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.render.rich_text import RichText, code, dotted, joined, words
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
-from fxlsp.source.recipes.recipes import FoundRecipe, written
+from fxlsp.source.recipes.recipes import FoundRecipe, find_written
 from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 STALE = " (stale)"
@@ -28,24 +28,24 @@ _SOURCES: dict[RecipeSource, str] = {
 
 
 _SHOWN = 2
-"""Of how many models it is told where their shapes come from."""
+"""Number of models whose provenance is shown in full."""
 
 _IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\.""")
-"""As :func:`fxlsp.source.python.import_expressions.import_expression` writes it."""
+"""An import as :func:`fxlsp.source.python.imports.import_expression` writes it."""
 
 
 def is_stale(state: ModelState) -> bool:
-    """The report holds for an earlier text."""
+    """Return whether the report is of an earlier text."""
     return state.status is not Status.FRESH
 
 
 def is_guessed(report: Report) -> bool:
-    """Nobody wrote down how to make or feed the model."""
+    """Return whether the recipe was found by search and is stated nowhere."""
     return report.recipe.source == "search"
 
 
-def origin_text(state: ModelState, report: Report) -> RichText:
-    """``Net: Net(10)(torch.randn(1, 3)) from a call site on line 8 · train mode``."""
+def provenance_text(state: ModelState, report: Report) -> RichText:
+    """Return ``Net: Net(10)(torch.randn(1, 3)) from a comment on line 8 · train mode``."""
     made = joined([code(readable_recipe(report.recipe)), words(_source(state, report.recipe))], " ")
     facts = [code(state.key.name) + words(": ") + made, words(f"{report.mode} mode")]
     if is_stale(state):
@@ -53,20 +53,20 @@ def origin_text(state: ModelState, report: Report) -> RichText:
     return dotted(facts)
 
 
-def origins_of(states: Iterable[ModelState]) -> list[RichText]:
-    """A line for each of the models, once; of many the first two, and how many more there are."""
+def provenance_lines(states: Iterable[ModelState]) -> list[RichText]:
+    """Return a line for each model once; of many the first two and how many more."""
     known = {id(state): (state, state.report) for state in states if state.report is not None}
     pairs = list(known.values())
-    lines = [origin_text(state, report) for state, report in pairs[:_SHOWN]]
+    lines = [provenance_text(state, report) for state, report in pairs[:_SHOWN]]
     if len(pairs) > _SHOWN:
         lines.append(words(f"and {counted(len(pairs) - _SHOWN, 'more trace')}"))
     return lines
 
 
 def _source(state: ModelState, recipe: Recipe) -> str:
-    """Where it is written, if it is."""
+    """Return the recipe's source, and the location if the recipe is written somewhere."""
     found = found_recipe(state, recipe)
-    place = None if found is None else place_elsewhere(state, found)
+    place = None if found is None else _place_in_other_file(state, found)
     if recipe.source == "config" and place is not None:
         return f"from {place}"
     where = f" in {place}" if place is not None else ""
@@ -76,32 +76,42 @@ def _source(state: ModelState, recipe: Recipe) -> str:
 
 
 def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
-    """What is written that a trace followed, perhaps with inputs that were found otherwise."""
-    return written(state.found, recipe)
+    """Return the written recipe that a trace followed.
+
+    Its inputs may have been found otherwise.
+    """
+    return find_written(state.found, recipe)
 
 
-def place_elsewhere(state: ModelState, found: FoundRecipe) -> str | None:
-    """``tests/test_net.py:12`` for what another file than the model's says; its path from the folder of both."""
+def _place_in_other_file(state: ModelState, found: FoundRecipe) -> str | None:
+    """Return ``tests/test_net.py:12`` for a recipe in another file than the model's.
+
+    The path is relative to the folder that contains both files.
+    """
     if not found.file:
         return None
-    return place_words(state.key.file, found.file, found.span.line)
+    return place_text(state.key.file, found.file, found.span.line)
 
 
-def place_words(home: str, file: str, line: int) -> str:
-    """A line of a file, as seen from the file ``home``."""
-    folder = os.path.commonpath([os.path.dirname(home), os.path.dirname(file)])
+def place_text(from_file: str, file: str, line: int) -> str:
+    """Return a line of a file, as seen from another file."""
+    folder = os.path.commonpath([os.path.dirname(from_file), os.path.dirname(file)])
     path = os.path.relpath(file, folder)
-    # Its lines are those of its cells, and not every editor tells of all of them: their numbers would mislead.
+    # The lines of a notebook are those of its cells, and not every editor reports all cells: line numbers would
+    # mislead.
     return path if is_notebook(path) else f"{path}:{line}"
 
 
 def recipe_text(recipe: Recipe) -> str:
-    """The recipe as one Python expression."""
+    """Return the recipe as one Python expression."""
     if recipe.inputs is None:
         return recipe.init
     return f"{recipe.init}({recipe.inputs})"
 
 
 def readable_recipe(recipe: Recipe) -> str:
-    """The recipe with the mere names of what it imports: for people, not for Python."""
+    """Return the recipe with only the names of what it imports.
+
+    This is for people; Python could not evaluate it.
+    """
     return _IMPORT.sub("", recipe_text(recipe))

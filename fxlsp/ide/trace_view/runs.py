@@ -1,4 +1,4 @@
-"""Several runs of one expression, as a table with a row for each."""
+"""Runs of one expression, as a table with a row for each."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import ModelState
 from fxlsp.ide.render.numbers import flops_text, short_count
-from fxlsp.ide.render.path_patterns import braced
-from fxlsp.ide.render.row_titles import distinguishing
+from fxlsp.ide.render.path_patterns import compact_paths
 from fxlsp.ide.render.shapes import dtypes, inputs_text, output_text
-from fxlsp.ide.render.tables import Table
+from fxlsp.ide.render.tables import TextTable, distinguishing
 from fxlsp.ide.trace_view.expression_events import Event
-from fxlsp.ide.trace_view.report_index import TraceIndex
+from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.report.graph import ModuleCall, Node
 
 _HEADING = ("", "model", "module path", "node", "call", "module", "in", "out", "parameters", "FLOPs")
@@ -20,64 +19,71 @@ _MARK = "▸"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """An event together with the trace in which it happened."""
+class ReportEvent:
+    """An event with the trace in which it ran: one run of an expression."""
 
     state: ModelState
-    index: TraceIndex
+    index: ReportIndex
     event: Event
 
     @property
     def dtype(self) -> str | None:
-        """The dtype of what came out, where it is usual for the model; an unusual one stands beside its shape."""
+        """The output's dtype if it is the model's usual one.
+
+        An unusual one is shown after its shape instead.
+        """
         usual = self.index.usual_dtype
         return usual if set(dtypes(self.event.output)) == {usual} else None
 
     @property
     def turn(self) -> tuple[int, int]:
-        """Which call of its module this is, of how many; (1, 1) for what is not a called module."""
+        """Which call of its module this is, of how many; (1, 1) if no module is called."""
         return self.index.turn(self.event.subject) if isinstance(self.event.subject, Node) else (1, 1)
 
 
-def runs_table(runs: Sequence[Run], shown: Callable[[Run], bool] | None = None) -> Table:
-    """One row for those runs that differ in their instance alone, with the columns in which the rows say something.
+def runs_table(runs: Sequence[ReportEvent], shown: Callable[[ReportEvent], bool] | None = None) -> TextTable:
+    """Return a table with one row for runs that differ only in their instance.
+
+    Columns are left out if they are empty in every row.
 
     Args:
-        shown: tells the runs that the user chose to see; their row is marked.
+        shown: returns whether the user chose to see a run; its row is marked.
     """
     several_models = len({id(run.state) for run in runs}) > 1
     titles = distinguishing([run.event.title for run in runs])
-    alike: dict[tuple[str, ...], list[Run]] = {}
+    alike: dict[tuple[str, ...], list[ReportEvent]] = {}
     for run, title in zip(runs, titles, strict=True):
         alike.setdefault(_facts(run, several_models, title), []).append(run)
-    return Table(_HEADING, tuple(_row(facts, group, shown) for facts, group in alike.items()))
+    return TextTable(_HEADING, tuple(_row(facts, group, shown) for facts, group in alike.items()))
 
 
 def path_text(module_path: str | None) -> str:
-    """A module path; the root's, which is empty, gets a name."""
+    """Return a module path as text; the root's, which is empty, gets a name."""
     if module_path is None:
         return "none"
     return module_path or "(root)"
 
 
-def _row(facts: tuple[str, ...], group: Sequence[Run], shown: Callable[[Run], bool] | None) -> tuple[str, ...]:
+def _row(
+    facts: tuple[str, ...], group: Sequence[ReportEvent], shown: Callable[[ReportEvent], bool] | None
+) -> tuple[str, ...]:
     model, *others = facts
     mark = _MARK if shown is not None and any(map(shown, group)) else ""
-    paths = braced([path_text(run.event.module_path) for run in group])
+    paths = compact_paths([path_text(run.event.module_path) for run in group])
     names = [run.event.subject.name for run in group if isinstance(run.event.subject, Node)]
     return (mark, model, paths, names[0] if len(names) == 1 else "", _calls(group), *others)
 
 
-def _calls(group: Sequence[Run]) -> str:
-    """Which call of its module it is; of several runs how often they called the same modules."""
+def _calls(group: Sequence[ReportEvent]) -> str:
+    """Return which call of its module a run is; of several, the number of calls."""
     if len(group) == 1:
         turn, turns = group[0].turn
         return f"{turn} of {turns}" if turns > 1 else ""
     return f"{len(group)} calls" if len({run.event.module_path for run in group}) < len(group) else ""
 
 
-def _facts(run: Run, with_model: bool, title: str) -> tuple[str, ...]:
-    """What a run has in common with others like it."""
+def _facts(run: ReportEvent, with_model: bool, title: str) -> tuple[str, ...]:
+    """Return the cells that a run has in common with others like it."""
     event, usual = run.event, run.index.usual_dtype
     return (
         run.state.key.name if with_model else "",
@@ -90,7 +96,7 @@ def _facts(run: Run, with_model: bool, title: str) -> tuple[str, ...]:
 
 
 def _unknown_flops(event: Event) -> str:
-    """Silence for what costs nothing; a count that is not known says so."""
+    """Return "" for what costs nothing, and "unknown" for an unknown count."""
     if isinstance(event.subject, ModuleCall) or event.output is not None:
         return "unknown" if event.subject.flops is None else ""
     return ""

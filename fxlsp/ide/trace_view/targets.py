@@ -1,4 +1,4 @@
-"""Places that an answer leads to, in whatever file."""
+"""Targets of navigation: locations in any file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fxlsp.source.text.positions import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A place to go to, in the text as it is now."""
+class NavigationTarget:
+    """A place to go to, in the current text."""
 
     path: str
     span: Span
@@ -21,15 +21,21 @@ class Target:
     extent: Span
     """The statement around it as far as it is known; at least ``span``."""
     digest: str | None = None
-    """Of a file that is not open, the text in which the place stands; None if nobody knows or it does not matter."""
+    """Digest of the text that the span refers to, if the file is not open; None if unknown or irrelevant."""
 
-    def stands_in(self, document: Document) -> bool:
-        """Whether ``document`` is the text that the place is about: a file may have changed since it was traced."""
+    def is_in(self, document: Document) -> bool:
+        """Return whether ``document`` is the text that the span refers to.
+
+        A file may have changed since it was traced.
+        """
         return self.digest in (None, document.digest)
 
 
-def target_of(snapshot: Snapshot, state: ModelState, location: Location | None) -> Target | None:
-    """A place of the state's report, moved with the edits since; None if it was edited away."""
+def target_of(snapshot: Snapshot, state: ModelState, location: Location | None) -> NavigationTarget | None:
+    """Return a location of the state's report in the current text.
+
+    Returns None if it was edited away.
+    """
     if location is None:
         return None
     log = snapshot.edits_since(location.file, state.texts)
@@ -37,4 +43,4 @@ def target_of(snapshot: Snapshot, state: ModelState, location: Location | None) 
     if moved is None:
         return None
     digest = None if location.file in snapshot.documents else state.texts.get(location.file)
-    return Target(location.file, moved.span, moved.span, digest)
+    return NavigationTarget(location.file, moved.span, moved.span, digest)

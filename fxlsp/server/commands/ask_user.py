@@ -14,7 +14,7 @@ from fxlsp.server.session.server import Server
 T = TypeVar("T")
 
 
-async def which_model(
+async def resolve_model(
     server: Server,
     arguments: Sequence[str],
     names: Callable[[Snapshot, str], Sequence[str]],
@@ -26,7 +26,7 @@ async def which_model(
     Args:
         arguments: the URI of a document and the name of a model in it, as far as the editor gives them.
         names: the models of an open file that come into question.
-        question: what to ask, and ``nothing`` what to say where there are none.
+        question: what to ask_user, and ``nothing`` what to show_info where there are none.
     """
     if len(arguments) > 1:
         return server.path_of(arguments[0]), arguments[1]
@@ -34,12 +34,12 @@ async def which_model(
     paths = [server.path_of(arguments[0])] if arguments else list(snapshot.documents)
     found = {f"{name} ({path})": (path, name) for path in paths for name in names(snapshot, path)}
     if not found:
-        say(server, nothing)
+        show_info(server, nothing)
         return None
-    return await ask(server, question, found)
+    return await ask_user(server, question, found)
 
 
-async def ask(server: Server, question: str, answers: dict[str, T]) -> T | None:
+async def ask_user(server: Server, question: str, answers: dict[str, T]) -> T | None:
     """What belongs to the title that the user picks; None if they pick none, or cannot be asked."""
     actions = [types.MessageActionItem(title=title) for title in answers]
     params = types.ShowMessageRequestParams(type=types.MessageType.Info, message=question, actions=actions)
@@ -50,9 +50,9 @@ async def ask(server: Server, question: str, answers: dict[str, T]) -> T | None:
     return None if picked is None else answers.get(picked.title)
 
 
-def say(server: Server, message: str) -> None:
+def show_info(server: Server, message: str) -> None:
     server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message=message))
 
 
-def warn(server: Server, message: str) -> None:
+def show_warning(server: Server, message: str) -> None:
     server.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=message))

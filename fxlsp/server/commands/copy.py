@@ -13,11 +13,9 @@ from lsprotocol import types
 
 from fxlsp.ide.hover.hover import hover
 from fxlsp.ide.hover.text import HoverText
-from fxlsp.server.commands.ask_user import say, warn
+from fxlsp.server.commands.ask_user import show_info, show_warning
+from fxlsp.server.session.command_names import COPY_COMMENT, COPY_TABLE
 from fxlsp.server.session.server import Server
-
-COPY_COMMENT = "fxlsp.copyComment"
-COPY_TABLE = "fxlsp.copyTable"
 
 
 def register(server: Server) -> None:
@@ -35,7 +33,7 @@ def register(server: Server) -> None:
 
 def _answer(server: Server, text: str | None, nothing: str) -> dict[str, str] | None:
     if text is None:
-        say(server, nothing)
+        show_info(server, nothing)
         return None
     return {"text": text}
 
@@ -44,14 +42,14 @@ def _hover(server: Server, command: str, arguments: Sequence[Any]) -> HoverText 
     """What is known about the place that the arguments name; the user is told where nothing is."""
     match arguments:
         case [str(uri), int(line), int(character), *_]:
-            snapshot, sheet = server.open_sheet(uri)
+            snapshot, text_document = server.find_text_document(uri)
         case _:
-            warn(server, f"{command} takes the URI of a document, a line and a character, both from 0.")
+            show_warning(server, f"{command} takes the URI of a document, a line and a character, both from 0.")
             return None
-    if sheet is None:
-        warn(server, f"{command}: {uri} is not open.")
+    if text_document is None:
+        show_warning(server, f"{command}: {uri} is not open.")
         return None
-    found = hover(snapshot, sheet.path, *sheet.place(types.Position(line=line, character=character)))
+    found = hover(snapshot, text_document.path, *text_document.place(types.Position(line=line, character=character)))
     if found is None:
-        say(server, "No shapes are known here.")
+        show_info(server, "No shapes are known here.")
     return found

@@ -20,16 +20,15 @@ from fxlsp.graphview.cache import page_path, write_page
 from fxlsp.graphview.editor_links import EDITORS
 from fxlsp.graphview.html import page_of_picture
 from fxlsp.graphview.picture import picture_of
-from fxlsp.graphview.selection import Choice, choose_graph
-from fxlsp.ide.model_status import standing_text
+from fxlsp.graphview.selection import GraphChoice, choose_graph
+from fxlsp.ide.model_status import status_text
+from fxlsp.server.session.command_names import SHOW_GRAPH
 from fxlsp.server.session.server import Server
 from fxlsp.source.text.documents import uri_of_path
 
-SHOW = "fxlsp.showGraph"
-
 
 def register(server: Server) -> None:
-    @server.command(SHOW)
+    @server.command(SHOW_GRAPH)
     async def show_graph(*arguments: Any) -> dict[str, Any] | None:
         uri, name, *rest = (*arguments, None, None)[: max(len(arguments), 2)]
         options = _as_dict(rest[0]) if rest else {}
@@ -37,7 +36,7 @@ def register(server: Server) -> None:
         choice = None if path is None else _chosen(server, uri, name, options)
         if path is None or choice is None:
             if not options.get("quiet"):
-                _say(server, types.MessageType.Info, _why_none(server, path, name))
+                _say(server, types.MessageType.Info, _no_graph_text(server, path, name))
             return None
         try:
             page = await asyncio.get_running_loop().run_in_executor(None, _write, choice)
@@ -64,17 +63,17 @@ def _as_dict(options: Any) -> dict[str, Any]:
     return options if isinstance(options, dict) else {}
 
 
-def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any]) -> Choice | None:
-    snapshot, sheet = server.open_sheet(uri)
+def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any]) -> GraphChoice | None:
+    snapshot, text_document = server.find_text_document(uri)
     position, place = options.get("position"), None
-    if position and sheet is not None:
-        place = sheet.place(types.Position(line=int(position["line"]), character=int(position["character"])))
+    if position and text_document is not None:
+        place = text_document.place(types.Position(line=int(position["line"]), character=int(position["character"])))
     choice = choose_graph(snapshot, server.path_of(uri), name, place)
     node = options.get("node")
     return replace(choice, node=str(node), path=None) if choice is not None and node else choice
 
 
-def _write(choice: Choice) -> str:
+def _write(choice: GraphChoice) -> str:
     """Not on the server's loop: a page of 2,000 nodes takes a tenth of a second, and the disk its time.
 
     Raises:
@@ -106,12 +105,12 @@ async def _show(server: Server, page: str, fragment: str) -> None:
     _say(server, types.MessageType.Info, f"The graph is in {page}")
 
 
-def _why_none(server: Server, path: str | None, name: str | None) -> str:
+def _no_graph_text(server: Server, path: str | None, name: str | None) -> str:
     if path is None:
         return "There is no graph to show: open a file with a model in it."
     if name is None:
         return "No model of this file has a graph yet."
-    return f"There is no graph of {name}: {standing_text(server.engine.snapshot, path, name)}"
+    return f"There is no graph of {name}: {status_text(server.engine.snapshot, path, name)}"
 
 
 def _say(server: Server, kind: types.MessageType, message: str) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fxlsp.ide.status import information, information_text
+from fxlsp.server.session.command_names import INFORMATION
 from fxlsp.server.session.server import Server
-
-INFORMATION = "fxlsp.information"
 
 
 def register(server: Server) -> None:
     @server.command(INFORMATION)
-    def tell(*_: str) -> dict[str, Any]:
+    def information_command(*_: str) -> dict[str, Any]:
         """As data, and as ``text`` for people."""
-        is_holding = server.still_hints is not None and server.still_hints.is_waiting
+        is_holding = server.steady_hints is not None and server.steady_hints.is_waiting
         facts = information(server.engine.snapshot, server.engine.is_idle and not is_holding)
         return {**facts, "text": information_text(facts)}

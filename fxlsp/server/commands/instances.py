@@ -1,7 +1,7 @@
 """Commands about the instances of a class: list the calls that ran its ``forward``, choose the one to see.
 
 Each takes the URI of a document and the name of a class in it, ``Outer.Inner``, and may take the ``id`` of an instance
-from the list. What an editor does not say is asked for by ``window/showMessageRequest``.
+from the list. What an editor does not show_info is asked for by ``window/showMessageRequest``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from typing import Any
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.instances import InstanceChoice, instance_choices
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.server.commands.ask_user import ask, say, warn, which_model
+from fxlsp.server.commands.ask_user import ask_user, resolve_model, show_info, show_warning
+from fxlsp.server.session.command_names import CHOOSE_INSTANCE, LIST_INSTANCES
 from fxlsp.server.session.server import Server
-
-LIST_INSTANCES = "fxlsp.instances"
-CHOOSE_INSTANCE = "fxlsp.chooseInstance"
 
 _FIRST = "first"
 """The ``id`` that takes a choice back."""
@@ -30,7 +28,7 @@ def register(server: Server) -> None:
 
     @server.command(CHOOSE_INSTANCE)
     async def choose_instance(*arguments: str) -> None:
-        place = await which_model(server, arguments, _names, "Of which class?", _NOWHERE)
+        place = await resolve_model(server, arguments, _names, "Of which class?", _NOWHERE)
         if place is not None:
             await _choose(server, *place, arguments[2] if len(arguments) > 2 else None)
 
@@ -55,7 +53,7 @@ async def _choose(server: Server, path: str, name: str, chosen: str | None) -> N
     if choice is not None or chosen == _FIRST:
         server.engine.choose_instance(path, name, None if choice is None else choice.instance)
     else:
-        warn(server, f"That instance of {name} is not there any more.")
+        show_warning(server, f"That instance of {name} is not there any more.")
 
 
 async def _picked(server: Server, name: str, choices: list[InstanceChoice]) -> str | None:
@@ -63,6 +61,6 @@ async def _picked(server: Server, name: str, choices: list[InstanceChoice]) -> s
     if any(choice.chosen for choice in choices):
         items["The first one"] = _FIRST
     if not items:
-        say(server, f"No trace has run {name}.")
+        show_info(server, f"No trace has run {name}.")
         return None
-    return await ask(server, f"Which {name} do you want to see?", items)
+    return await ask_user(server, f"Which {name} do you want to see?", items)

@@ -1,7 +1,7 @@
 """Commands about recipes: list those of a model, choose one of them, write one as a comment.
 
 Each takes the URI of a document and the name of a model in it, ``Outer.Inner``, and may take the ``id`` of a recipe
-from the list. What an editor does not say is asked for by ``window/showMessageRequest``.
+from the list. What an editor does not show_info is asked for by ``window/showMessageRequest``.
 """
 
 from __future__ import annotations
@@ -13,18 +13,15 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.recipe_choices import RecipeChoice, recipe_choices, recipe_in_use, recipe_line, shortened
+from fxlsp.ide.recipe_choices import RecipeChoice, recipe_choices, recipe_in_use, recipe_line, short_recipe
 from fxlsp.ide.recipe_comment import NotWritableError, recipe_comment
 from fxlsp.report.recipes import Recipe
-from fxlsp.server.commands.ask_user import ask, say, warn, which_model
+from fxlsp.server.commands.ask_user import ask_user, resolve_model, show_info, show_warning
 from fxlsp.server.requests.code_action import to_workspace_edit
+from fxlsp.server.session.command_names import CHOOSE_RECIPE, LIST_RECIPES, WRITE_RECIPE
 from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import sheet_at
+from fxlsp.server.session.text_documents import text_document_at
 from fxlsp.source.text.documents import uri_of_path
-
-LIST = "fxlsp.recipes"
-CHOOSE = "fxlsp.chooseRecipe"
-WRITE = "fxlsp.writeRecipe"
 
 _AUTOMATIC = "automatic"
 """The ``id`` that takes a choice back."""
@@ -34,21 +31,21 @@ _WRITE_TITLE = "Write it as a comment"
 def register(server: Server) -> None:
     # pygls hands over the arguments as they came, and no more than these.
 
-    @server.command(LIST)
+    @server.command(LIST_RECIPES)
     def list_recipes(uri: str, name: str) -> list[dict[str, Any]]:
         """The recipes of a model as data, for an editor that has a picker of its own."""
         snapshot, path = server.engine.snapshot, server.path_of(uri)
         return [_to_json(server, choice) for choice in recipe_choices(snapshot, path, name)]
 
-    @server.command(CHOOSE)
+    @server.command(CHOOSE_RECIPE)
     async def choose_recipe(*arguments: str) -> None:
-        model = await _model(server, arguments)
+        model = await _resolve_model(server, arguments)
         if model is not None:
             await _choose(server, *model, arguments[2] if len(arguments) > 2 else None)
 
-    @server.command(WRITE)
+    @server.command(WRITE_RECIPE)
     async def write_recipe(*arguments: str) -> None:
-        model = await _model(server, arguments)
+        model = await _resolve_model(server, arguments)
         if model is not None:
             await _write(server, *model, arguments[2] if len(arguments) > 2 else None)
 
@@ -70,12 +67,12 @@ def _location(server: Server, choice: RecipeChoice) -> dict[str, Any]:
     document = server.engine.snapshot.documents.get(choice.file)
     if document is None or document.cells is None:
         return {"uri": uri_of_path(choice.file), "line": choice.line - 1}
-    sheet = sheet_at(document, choice.line, server.encoding)
-    return {"uri": sheet.uri, "line": choice.line - sheet.first_line}
+    text_document = text_document_at(document, choice.line, server.encoding)
+    return {"uri": text_document.uri, "line": choice.line - text_document.first_line}
 
 
-async def _model(server: Server, arguments: Sequence[str]) -> tuple[str, str] | None:
-    return await which_model(server, arguments, _names, "Which model?", "No model here has a recipe.")
+async def _resolve_model(server: Server, arguments: Sequence[str]) -> tuple[str, str] | None:
+    return await resolve_model(server, arguments, _names, "Which model?", "No model here has a recipe.")
 
 
 def _names(snapshot: Snapshot, path: str) -> list[str]:
@@ -107,10 +104,10 @@ async def _picked(server: Server, path: str, name: str, choices: list[RecipeChoi
     if recipe is not None:
         items[_WRITE_TITLE] = _WRITE_TITLE
     if not items:
-        say(server, f"No recipe is known for {name}.")
+        show_info(server, f"No recipe is known for {name}.")
         return None
-    used = "" if recipe is None else f", now {shortened(recipe)}"
-    return await ask(server, f"How is {name} made and fed{used}?", items)
+    used = "" if recipe is None else f", now {short_recipe(recipe)}"
+    return await ask_user(server, f"How is {name} made and fed{used}?", items)
 
 
 async def _write(server: Server, path: str, name: str, chosen: str | None) -> None:
@@ -122,15 +119,15 @@ async def _write(server: Server, path: str, name: str, chosen: str | None) -> No
             return
         recipe = choice.recipe
     if recipe is None:
-        warn(server, f"No recipe is known for {name}: there is nothing to write.")
+        show_warning(server, f"No recipe is known for {name}: there is nothing to write.")
         return
     try:
-        await _write_down(server, path, name, recipe)
+        await _apply_comment(server, path, name, recipe)
     except NotWritableError as error:
-        warn(server, str(error))
+        show_warning(server, str(error))
 
 
-async def _write_down(server: Server, path: str, name: str, recipe: Recipe) -> None:
+async def _apply_comment(server: Server, path: str, name: str, recipe: Recipe) -> None:
     """
     Raises:
         NotWritableError: it cannot be told in the words of the file, or not in a comment.
@@ -139,12 +136,12 @@ async def _write_down(server: Server, path: str, name: str, recipe: Recipe) -> N
     document = server.engine.snapshot.documents.get(path)
     if own is None or document is None:
         raise NotWritableError(
-            f"{shortened(recipe)} uses names of {recipe.file} that {path} cannot import: "
+            f"{short_recipe(recipe)} uses names of {recipe.file} that {path} cannot import: "
             "write the comment by hand, with what they stand for."
         )
     edit = recipe_comment(document, name, own)
     if edit is None:
-        say(server, f"The comment above {name} says so already.")
+        show_info(server, f"The comment above {name} says so already.")
         return
     label = f"Write the recipe of {name}"
     workspace_edit = to_workspace_edit(server, document, (edit,))
@@ -160,5 +157,5 @@ async def _write_down(server: Server, path: str, name: str, recipe: Recipe) -> N
 def _with_id(server: Server, name: str, choices: list[RecipeChoice], chosen: str) -> RecipeChoice | None:
     choice = next((each for each in choices if each.id == chosen), None)
     if choice is None:
-        warn(server, f"That recipe of {name} is not there any more.")
+        show_warning(server, f"That recipe of {name} is not there any more.")
     return choice

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from fxlsp.server.session.command_names import RESTART, RETRACE, TRUST
 from fxlsp.server.session.server import Server
-
-TRUST = "fxlsp.trust"
-RETRACE = "fxlsp.retrace"
-RESTART = "fxlsp.restart"
 
 
 def register(server: Server) -> None:

@@ -10,14 +10,14 @@ from lsprotocol import types
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.problems import FileProblem
-from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED, Severity, page_of
+from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED, Severity, page_url
 from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import Sheet, sheet_at
+from fxlsp.server.session.text_documents import TextDocument, text_document_at
 from fxlsp.source.text.documents import Document, read_document
 
 SOURCE = "fxlsp"
 
-_OF_NO_USE = (MODULE_NEVER_CALLED, PARAMETER_NEVER_USED)
+_UNNECESSARY = (MODULE_NEVER_CALLED, PARAMETER_NEVER_USED)
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
@@ -27,30 +27,32 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 
-def to_diagnostic(server: Server, snapshot: Snapshot, sheet: Sheet, problem: FileProblem) -> types.Diagnostic:
+def to_diagnostic(
+    server: Server, snapshot: Snapshot, text_document: TextDocument, problem: FileProblem
+) -> types.Diagnostic:
     """The problem as the editor shows it."""
     related = list(_related(server, snapshot, problem)) if server.support.related_places else []
     return types.Diagnostic(
-        range=sheet.range(problem.span),
+        range=text_document.range(problem.span),
         message=problem.message,
         severity=_SEVERITIES[problem.severity],
         code=problem.code or None,
         code_description=_page(problem.code) if problem.code and server.support.code_pages else None,
         source=SOURCE,
-        tags=[types.DiagnosticTag.Unnecessary] if server.support.unnecessary and problem.code in _OF_NO_USE else None,
+        tags=[types.DiagnosticTag.Unnecessary] if server.support.unnecessary and problem.code in _UNNECESSARY else None,
         related_information=related or None,
     )
 
 
 def _page(code: str) -> types.CodeDescription:
-    return types.CodeDescription(page_of(code))
+    return types.CodeDescription(page_url(code))
 
 
 def _related(server: Server, snapshot: Snapshot, problem: FileProblem) -> Iterator[types.DiagnosticRelatedInformation]:
     for place in problem.related:
         document = snapshot.documents.get(place.path) or _on_disk(place.path)
         if document is not None:
-            location = sheet_at(document, place.span.line, server.encoding).location(place.span)
+            location = text_document_at(document, place.span.line, server.encoding).location(place.span)
             yield types.DiagnosticRelatedInformation(location=location, message=place.message)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,13 +13,13 @@ from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.publish.problem_feed import ProblemFeed
 from fxlsp.server.publish.refresh import Refresher
 from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import Sheet, sheets_of
+from fxlsp.server.session.text_documents import TextDocument, text_documents_of
 from fxlsp.source.text.documents import path_of_uri
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What the editor was told last about one file or cell."""
+class Published:
+    """What the editor was published last about one file or cell."""
 
     version: int | None
     diagnostics: list[types.Diagnostic]
@@ -32,16 +31,20 @@ class Diagnostics:
     def __init__(self, server: Server, refresher: Refresher) -> None:
         self._server = server
         self._refresher = refresher
-        self._feed = ProblemFeed(self._rested)
+        self._feed = ProblemFeed(self._on_idle)
         self._paths: set[str] = set()
-        self._told: dict[str, Told] = {}
+        self._published: dict[str, Published] = {}
         """By URI."""
 
     def update(self, change: SnapshotChange) -> None:
         """Follows a change of the session."""
         documents = self._server.engine.snapshot.documents
-        sheets = {path: sheets_of(document, self._server.encoding) for path, document in documents.items()}
-        for uri in self._told.keys() - {sheet.uri for each in sheets.values() for sheet in each}:
+        text_documents = {
+            path: text_documents_of(document, self._server.encoding) for path, document in documents.items()
+        }
+        for uri in self._published.keys() - {
+            text_document.uri for each in text_documents.values() for text_document in each
+        }:
             self._close(uri)
         for path in self._paths - documents.keys():
             self._feed.forget(path)
@@ -49,47 +52,49 @@ class Diagnostics:
         # An editor that pulls does so after each edit of its own accord.
         if self._server.support.pulls_problems and change.cause == "edit":
             return
-        changed = [path for path in documents if self._tell(path, sheets[path])]
+        changed = [path for path in documents if self._publish(path, text_documents[path])]
         if changed and self._server.support.pulls_problems:
             self._refresher.diagnostics()
 
     def saved(self, path: str) -> None:
         """The user rests."""
-        self._feed.rest(path)
+        self._feed.mark_idle(path)
 
-    def current(self, sheet: Sheet) -> list[types.Diagnostic]:
+    def current(self, text_document: TextDocument) -> list[types.Diagnostic]:
         """What there is to tell about a file or cell now."""
-        return self._shown(sheet, self._feed.problems(self._server.engine.snapshot, sheet.path))
+        return self._shown(text_document, self._feed.problems(self._server.engine.snapshot, text_document.path))
 
-    def _shown(self, sheet: Sheet, problems: Iterable[FileProblem]) -> list[types.Diagnostic]:
+    def _shown(self, text_document: TextDocument, problems: Iterable[FileProblem]) -> list[types.Diagnostic]:
         snapshot = self._server.engine.snapshot
-        here = (problem for problem in problems if sheet.shows(problem.span.line))
-        return [to_diagnostic(self._server, snapshot, sheet, problem) for problem in here]
+        here = (problem for problem in problems if text_document.shows(problem.span.line))
+        return [to_diagnostic(self._server, snapshot, text_document, problem) for problem in here]
 
-    def _rested(self, path: str) -> None:
+    def _on_idle(self, path: str) -> None:
         document = self._server.engine.snapshot.documents.get(path)
-        sheets = [] if document is None else sheets_of(document, self._server.encoding)
-        if self._tell(path, sheets) and self._server.support.pulls_problems:
+        text_documents = [] if document is None else text_documents_of(document, self._server.encoding)
+        if self._publish(path, text_documents) and self._server.support.pulls_problems:
             self._refresher.diagnostics()
 
-    def _tell(self, path: str, sheets: Sequence[Sheet]) -> bool:
+    def _publish(self, path: str, text_documents: Sequence[TextDocument]) -> bool:
         """Tells the problems of a document to an editor that does not pull; whether they differ from those before."""
-        problems = self._feed.problems(self._server.engine.snapshot, path) if sheets else []
-        news = [self._tell_of(sheet, self._shown(sheet, problems)) for sheet in sheets]
-        return any(news)
+        problems = self._feed.problems(self._server.engine.snapshot, path) if text_documents else []
+        changed = [
+            self._publish_one(text_document, self._shown(text_document, problems)) for text_document in text_documents
+        ]
+        return any(changed)
 
-    def _tell_of(self, sheet: Sheet, diagnostics: list[types.Diagnostic]) -> bool:
-        before = self._told.get(sheet.uri, Told(None, []))
-        self._told[sheet.uri] = Told(sheet.version, diagnostics)
+    def _publish_one(self, text_document: TextDocument, diagnostics: list[types.Diagnostic]) -> bool:
+        before = self._published.get(text_document.uri, Published(None, []))
+        self._published[text_document.uri] = Published(text_document.version, diagnostics)
         is_new = diagnostics != before.diagnostics
         # Of the same problems the version is new: an editor may drop those of an old one.
-        if is_new or (diagnostics and sheet.version != before.version):
-            self._send(sheet.uri, sheet.version, diagnostics)
+        if is_new or (diagnostics and text_document.version != before.version):
+            self._send(text_document.uri, text_document.version, diagnostics)
         return is_new
 
     def _close(self, uri: str) -> None:
-        told = self._told.pop(uri)
-        if told.diagnostics:
+        published = self._published.pop(uri)
+        if published.diagnostics:
             self._send(uri, None, [])
 
     def _send(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
@@ -98,22 +103,8 @@ class Diagnostics:
             self._server.text_document_publish_diagnostics(params)
 
 
-def register_pull(server: Server, diagnostics: Diagnostics) -> None:
-    """Answers ``textDocument/diagnostic``; registered only for editors that pull."""
-    options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier=server.name)
-
-    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
-    def document_diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
-        _, sheet = server.open_sheet(params.text_document.uri)
-        items = diagnostics.current(sheet) if sheet is not None else []
-        result_id = _result_id(items)
-        if result_id == params.previous_result_id:
-            return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
-        return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)
-
-
 def register_save(server: Server, diagnostics: Diagnostics) -> None:
-    """Lets ``textDocument/didSave``, and that of a notebook, count as rest."""
+    """Lets ``textDocument/didSave``, and that of a notebook, count as mark_idle."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
@@ -126,7 +117,3 @@ def register_save(server: Server, diagnostics: Diagnostics) -> None:
     def saved(path: str) -> None:
         server.engine.saved(path)
         diagnostics.saved(path)
-
-
-def _result_id(items: list[types.Diagnostic]) -> str:
-    return hashlib.sha256(repr(items).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,6 +1,6 @@
 """The problems of each open document, as they are to be shown now.
 
-A failure that leaves no graph is held back until the user has rested, saved, or just opened the file: half-typed text
+A failure that leaves no graph is held back until the user has is_idle, saved, or just opened the file: half-typed text
 fails like that all the time. One that is shown stays while it lasts.
 """
 
@@ -12,35 +12,39 @@ from collections.abc import Callable
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.problems import FileProblem, problems
 
-REST = 2.0
-"""Seconds without an edit after which failures are told."""
+IDLE_SECONDS = 2.0
+"""Seconds without an edit after which failures are shown_before."""
 
 
 class ProblemFeed:
-    """Decides which problems are told; calls ``on_rest`` with a path when its user has rested."""
+    """Decides which problems are shown_before; calls ``on_idle`` with a path when its user has is_idle."""
 
-    def __init__(self, on_rest: Callable[[str], None]) -> None:
-        self._on_rest = on_rest
+    def __init__(self, on_idle: Callable[[str], None]) -> None:
+        self._on_idle = on_idle
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._versions: dict[str, int | None] = {}
-        self._told: dict[str, frozenset[tuple[str, str]]] = {}
+        self._shown_failures: dict[str, frozenset[tuple[str, str]]] = {}
         """The failures shown, by code and model."""
 
     def problems(self, snapshot: Snapshot, path: str) -> list[FileProblem]:
         """What to show of the file."""
-        self._note_version(snapshot, path)
-        told = self._told.get(path, frozenset())
-        rested = path not in self._timers
-        shown = [each for each in problems(snapshot, path) if rested or not each.is_failure or _identity(each) in told]
-        self._told[path] = frozenset(_identity(each) for each in shown if each.is_failure)
+        self._note_edit(snapshot, path)
+        shown_before = self._shown_failures.get(path, frozenset())
+        is_idle = path not in self._timers
+        shown = [
+            each
+            for each in problems(snapshot, path)
+            if is_idle or not each.is_failure or _identity(each) in shown_before
+        ]
+        self._shown_failures[path] = frozenset(_identity(each) for each in shown if each.is_failure)
         return shown
 
-    def rest(self, path: str) -> None:
+    def mark_idle(self, path: str) -> None:
         """The user rests: the document was saved, or not edited for a while."""
         timer = self._timers.pop(path, None)
         if timer is not None:
             timer.cancel()
-            self._on_rest(path)
+            self._on_idle(path)
 
     def forget(self, path: str) -> None:
         """The document was closed."""
@@ -48,10 +52,10 @@ class ProblemFeed:
         if timer is not None:
             timer.cancel()
         self._versions.pop(path, None)
-        self._told.pop(path, None)
+        self._shown_failures.pop(path, None)
 
-    def _note_version(self, snapshot: Snapshot, path: str) -> None:
-        """Starts waiting for rest when the document was edited; one that was just opened is at rest."""
+    def _note_edit(self, snapshot: Snapshot, path: str) -> None:
+        """Starts waiting for mark_idle when the document was edited; one that was just opened is at mark_idle."""
         document = snapshot.documents.get(path)
         if document is None or self._versions.get(path, document.version) == document.version:
             self._versions[path] = document.version if document else None
@@ -59,7 +63,7 @@ class ProblemFeed:
         self._versions[path] = document.version
         if path in self._timers:
             self._timers[path].cancel()
-        self._timers[path] = asyncio.get_running_loop().call_later(REST, self.rest, path)
+        self._timers[path] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.mark_idle, path)
 
 
 def _identity(problem: FileProblem) -> tuple[str, str]:

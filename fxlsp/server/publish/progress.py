@@ -12,7 +12,7 @@ from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot, Status
 from fxlsp.server.session.server import Server
 
-PATIENCE = 0.5
+DELAY_SECONDS = 0.5
 """Seconds after which work is shown."""
 
 
@@ -30,11 +30,11 @@ class Progress:
         self._server = server
         self._numbers = itertools.count(1)
         self._display: asyncio.Task[None] | None = None
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
     def update(self, _: SnapshotChange) -> None:
         """Follows a change of the session."""
-        self._news.set()
+        self._changed.set()
         if self._server.support.progress and self._display is None and work_text(self._server.engine.snapshot):
             self._display = asyncio.ensure_future(self._show())
             self._display.add_done_callback(self._ended)
@@ -43,7 +43,7 @@ class Progress:
         self._display = None
 
     async def _show(self) -> None:
-        await asyncio.sleep(PATIENCE)
+        await asyncio.sleep(DELAY_SECONDS)
         text = self._work()
         if text is None:
             return
@@ -61,9 +61,9 @@ class Progress:
         self._send(token, types.WorkDoneProgressEnd())
 
     async def _next(self) -> str | None:
-        self._news.clear()
+        self._changed.clear()
         if self._work() is not None:
-            await self._news.wait()
+            await self._changed.wait()
         return self._work()
 
     def _work(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Asks the editor to ask again: for lenses, hints, and problems that it pulls.
+"""Asks the editor to request again: for lenses, hints, and problems that it pulls.
 
 Each kind has one request under way at most; what happens meanwhile leads to one more after it.
 """
@@ -14,56 +14,56 @@ from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.session.server import Server
 
-Ask = Callable[[None], Awaitable[None]]
+SendRequest = Callable[[None], Awaitable[None]]
 
 
 class Refresher:
-    """Knows what lenses and hints were made of when the editor was last told to ask for them."""
+    """Knows what lenses and hints were made of when the editor was last told to request for them."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._lenses = _Repeated(server.workspace_code_lens_refresh_async)
-        self._hints = _Repeated(server.workspace_inlay_hint_refresh_async)
-        self._diagnostics = _Repeated(server.workspace_diagnostic_refresh_async)
-        self._made_of: tuple[Sequence[object], Sequence[object]] = ((), ())
+        self._lenses = _CoalescedRequest(server.workspace_code_lens_refresh_async)
+        self._hints = _CoalescedRequest(server.workspace_inlay_hint_refresh_async)
+        self._diagnostics = _CoalescedRequest(server.workspace_diagnostic_refresh_async)
+        self._inputs: tuple[Sequence[object], Sequence[object]] = ((), ())
 
     def update(self, _: SnapshotChange) -> None:
         """Follows a change of the session. Edits alone need no request: the editor asks after its own edits."""
         snapshot = self._server.engine.snapshot
-        reports, standing = _reports(snapshot), _standing(snapshot)
-        old_reports, old_standing = self._made_of
-        self._made_of = (reports, standing)
+        reports, states = _reports(snapshot), _lens_states(snapshot)
+        old_reports, old_states = self._inputs
+        self._inputs = (reports, states)
         new_reports = not _same(reports, old_reports)
         if self._server.support.hint_refresh and new_reports:
-            self._hints.ask()
-        if self._server.support.lens_refresh and (new_reports or not _same(standing, old_standing)):
-            self._lenses.ask()
+            self._hints.request()
+        if self._server.support.lens_refresh and (new_reports or not _same(states, old_states)):
+            self._lenses.request()
 
     def diagnostics(self) -> None:
-        self._diagnostics.ask()
+        self._diagnostics.request()
 
     def hints(self) -> None:
-        self._hints.ask()
+        self._hints.request()
 
 
-class _Repeated:
+class _CoalescedRequest:
     """A request that is not sent again before it is answered."""
 
-    def __init__(self, send: Ask) -> None:
+    def __init__(self, send: SendRequest) -> None:
         self._send = send
         self._task: asyncio.Task[None] | None = None
-        self._again = False
+        self._is_repeated = False
 
-    def ask(self) -> None:
+    def request(self) -> None:
         if self._task is not None and not self._task.done():
-            self._again = True
+            self._is_repeated = True
         else:
             self._task = asyncio.ensure_future(self._run())
 
     async def _run(self) -> None:
-        self._again = True
-        while self._again:
-            self._again = False
+        self._is_repeated = True
+        while self._is_repeated:
+            self._is_repeated = False
             try:
                 await self._send(None)
             except JsonRpcException:
@@ -76,7 +76,7 @@ def _reports(snapshot: Snapshot) -> list[object]:
     return [*hints, *snapshot.instances.values(), *(state.report for state in snapshot.models.values())]
 
 
-def _standing(snapshot: Snapshot) -> list[object]:
+def _lens_states(snapshot: Snapshot) -> list[object]:
     """What else decides the texts of lenses."""
     parts: list[object] = [snapshot.trusted, *(each.failure for each in snapshot.interpreters)]
     for state in snapshot.models.values():

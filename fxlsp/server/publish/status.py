@@ -22,13 +22,13 @@ class StatusFeed:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._told: dict[str, Any] = {}
+        self._sent: dict[str, Any] = {}
 
     def update(self, _: SnapshotChange) -> None:
         """Follows a change of the session."""
         status = status_of(self._server.engine.snapshot)
-        if self._server.support.shows_status and status != self._told:
-            self._told = status
+        if self._server.support.shows_status and status != self._sent:
+            self._sent = status
             self._server.protocol.notify(STATUS, status)
 
 

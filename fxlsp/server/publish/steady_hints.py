@@ -14,12 +14,12 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint
 from fxlsp.source.text.documents import Document
 
-REST = 0.5
+IDLE_SECONDS = 0.5
 """Seconds without an edit after which the hints of the line change."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Edited:
+class _EditedLine:
     """The line of the last edit."""
 
     path: str
@@ -28,18 +28,18 @@ class _Edited:
     """The texts of its hints when somebody began to edit it."""
 
 
-class StillHints:
-    """Holds hints back, and calls ``on_rest`` once one that was held back is to be shown."""
+class SteadyHints:
+    """Holds hints back, and calls ``on_idle`` once one that was hints_to_show back is to be shown."""
 
-    def __init__(self, on_rest: Callable[[], None]) -> None:
-        self._on_rest = on_rest
+    def __init__(self, on_idle: Callable[[], None]) -> None:
+        self._on_idle = on_idle
         self._documents: dict[str, Document] = {}
         """As they were after the last change of each."""
         self._shown: dict[str, dict[int, tuple[str, ...]]] = {}
         """The texts that the editor was last given, by path and line."""
-        self._edited: _Edited | None = None
+        self._edited: _EditedLine | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._is_holding = False
+        self._has_held_back = False
 
     @property
     def is_waiting(self) -> bool:
@@ -56,11 +56,11 @@ class StillHints:
                 continue
             self._documents[path] = after
             if before is not None and cursor is not None and cursor[0] == path:
-                self._typed(before, after, cursor[1])
+                self._note_edit(before, after, cursor[1])
 
-    def held(self, path: str, lines: range, found: Iterable[Hint]) -> list[Hint]:
+    def hints_to_show(self, path: str, lines: range, found: Iterable[Hint]) -> list[Hint]:
         """The hints to show on ``lines``, given those that are right."""
-        shown = [still for hint in found if (still := self._still(path, hint)) is not None]
+        shown = [still for hint in found if (still := self._steady(path, hint)) is not None]
         known = self._shown.setdefault(path, {})
         for line in [line for line in known if line in lines]:
             del known[line]
@@ -68,7 +68,7 @@ class StillHints:
             known[hint.line] = (*known.get(hint.line, ()), hint.text)
         return shown
 
-    def _typed(self, before: Document, after: Document, line: int) -> None:
+    def _note_edit(self, before: Document, after: Document, line: int) -> None:
         if before.lines.line_count != after.lines.line_count or line > after.lines.line_count:
             # What is below moves anyway.
             self._edited = None
@@ -76,20 +76,20 @@ class StillHints:
         if before.lines.line_text(line) == after.lines.line_text(line):
             return
         if self._edited is None or (self._edited.path, self._edited.line) != (after.path, line):
-            self._edited = _Edited(after.path, line, self._shown.get(after.path, {}).get(line, ()))
+            self._edited = _EditedLine(after.path, line, self._shown.get(after.path, {}).get(line, ()))
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(REST, self._rest)
+        self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._end_edit)
 
-    def _still(self, path: str, hint: Hint) -> Hint | None:
+    def _steady(self, path: str, hint: Hint) -> Hint | None:
         edited = self._edited
         if edited is None or (path, hint.line) != (edited.path, edited.line) or hint.text in edited.shown:
             return hint
-        self._is_holding = True
+        self._has_held_back = True
         return replace(hint, text=edited.shown[0]) if edited.shown else None
 
-    def _rest(self) -> None:
+    def _end_edit(self) -> None:
         self._edited, self._timer = None, None
-        if self._is_holding:
-            self._is_holding = False
-            self._on_rest()
+        if self._has_held_back:
+            self._has_held_back = False
+            self._on_idle()

@@ -6,9 +6,10 @@ from lsprotocol import types
 
 from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.ide.problems import problems
+from fxlsp.ide.setting_problems import setting_problems
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import sheet_at
+from fxlsp.server.session.text_documents import text_document_at
 from fxlsp.source.text.documents import Document, uri_of_path
 
 
@@ -17,27 +18,57 @@ class WorkspaceDiagnostics:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._told: dict[str, list[types.Diagnostic]] = {}
+        self._published: dict[str, list[types.Diagnostic]] = {}
         """Of each file of which there was something to tell."""
 
     def update(self, change: SnapshotChange) -> None:
         """Follows a change of the session. To be told before what tells the problems of open documents."""
         background = self._server.engine.snapshot.background
-        for path in self._told.keys() - background.keys():
-            self._tell(path, [])
+        for path in self._published.keys() - background.keys():
+            self._publish(path, [])
         # What is typed elsewhere changes nothing here before it is traced.
         paths = background.keys() if change.cause == "session" else background.keys() & change.paths
         for path in paths:
-            self._tell(path, self._diagnostics(background[path]))
+            self._publish(path, self._diagnostics(background[path]))
 
     def _diagnostics(self, document: Document) -> list[types.Diagnostic]:
         server, snapshot = self._server, self._server.engine.snapshot
-        sheet = sheet_at(document, 1, server.encoding)
-        return [to_diagnostic(server, snapshot, sheet, problem) for problem in problems(snapshot, document.path)]
+        text_document = text_document_at(document, 1, server.encoding)
+        return [
+            to_diagnostic(server, snapshot, text_document, problem) for problem in problems(snapshot, document.path)
+        ]
 
-    def _tell(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
-        if diagnostics != self._told.pop(path, []):
+    def _publish(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
+        if diagnostics != self._published.pop(path, []):
             params = types.PublishDiagnosticsParams(uri=uri_of_path(path), diagnostics=diagnostics)
             self._server.text_document_publish_diagnostics(params)
         if diagnostics:
-            self._told[path] = diagnostics
+            self._published[path] = diagnostics
+
+
+class SettingDiagnostics:
+    """Keeps the editor's problems of the settings files as they are."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._published: dict[str, list[types.Diagnostic]] = {}
+
+    def update(self, _: SnapshotChange) -> None:
+        """Follows a change of the session."""
+        texts = self._server.engine.snapshot.setting_texts
+        for path in self._published.keys() - texts.keys():
+            self._publish(path, [])
+        for path, text in texts.items():
+            self._publish(path, self._diagnostics(path, text))
+
+    def _diagnostics(self, path: str, text: str) -> list[types.Diagnostic]:
+        snapshot = self._server.engine.snapshot
+        problems = setting_problems(snapshot, path)
+        text_document = text_document_at(Document(uri_of_path(path), path, None, text), 1, self._server.encoding)
+        return [to_diagnostic(self._server, snapshot, text_document, problem) for problem in problems]
+
+    def _publish(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
+        if diagnostics != self._published.get(path, []):
+            params = types.PublishDiagnosticsParams(uri=uri_of_path(path), diagnostics=diagnostics)
+            self._server.text_document_publish_diagnostics(params)
+        self._published[path] = diagnostics

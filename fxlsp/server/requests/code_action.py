@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from lsprotocol import types
 
 from fxlsp.ide.fixes.fix import Edit, Fix
-from fxlsp.ide.fixes.registry import offers
+from fxlsp.ide.fixes.registry import quick_fixes
 from fxlsp.ide.hover.shape_comment import shape_comment
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.session.server import Server
-from fxlsp.server.session.text_documents import Sheet, sheet_at
+from fxlsp.server.session.text_documents import TextDocument, text_document_at
 from fxlsp.source.text.documents import Document
 
 _FIX, _COMMENT = types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite
@@ -28,32 +28,42 @@ _OPTIONS = types.CodeActionOptions(code_action_kinds=[_FIX, _COMMENT])
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _OPTIONS)
     def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-        snapshot, sheet = server.open_sheet(params.text_document.uri)
-        if sheet is None or not server.support.code_actions:
+        snapshot, text_document = server.find_text_document(params.text_document.uri)
+        if text_document is None or not server.support.code_actions:
             return []
-        selected = sheet.span(params.range)
-        comment = shape_comment(snapshot, sheet.path, selected) if _asks_for_comments(params) else None
-        comments = [] if comment is None else [_to_action(server, sheet, comment, _COMMENT)]
+        selected = text_document.span(params.range)
+        comment = shape_comment(snapshot, text_document.path, selected) if _asks_for_comments(params) else None
+        comments = [] if comment is None else [_to_action(server, text_document, comment, _COMMENT)]
         if not _asks_for(params.context, _FIX):
             return comments
         # Some editors name all problems of the line, wherever on it the cursor is.
-        named = {(str(each.code), sheet.span(each.range)) for each in params.context.diagnostics}
+        named = {(str(each.code), text_document.span(each.range)) for each in params.context.diagnostics}
         fixes = [
-            _to_action(server, sheet, offer.fix, _FIX, [to_diagnostic(server, snapshot, sheet, offer.problem)])
-            for offer in offers(snapshot, sheet.path, selected, named)
+            _to_action(
+                server,
+                text_document,
+                quick_fix.fix,
+                _FIX,
+                [to_diagnostic(server, snapshot, text_document, quick_fix.problem)],
+            )
+            for quick_fix in quick_fixes(snapshot, text_document.path, selected, named)
         ]
         return [*fixes, *comments]
 
 
 def _to_action(
-    server: Server, sheet: Sheet, fix: Fix, kind: types.CodeActionKind, mended: list[types.Diagnostic] | None = None
+    server: Server,
+    text_document: TextDocument,
+    fix: Fix,
+    kind: types.CodeActionKind,
+    fixed: list[types.Diagnostic] | None = None,
 ) -> types.CodeAction:
     return types.CodeAction(
         title=fix.title,
         kind=kind,
-        diagnostics=mended,
+        diagnostics=fixed,
         is_preferred=(fix.preferred or None) if server.support.preferred_actions else None,
-        edit=to_workspace_edit(server, sheet.document, fix.edits),
+        edit=to_workspace_edit(server, text_document.document, fix.edits),
     )
 
 
@@ -77,17 +87,19 @@ def _asks_for_comments(params: types.CodeActionParams) -> bool:
 def to_workspace_edit(server: Server, document: Document, changes: Iterable[Edit]) -> types.WorkspaceEdit:
     """Edits of one document, for its present version where the editor can say so."""
     edits: dict[str, list[types.TextEdit]] = {}
-    sheets: dict[str, Sheet] = {}
+    text_documents: dict[str, TextDocument] = {}
     for change in changes:
-        sheet = sheet_at(document, change.span.line, server.encoding)
-        sheets[sheet.uri] = sheet
-        edits.setdefault(sheet.uri, []).append(types.TextEdit(sheet.range(change.span), change.new_text))
+        text_document = text_document_at(document, change.span.line, server.encoding)
+        text_documents[text_document.uri] = text_document
+        edits.setdefault(text_document.uri, []).append(
+            types.TextEdit(text_document.range(change.span), change.new_text)
+        )
     if not server.support.versioned_edits:
         return types.WorkspaceEdit(changes=edits)
     return types.WorkspaceEdit(
         document_changes=[
             types.TextDocumentEdit(
-                types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=sheets[uri].version), each
+                types.OptionalVersionedTextDocumentIdentifier(uri=uri, version=text_documents[uri].version), each
             )
             for uri, each in edits.items()
         ]

@@ -9,43 +9,40 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.ide.lenses import Action, Lens, lenses
-from fxlsp.server.commands.graph import SHOW
-from fxlsp.server.commands.instances import CHOOSE_INSTANCE
-from fxlsp.server.commands.recipes import CHOOSE
-from fxlsp.server.commands.trust_and_retrace import RETRACE, TRUST
+from fxlsp.server.session.command_names import CHOOSE_INSTANCE, CHOOSE_RECIPE, RETRACE, SHOW_GRAPH, TRUST
 from fxlsp.server.session.server import Server
 
 _COMMANDS: dict[Action, str] = {
     "retrace": RETRACE,
     "trust": TRUST,
-    "choose": CHOOSE,
+    "choose": CHOOSE_RECIPE,
     "instance": CHOOSE_INSTANCE,
-    "graph": SHOW,
+    "graph": SHOW_GRAPH,
 }
 
 
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
-        snapshot, sheet = server.open_sheet(params.text_document.uri)
-        if sheet is None:
+        snapshot, text_document = server.find_text_document(params.text_document.uri)
+        if text_document is None:
             return []
         return [
             types.CodeLens(
-                range=sheet.range(lens.span),
-                command=_command(lens, sheet.uri),
-                data={"uri": sheet.uri, "name": lens.name, "place": lens.place},
+                range=text_document.range(lens.span),
+                command=_command(lens, text_document.uri),
+                data={"uri": text_document.uri, "name": lens.name, "place": lens.kind},
             )
-            for lens in lenses(snapshot, sheet.path)
-            if sheet.shows(lens.span.line)
+            for lens in lenses(snapshot, text_document.path)
+            if text_document.shows(lens.span.line)
         ]
 
     @server.feature(types.CODE_LENS_RESOLVE)
     def resolve(lens: types.CodeLens) -> types.CodeLens:
         data = lens.data if isinstance(lens.data, dict) else {}
-        snapshot, sheet = server.open_sheet(str(data.get("uri", "")))
-        for present in lenses(snapshot, sheet.path) if sheet is not None else ():
-            if (present.name, present.place) == (data.get("name"), data.get("place")):
+        snapshot, text_document = server.find_text_document(str(data.get("uri", "")))
+        for present in lenses(snapshot, text_document.path) if text_document is not None else ():
+            if (present.name, present.kind) == (data.get("name"), data.get("place")):
                 lens.command = _command(present, str(data["uri"]))
         # A lens without a command stays unresolved for ever in some editors.
         lens.command = lens.command or types.Command(title="not traced yet", command="")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.ide.navigation.definitions import definition, implementation, unknown_to_python
-from fxlsp.ide.trace_view.targets import Target
+from fxlsp.ide.trace_view.targets import NavigationTarget
 from fxlsp.server.session.server import Server
-from fxlsp.server.session.target_locations import Texts, read_texts
-from fxlsp.server.session.text_documents import Sheet
+from fxlsp.server.session.target_locations import TargetLocations, load_target_locations
+from fxlsp.server.session.text_documents import TextDocument
 from fxlsp.source.text.positions import Span
 
 Places = list[types.Location] | list[types.LocationLink] | None
@@ -19,47 +19,55 @@ Places = list[types.Location] | list[types.LocationLink] | None
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def on_definition(params: types.DefinitionParams) -> Places:
-        snapshot, sheet = server.open_sheet(params.text_document.uri)
-        if sheet is None:
+        snapshot, text_document = server.find_text_document(params.text_document.uri)
+        if text_document is None:
             return None
-        line, column = sheet.place(params.position)
-        server.engine.set_cursor(sheet.path, line)
-        leads = definition(snapshot, sheet.path, line, column)
-        if leads is None:
+        line, column = text_document.place(params.position)
+        server.engine.set_cursor(text_document.path, line)
+        found = definition(snapshot, text_document.path, line, column)
+        if found is None:
             return None
-        paths = {target.path for target in (*leads.forwards, *leads.registrations)}
-        texts = await read_texts(snapshot, server.disk, paths, server.encoding)
-        targets = (*leads.forwards, *unknown_to_python(leads, sheet.document, texts.of))
-        return _places(sheet, leads.name, targets, texts, server.support.definition_links)
+        paths = {target.path for target in (*found.forwards, *found.registrations)}
+        locations = await load_target_locations(snapshot, server.disk, paths, server.encoding)
+        targets = (*found.forwards, *unknown_to_python(found, text_document.document, locations.document))
+        return _places(text_document, found.name, targets, locations, server.support.definition_links)
 
     @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def on_implementation(params: types.ImplementationParams) -> Places:
-        snapshot, sheet = server.open_sheet(params.text_document.uri)
-        if sheet is None:
+        snapshot, text_document = server.find_text_document(params.text_document.uri)
+        if text_document is None:
             return None
-        line, column = sheet.place(params.position)
-        server.engine.set_cursor(sheet.path, line)
-        leads = implementation(snapshot, sheet.path, line, column)
-        if leads is None:
+        line, column = text_document.place(params.position)
+        server.engine.set_cursor(text_document.path, line)
+        found = implementation(snapshot, text_document.path, line, column)
+        if found is None:
             return None
-        texts = await read_texts(snapshot, server.disk, {target.path for target in leads.forwards}, server.encoding)
-        return _places(sheet, leads.name, leads.forwards, texts, server.support.implementation_links)
+        locations = await load_target_locations(
+            snapshot, server.disk, {target.path for target in found.forwards}, server.encoding
+        )
+        return _places(text_document, found.name, found.forwards, locations, server.support.implementation_links)
 
 
-def _places(sheet: Sheet, name: Span, targets: Sequence[Target], texts: Texts, links: bool) -> Places:
-    """The targets as links, which say what is underlined, or as locations for editors that know no links."""
-    found = [(target, texts.location(target)) for target in targets]
+def _places(
+    text_document: TextDocument,
+    name: Span,
+    targets: Sequence[NavigationTarget],
+    locations: TargetLocations,
+    links: bool,
+) -> Places:
+    """Return the targets as links, which name what is underlined, or as locations for editors without links."""
+    found = [(target, locations.location(target)) for target in targets]
     known = [(target, location) for target, location in found if location is not None]
     if not known:
         return None
     if not links:
         return [location for _, location in known]
-    origin = sheet.range(name)
+    origin = text_document.range(name)
     return [
         types.LocationLink(
             origin_selection_range=origin,
             target_uri=location.uri,
-            target_range=texts.extent(target) or location.range,
+            target_range=locations.extent(target) or location.range,
             target_selection_range=location.range,
         )
         for target, location in known

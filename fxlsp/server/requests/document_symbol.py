@@ -7,8 +7,7 @@ from functools import cache
 
 from lsprotocol import types
 
-from fxlsp.ide.navigation.document_symbols import symbols
-from fxlsp.ide.navigation.outline_symbol import Symbol
+from fxlsp.ide.navigation.document_symbols import Symbol, symbols
 from fxlsp.server.session.server import Server
 from fxlsp.source.text.positions import Span
 
@@ -26,15 +25,15 @@ def register(server: Server) -> None:
     def document_symbol(
         params: types.DocumentSymbolParams,
     ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
-        snapshot, sheet = server.open_sheet(params.text_document.uri)
-        if sheet is None:
+        snapshot, text_document = server.find_text_document(params.text_document.uri)
+        if text_document is None:
             return []
-        found = [symbol for symbol in symbols(snapshot, sheet.path) if sheet.shows(symbol.span.line)]
+        found = [symbol for symbol in symbols(snapshot, text_document.path) if text_document.shows(symbol.span.line)]
         # Modules that one line made share its range.
-        range_of = cache(sheet.range)
+        range_of = cache(text_document.range)
         if server.support.nested_symbols:
             return [_nested(symbol, range_of) for symbol in found]
-        return [flat for symbol in found for flat in _flat(symbol, "", sheet.uri, range_of)]
+        return [flat for symbol in found for flat in _flat(symbol, "", text_document.uri, range_of)]
 
 
 def _nested(symbol: Symbol, range_of: RangeOf) -> types.DocumentSymbol:

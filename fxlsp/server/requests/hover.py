@@ -12,12 +12,12 @@ from fxlsp.server.session.server import Server
 def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def on_hover(params: types.HoverParams) -> types.Hover | None:
-        _, sheet = server.open_sheet(params.text_document.uri)
-        if sheet is None:
+        _, text_document = server.find_text_document(params.text_document.uri)
+        if text_document is None:
             return None
-        line, column = sheet.place(params.position)
-        server.engine.set_cursor(sheet.path, line)
-        found = hover(server.engine.snapshot, sheet.path, line, column)
+        line, column = text_document.place(params.position)
+        server.engine.set_cursor(text_document.path, line)
+        found = hover(server.engine.snapshot, text_document.path, line, column)
         if found is None:
             return None
-        return types.Hover(contents=markup(found.text, server.support), range=sheet.range(found.span))
+        return types.Hover(contents=markup(found.text, server.support), range=text_document.range(found.span))

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from fxlsp.engine.session.file_cache import FileCache
-from fxlsp.ide.navigation.workspace_symbols import Found, class_target, workspace_symbols
-from fxlsp.ide.trace_view.targets import Target
+from fxlsp.ide.navigation.workspace_symbols import WorkspaceSymbol, class_target, workspace_symbols
+from fxlsp.ide.trace_view.targets import NavigationTarget
 from fxlsp.server.requests.document_symbol import KINDS
 from fxlsp.server.session.server import Server
-from fxlsp.server.session.target_locations import Texts, read_texts
+from fxlsp.server.session.target_locations import TargetLocations, load_target_locations
 from fxlsp.source.text.documents import uri_of_path
 
 
@@ -26,8 +26,8 @@ def register(server: Server) -> None:
         targets = await _class_targets(server.disk, lookups)
         known = [targets.get((each.path, each.name), each.target) for each in found]
         paths = {each.path for each in known if each is not None}
-        texts = await read_texts(snapshot, server.disk, paths, server.encoding)
-        made = [_symbol(server, each, target, texts) for each, target in zip(found, known, strict=True)]
+        locations = await load_target_locations(snapshot, server.disk, paths, server.encoding)
+        made = [_symbol(server, each, target, locations) for each, target in zip(found, known, strict=True)]
         return [symbol for symbol in made if symbol is not None]
 
     @server.feature(types.WORKSPACE_SYMBOL_RESOLVE)
@@ -38,19 +38,21 @@ def register(server: Server) -> None:
         snapshot = server.engine.snapshot
         document = snapshot.documents.get(path) or await asyncio.to_thread(server.disk.read, path)
         target = None if document is None else class_target(document, symbol.name)
-        texts = await read_texts(snapshot, server.disk, [path], server.encoding)
-        location = None if target is None else texts.location(target)
+        locations = await load_target_locations(snapshot, server.disk, [path], server.encoding)
+        location = None if target is None else locations.location(target)
         # The file without the class, if that is gone meanwhile.
         start = types.Position(line=0, character=0)
         symbol.location = location or types.Location(symbol.location.uri, types.Range(start=start, end=start))
         return symbol
 
 
-def _symbol(server: Server, found: Found, target: Target | None, texts: Texts) -> types.WorkspaceSymbol | None:
+def _symbol(
+    server: Server, found: WorkspaceSymbol, target: NavigationTarget | None, locations: TargetLocations
+) -> types.WorkspaceSymbol | None:
     """The symbol with its place, or with its file alone for an editor that asks for the place when it is needed."""
     location: types.Location | types.LocationUriOnly | None = None
     if target is not None:
-        location = texts.location(target)
+        location = locations.location(target)
     elif server.support.resolves_symbol_places:
         location = types.LocationUriOnly(uri=uri_of_path(found.path))
     if location is None:
@@ -60,13 +62,15 @@ def _symbol(server: Server, found: Found, target: Target | None, texts: Texts) -
     )
 
 
-async def _class_targets(disk: FileCache, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
+async def _class_targets(
+    disk: FileCache, classes: Sequence[WorkspaceSymbol]
+) -> dict[tuple[str, str], NavigationTarget]:
     return await asyncio.to_thread(_look_for, disk, classes) if classes else {}
 
 
-def _look_for(disk: FileCache, classes: Sequence[Found]) -> dict[tuple[str, str], Target]:
+def _look_for(disk: FileCache, classes: Sequence[WorkspaceSymbol]) -> dict[tuple[str, str], NavigationTarget]:
     """The place of each of these classes that is still in its file, by file and name."""
-    targets: dict[tuple[str, str], Target] = {}
+    targets: dict[tuple[str, str], NavigationTarget] = {}
     for each in classes:
         document = disk.read(each.path)
         target = None if document is None else class_target(document, each.name)

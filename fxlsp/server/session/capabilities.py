@@ -85,11 +85,11 @@ class Support:
             nested_symbols=has("text_document.document_symbol.hierarchical_document_symbol_support"),
             resolves_symbol_places="location.range" in located,
             call_hierarchy=get_capability(client, "text_document.call_hierarchy", None) is not None,
-            shows_status=_announces(client.experimental, "fxlspStatus"),
+            shows_status=_is_enabled(client.experimental, "fxlspStatus"),
         )
 
 
-def _announces(experimental: object, name: str) -> bool:
+def _is_enabled(experimental: object, name: str) -> bool:
     """Whether an experimental capability is on. pygls makes objects of what the protocol leaves open."""
     value = experimental.get(name) if isinstance(experimental, Mapping) else getattr(experimental, name, False)
     return value is True

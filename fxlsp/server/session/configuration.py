@@ -29,22 +29,22 @@ class Configuration:
 
     async def read(self) -> None:
         """Asks the editor for its settings, if it can be asked."""
-        if await self._ask():
+        if await self._request():
             self._server.engine.configure(self.client)
 
-    async def follow_folders(self) -> None:
+    async def update_folders(self) -> None:
         """Takes the workspace folders as they are now, and first what is set for each: nothing is to be traced by an
         interpreter that another one replaces."""
-        await self._ask()
+        await self._request()
         folders = [path_of_uri(folder.uri) for folder in self._server.workspace.folders.values()]
         self._server.engine.configure(self.client, folders)
 
-    def take(self, settings: object) -> None:
+    def apply(self, settings: object) -> None:
         """Uses what the editor says."""
-        if self._put(settings, {}):
+        if self._store(settings, {}):
             self._server.engine.configure(self.client)
 
-    async def _ask(self) -> bool:
+    async def _request(self) -> bool:
         """Whether there is an answer."""
         if not self._server.support.configuration:
             return False
@@ -54,9 +54,9 @@ class Configuration:
             answers = await self._server.workspace_configuration_async(types.ConfigurationParams(items=items))
         except JsonRpcException:
             return False
-        return bool(answers) and self._put(answers[0], dict(zip(uris, answers[1:], strict=False)))
+        return bool(answers) and self._store(answers[0], dict(zip(uris, answers[1:], strict=False)))
 
-    def _put(self, settings: object, of_folders: Mapping[str, object]) -> bool:
+    def _store(self, settings: object, of_folders: Mapping[str, object]) -> bool:
         if not isinstance(settings, Mapping):
             return False
         folders = {
@@ -89,7 +89,7 @@ def register(server: Server, configuration: Configuration) -> None:
         if server.support.configuration:
             await configuration.read()
         elif isinstance(params.settings, Mapping):
-            configuration.take(params.settings.get(SECTION))
+            configuration.apply(params.settings.get(SECTION))
 
 
 def options_of(params: types.InitializeParams) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from pygls.protocol.language_server import lsp_method
 if TYPE_CHECKING:
     from cattrs import Converter
 
-_OWN_DOCUMENTS = (
+_DOCUMENT_METHODS = (
     types.TEXT_DOCUMENT_DID_OPEN,
     types.TEXT_DOCUMENT_DID_CHANGE,
     types.TEXT_DOCUMENT_DID_CLOSE,
@@ -25,7 +25,7 @@ _OWN_DOCUMENTS = (
     types.NOTEBOOK_DOCUMENT_DID_CLOSE,
 )
 """pygls would keep documents too, and cut their lines at form feeds. The engine keeps them."""
-_OWN_PROGRESS = types.WINDOW_WORK_DONE_PROGRESS_CANCEL
+_PROGRESS_METHOD = types.WINDOW_WORK_DONE_PROGRESS_CANCEL
 """pygls would look for the progress among those that it has begun itself."""
 
 
@@ -36,7 +36,7 @@ class Protocol(LanguageServerProtocol):
         super().__init__(server, converter)
         self.finish: Callable[[int], object] = sys.exit
         """Ends the session with an exit code, as the editor asks. pygls makes the protocol, so it is set afterwards."""
-        for method in (*_OWN_DOCUMENTS, _OWN_PROGRESS):
+        for method in (*_DOCUMENT_METHODS, _PROGRESS_METHOD):
             del self.fm.builtin_features[method]
 
     @property

@@ -13,10 +13,10 @@ from fxlsp import __version__
 from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.server.publish.steady_hints import StillHints
+from fxlsp.server.publish.steady_hints import SteadyHints
 from fxlsp.server.session.capabilities import Support
 from fxlsp.server.session.protocol import Protocol
-from fxlsp.server.session.text_documents import Sheet, sheet_at, sheet_called
+from fxlsp.server.session.text_documents import TextDocument, text_document_at, text_document_by_uri
 from fxlsp.source.text.documents import path_of_uri
 from fxlsp.source.text.positions import Encoding
 
@@ -52,7 +52,7 @@ class Server(LanguageServer):
         """The transport reads no further message."""
         self.disk = FileCache()
         """Files that are not open, where an answer leads to one."""
-        self.still_hints: StillHints | None = None
+        self.steady_hints: SteadyHints | None = None
         """For an editor that can be told to ask for hints again."""
         self._engine: Workspace | None = None
 
@@ -68,11 +68,11 @@ class Server(LanguageServer):
         return self._engine
 
     @property
-    def has_begun(self) -> bool:
+    def has_session(self) -> bool:
         """Whether an editor has introduced itself."""
         return self._engine is not None
 
-    def begin(self, params: types.InitializeParams, engine: Workspace) -> None:
+    def start_session(self, params: types.InitializeParams, engine: Workspace) -> None:
         """Starts the session that ``initialize`` asks for."""
         self._engine = engine
         self.support = Support.of(params.capabilities)
@@ -93,15 +93,15 @@ class Server(LanguageServer):
         """Into the log. pygls would pop up a message for each: with a mistake in ``didChange``, one a keystroke."""
         _log.error("%s: %s", type(error).__name__, error, exc_info=error)
 
-    def open_sheet(self, uri: str) -> tuple[Snapshot, Sheet | None]:
+    def find_text_document(self, uri: str) -> tuple[Snapshot, TextDocument | None]:
         """The last snapshot, and in it the file or cell that the editor calls ``uri``; None if it is not open."""
         snapshot = self.engine.snapshot
         document = snapshot.documents.get(path_of_uri(uri))
         if document is not None and document.cells is None:
-            return snapshot, sheet_at(document, 1, self.encoding)
-        return snapshot, sheet_called(snapshot.documents.values(), uri, self.encoding)
+            return snapshot, text_document_at(document, 1, self.encoding)
+        return snapshot, text_document_by_uri(snapshot.documents.values(), uri, self.encoding)
 
     def path_of(self, uri: str) -> str:
         """The path of the document that the editor calls ``uri``, or of which that is a cell."""
-        _, sheet = self.open_sheet(uri)
-        return path_of_uri(uri) if sheet is None else sheet.path
+        _, text_document = self.find_text_document(uri)
+        return path_of_uri(uri) if text_document is None else text_document.path

@@ -9,54 +9,56 @@ from lsprotocol import types
 
 from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.trace_view.targets import Target
-from fxlsp.server.session.text_documents import Sheet, sheet_at
+from fxlsp.ide.trace_view.targets import NavigationTarget
+from fxlsp.server.session.text_documents import TextDocument, text_document_at
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Encoding, Span
 
 
-class Texts:
+class TargetLocations:
     """The texts that places stand in: those of a snapshot, and files read from disk."""
 
     def __init__(self, snapshot: Snapshot, read: Mapping[str, Document], encoding: Encoding) -> None:
-        """Use :func:`read_texts`."""
+        """Use :func:`load_target_locations`."""
         self._snapshot = snapshot
         self._read = read
         self._encoding = encoding
 
-    def of(self, path: str) -> Document | None:
+    def document(self, path: str) -> Document | None:
         """None for a file that cannot be read."""
         return self._snapshot.documents.get(path) or self._read.get(path)
 
-    def location(self, target: Target) -> types.Location | None:
+    def location(self, target: NavigationTarget) -> types.Location | None:
         """Where to select what a target names; None if its file is not the text that was traced."""
-        document = self.of(target.path)
-        if document is None or not target.stands_in(document):
+        document = self.document(target.path)
+        if document is None or not target.is_in(document):
             return None
-        return self._sheet(document, target.span).location(target.span)
+        return self._text_document(document, target.span).location(target.span)
 
-    def extent(self, target: Target) -> types.Range | None:
+    def extent(self, target: NavigationTarget) -> types.Range | None:
         """The statement around the place of a target."""
-        document = self.of(target.path)
-        return None if document is None else self._sheet(document, target.span).range(target.extent)
+        document = self.document(target.path)
+        return None if document is None else self._text_document(document, target.span).range(target.extent)
 
     def ranges(self, path: str, spans: Iterable[Span], uri: str) -> list[types.Range]:
         """Those of the spans of a file that the editor shows in the file or cell that it calls ``uri``."""
-        document = self.of(path)
+        document = self.document(path)
         if document is None:
             return []
-        found = ((self._sheet(document, span), span) for span in spans)
-        return [sheet.range(span) for sheet, span in found if sheet.uri == uri]
+        found = ((self._text_document(document, span), span) for span in spans)
+        return [text_document.range(span) for text_document, span in found if text_document.uri == uri]
 
-    def _sheet(self, document: Document, span: Span) -> Sheet:
-        return sheet_at(document, span.line, self._encoding)
+    def _text_document(self, document: Document, span: Span) -> TextDocument:
+        return text_document_at(document, span.line, self._encoding)
 
 
-async def read_texts(snapshot: Snapshot, disk: FileCache, paths: Iterable[str], encoding: Encoding) -> Texts:
+async def load_target_locations(
+    snapshot: Snapshot, disk: FileCache, paths: Iterable[str], encoding: Encoding
+) -> TargetLocations:
     """The texts of all these files. Those that are not open are read beside the loop."""
     closed = sorted(set(paths) - snapshot.documents.keys())
     read = await asyncio.to_thread(_read, disk, closed) if closed else {}
-    return Texts(snapshot, read, encoding)
+    return TargetLocations(snapshot, read, encoding)
 
 
 def _read(disk: FileCache, paths: Iterable[str]) -> dict[str, Document]:

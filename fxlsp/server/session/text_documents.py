@@ -17,7 +17,7 @@ from fxlsp.source.text.positions import Encoding, LineIndex, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class TextDocument:
     """A document, or the part of it that is a cell."""
 
     document: Document
@@ -59,14 +59,14 @@ class Sheet:
         return types.Location(self.uri, self.range(span))
 
 
-def sheets_of(document: Document, encoding: Encoding) -> list[Sheet]:
-    """The sheets of a document, in the order of its text."""
+def text_documents_of(document: Document, encoding: Encoding) -> list[TextDocument]:
+    """The text_documents of a document, in the order of its text."""
     if document.cells is None:
         return [_of_file(document, encoding)]
     return [_of_cell(document, extent, encoding) for extent in document.cells.extents]
 
 
-def sheet_called(documents: Iterable[Document], uri: str, encoding: Encoding) -> Sheet | None:
+def text_document_by_uri(documents: Iterable[Document], uri: str, encoding: Encoding) -> TextDocument | None:
     """The cell of one of these notebooks that the editor calls so."""
     for document in documents:
         extent = None if document.cells is None else document.cells.by_uri.get(uri)
@@ -75,19 +75,19 @@ def sheet_called(documents: Iterable[Document], uri: str, encoding: Encoding) ->
     return None
 
 
-def sheet_at(document: Document, line: int, encoding: Encoding) -> Sheet:
-    """The sheet that shows a line of a document."""
+def text_document_at(document: Document, line: int, encoding: Encoding) -> TextDocument:
+    """The text_document that shows a line of a document."""
     extent = None if document.cells is None else document.cells.at(line)
     return _of_file(document, encoding) if extent is None else _of_cell(document, extent, encoding)
 
 
-def _of_file(document: Document, encoding: Encoding) -> Sheet:
+def _of_file(document: Document, encoding: Encoding) -> TextDocument:
     lines = document.lines
-    return Sheet(document, document.uri, document.version, encoding, 1, lines.line_count, lines)
+    return TextDocument(document, document.uri, document.version, encoding, 1, lines.line_count, lines)
 
 
-def _of_cell(document: Document, extent: Extent, encoding: Encoding) -> Sheet:
+def _of_cell(document: Document, extent: Extent, encoding: Encoding) -> TextDocument:
     cell = extent.cell
     # In a file that is not open, cells have no name.
     uri = cell.uri or document.uri
-    return Sheet(document, uri, cell.version, encoding, extent.first_line, extent.last_line, cell.lines)
+    return TextDocument(document, uri, cell.version, encoding, extent.first_line, extent.last_line, cell.lines)

@@ -17,9 +17,9 @@ def register(server: Server) -> None:
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenNotebookDocumentParams) -> None:
         notebook = params.notebook_document
-        _close_strays(server, params.cell_text_documents)
+        _close_stray_cells(server, params.cell_text_documents)
         cells = Cells(_cells(notebook.cells, params.cell_text_documents))
-        server.engine.open(Document.of_cells(notebook.uri, path_of_uri(notebook.uri), notebook.version, cells))
+        server.engine.open(Document.from_cells(notebook.uri, path_of_uri(notebook.uri), notebook.version, cells))
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
     def did_change(params: types.DidChangeNotebookDocumentParams) -> None:
@@ -28,7 +28,7 @@ def register(server: Server) -> None:
             return
         change = params.change.cells
         if change.structure is not None:
-            _close_strays(server, change.structure.did_open or ())
+            _close_stray_cells(server, change.structure.did_open or ())
         cells = changed(document.cells, change, server.encoding)
         server.engine.update(*document.with_cells(cells, params.notebook_document.version))
 
@@ -83,7 +83,7 @@ def _is_code(cell: types.NotebookCell) -> bool:
     return cell.kind is types.NotebookCellKind.Code
 
 
-def _close_strays(server: Server, items: Iterable[types.TextDocumentItem]) -> None:
+def _close_stray_cells(server: Server, items: Iterable[types.TextDocumentItem]) -> None:
     """Some editors open a cell as a text of its own before they say of which notebook it is."""
     for item in items:
         path = path_of_uri(item.uri)

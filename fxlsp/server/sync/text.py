@@ -40,8 +40,8 @@ def register(server: Server) -> None:
 
 def _open_file(server: Server, uri: str) -> Document | None:
     """The document of a file; of a cell its notebook tells."""
-    _, sheet = server.open_sheet(uri)
-    return None if sheet is None or sheet.document.cells is not None else sheet.document
+    _, text_document = server.find_text_document(uri)
+    return None if text_document is None or text_document.document.cells is not None else text_document.document
 
 
 def edits_of(

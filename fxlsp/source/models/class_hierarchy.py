@@ -6,10 +6,10 @@ import builtins
 import re
 import sys
 from collections.abc import Callable, Container, Iterable, Mapping
-from enum import Enum, auto
 
 from fxlsp.source.python.class_statements import ClassStatement, enclosing_prefixes
 from fxlsp.source.python.imports import ImportedNames
+from fxlsp.source.text.class_kind import ClassKind
 
 _TORCH_MODULE = re.compile(
     r"torch\.(ao\.)?nn\.(?!utils\.)(\w+\.)*[A-Z]\w*|torch\.jit\.ScriptModule|torch\.fx\.GraphModule"
@@ -25,24 +25,15 @@ _MODULE_SUFFIXES = ("LightningModule", "PreTrainedModel")
 """How the base classes of Lightning and transformers end, wherever they are imported from."""
 
 
-class Kind(Enum):
-    """What a base class turns out to be."""
-
-    MODULE = auto()
-    OTHER = auto()
-    UNKNOWN = auto()
-    """Imported from a file that is not read here."""
-
-
-def external_kind(full_name: str | None) -> Kind:
+def external_kind(full_name: str | None) -> ClassKind:
     """The kind of a class that another file defines, by its full dotted name (None: nothing in the file binds it)."""
     if full_name is None:
-        return Kind.UNKNOWN
+        return ClassKind.UNKNOWN
     if is_torch_module(full_name) or full_name.endswith(_MODULE_SUFFIXES) or _LIBRARY_MODULE.fullmatch(full_name):
-        return Kind.MODULE
+        return ClassKind.MODULE
     if _NOT_A_MODULE.fullmatch(full_name) or full_name.partition(".")[0] in sys.stdlib_module_names:
-        return Kind.OTHER
-    return Kind.UNKNOWN
+        return ClassKind.OTHER
+    return ClassKind.UNKNOWN
 
 
 def is_torch_module(full_name: str) -> bool:
@@ -54,55 +45,58 @@ def module_classes(
     classes: Iterable[ClassStatement],
     imports: ImportedNames,
     takes_inputs: Callable[[ClassStatement], bool],
-    elsewhere: Mapping[str, Kind],
+    external_kinds: Mapping[str, ClassKind],
 ) -> frozenset[str]:
     """The qualified names of the classes that are modules.
 
     A class of unknown ancestry is one if it ``takes_inputs``: if it has a method ``forward(self, ...)``.
 
     Args:
-        elsewhere: what is known of bases that other files define, by their names here.
+        external_kinds: what is known of bases that other files define, by their names here.
     """
     classes = tuple(classes)
     defined = frozenset(each.qualname for each in classes)
-    kinds: dict[str, Kind] = dict.fromkeys(defined, Kind.OTHER)
+    kinds: dict[str, ClassKind] = dict.fromkeys(defined, ClassKind.OTHER)
     changed = True
     while changed:
         changed = False
         for each in classes:
-            kind = _kind(each, kinds, imports, elsewhere)
-            if kind is Kind.UNKNOWN and takes_inputs(each):
-                kind = Kind.MODULE
+            kind = _kind(each, kinds, imports, external_kinds)
+            if kind is ClassKind.UNKNOWN and takes_inputs(each):
+                kind = ClassKind.MODULE
             if _stronger(kind, kinds[each.qualname]):
                 kinds[each.qualname] = kind
                 changed = True
-    return frozenset(name for name, kind in kinds.items() if kind is Kind.MODULE)
+    return frozenset(name for name, kind in kinds.items() if kind is ClassKind.MODULE)
 
 
 def _kind(
-    statement: ClassStatement, kinds: dict[str, Kind], imports: ImportedNames, elsewhere: Mapping[str, Kind]
-) -> Kind:
+    statement: ClassStatement,
+    kinds: dict[str, ClassKind],
+    imports: ImportedNames,
+    external_kinds: Mapping[str, ClassKind],
+) -> ClassKind:
     """The strongest kind among the bases, as far as is known by now."""
-    result = Kind.OTHER
+    result = ClassKind.OTHER
     for base in statement.bases:
         defined = defined_class(base, statement.qualname.rpartition(".")[0], kinds.keys() - {statement.qualname})
-        kind = kinds[defined] if defined is not None else elsewhere.get(base) or _imported_kind(base, imports)
+        kind = kinds[defined] if defined is not None else external_kinds.get(base) or _imported_kind(base, imports)
         if _stronger(kind, result):
             result = kind
     return result
 
 
-def _imported_kind(base: str, imports: ImportedNames) -> Kind:
+def _imported_kind(base: str, imports: ImportedNames) -> ClassKind:
     full_name = imports.resolve(base) if base else None
     if full_name is None and base in vars(builtins):
-        return Kind.OTHER
+        return ClassKind.OTHER
     return external_kind(full_name or base or None)
 
 
-_STRENGTH = {Kind.OTHER: 0, Kind.UNKNOWN: 1, Kind.MODULE: 2}
+_STRENGTH = {ClassKind.OTHER: 0, ClassKind.UNKNOWN: 1, ClassKind.MODULE: 2}
 
 
-def _stronger(one: Kind, other: Kind) -> bool:
+def _stronger(one: ClassKind, other: ClassKind) -> bool:
     return _STRENGTH[one] > _STRENGTH[other]
 
 

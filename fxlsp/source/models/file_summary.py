@@ -20,7 +20,7 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.syntax import assignment_in, field, text_of
 
 FORMAT = 2
-"""Grows when what is written to disk means something else, and when :func:`may_offer` says something else."""
+"""Grows when what is written to disk means something else, and when :func:`may_define_models` says something else."""
 
 _HINTS = (b"torch", b"forward", b"fxlsp:", b"lightning", b"transformers", b"timm")
 """What a file names that defines a model, makes one or feeds one."""
@@ -33,7 +33,7 @@ _APART = bytes(byte if byte in b"_." or byte > 127 or chr(byte).isalnum() else o
 """Leaves the dotted names of a text in UTF-8, and numbers: four times faster than an expression that finds them."""
 
 
-def may_offer(data: bytes) -> bool:
+def may_define_models(data: bytes) -> bool:
     """Whether a file is worth parsing, told from its bytes: parsing takes a hundred times longer."""
     return any(hint in data for hint in _HINTS)
 
@@ -59,7 +59,7 @@ class Definition:
 
 
 @dataclass(frozen=True)
-class Offers:
+class FileSummary:
     """What a file offers."""
 
     imports: ImportedNames
@@ -106,7 +106,7 @@ class Offers:
         }
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Offers:
+    def from_json(cls, data: dict[str, Any]) -> FileSummary:
         """
         Raises:
             KeyError, TypeError, ValueError: it was not written by :meth:`to_json`.
@@ -122,12 +122,12 @@ class Offers:
         )
 
 
-def offers_of(document: Document) -> Offers:
+def file_summary_of(document: Document) -> FileSummary:
     """What a document offers, found once."""
-    return document.derive(_find_offers)
+    return document.derive(_summarize)
 
 
-def _find_offers(document: Document) -> Offers:
+def _summarize(document: Document) -> FileSummary:
     root = document.tree.root_node
     imports = imported_names(root)
     classes = class_statements(root)
@@ -143,7 +143,7 @@ def _find_offers(document: Document) -> Offers:
         *(Definition(_name(node), None, False, names.between(*node.byte_range)) for node in functions),
     ]
     inside = [each.node.byte_range for each in classes] + [node.byte_range for node in functions]
-    return Offers(imports, tuple(definitions), names.outside(inside), assigned)
+    return FileSummary(imports, tuple(definitions), names.outside(inside), assigned)
 
 
 def _name(definition: Node) -> str:

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tree_sitter import Node
 
-from fxlsp.source.models.class_hierarchy import is_torch_module
+from fxlsp.source.models.class_hierarchy import defined_class, is_torch_module
 from fxlsp.source.models.class_hierarchy import module_classes as module_class_names
-from fxlsp.source.models.class_uses import uses_of_classes
 from fxlsp.source.models.forward_defs import ForwardDef, forward_of, takes_inputs
 from fxlsp.source.python.class_statements import ClassStatement, class_statements, statements_run_by, with_decorators
 from fxlsp.source.python.comments import recipe_comments
 from fxlsp.source.python.imports import imported_names
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
-from fxlsp.source.text.syntax import assignment_in, dotted_name, field, span_of, text_of
-
-__all__ = [
-    "Factory",
-    "ForwardDef",
-    "Instance",
-    "ModelClass",
-    "factories",
-    "header_of",
-    "instances",
-    "model_classes",
-]
-
+from fxlsp.source.text.syntax import assignment_in, captures, dotted_name, field, span_of, text_of
 
 _BARE = frozenset({"Module", "ABC", "object"})
 """Bases that bring no ``forward``."""
@@ -70,7 +59,7 @@ class Factory:
 
 
 @dataclass(frozen=True)
-class Instance:
+class ModelInstance:
     """A top-level name that is assigned a module."""
 
     name: str
@@ -88,7 +77,7 @@ def factories(document: Document) -> tuple[Factory, ...]:
     return document.derive(_find_factories)
 
 
-def instances(document: Document) -> tuple[Instance, ...]:
+def instances(document: Document) -> tuple[ModelInstance, ...]:
     """The top-level assignments of a module: of a same-file class, of torch's own, or with a recipe comment."""
     return document.derive(_find_instances)
 
@@ -96,7 +85,7 @@ def instances(document: Document) -> tuple[Instance, ...]:
 def _find_model_classes(document: Document) -> tuple[ModelClass, ...]:
     root = document.tree.root_node
     classes = class_statements(root)
-    names = module_class_names(classes, imported_names(root), takes_inputs, document.bases_elsewhere)
+    names = module_class_names(classes, imported_names(root), takes_inputs, document.external_bases)
     uses = uses_of_classes(root)
     return tuple(
         _model_class(document, each, uses.classes_used_by(each, names)) for each in classes if each.qualname in names
@@ -134,17 +123,17 @@ def _find_factories(document: Document) -> tuple[Factory, ...]:
     return tuple(found)
 
 
-def _find_instances(document: Document) -> tuple[Instance, ...]:
+def _find_instances(document: Document) -> tuple[ModelInstance, ...]:
     root = document.tree.root_node
     imports = imported_names(root)
     own = {model.qualname for model in model_classes(document)}
-    found: list[Instance] = []
+    found: list[ModelInstance] = []
     for node in root.named_children:
         assignment = assignment_in(node)
         name = None if assignment is None else field(assignment, "left")
         if assignment is None or name is None or name.type != "identifier":
             continue
-        instance = Instance(text_of(name), span_of(name, document.lines), span_of(node, document.lines))
+        instance = ModelInstance(text_of(name), span_of(name, document.lines), span_of(node, document.lines))
         made = _constructed_class(field(assignment, "right"))
         full_name = None if made is None else imports.resolve(made)
         if (
@@ -169,10 +158,10 @@ def _constructed_class(expression: Node | None) -> str | None:
     return None
 
 
-def header_of(document: Document, model: ModelClass | Factory | Instance) -> Span:
+def header_of(document: Document, model: ModelClass | Factory | ModelInstance) -> Span:
     """The lines of a statement on which a recipe comment may stand: from its first decorator to its colon."""
     extent = model.extent
-    if isinstance(model, Instance):
+    if isinstance(model, ModelInstance):
         return extent
     name = model.name if isinstance(model, ModelClass) else model.name_span
     point = document.lines.to_bytes(name.line, name.column)
@@ -181,3 +170,47 @@ def header_of(document: Document, model: ModelClass | Factory | Instance) -> Spa
     colons = [] if definition is None else [child for child in definition.children if child.type == ":"]
     end = span_of(colons[-1], document.lines) if colons else name
     return Span(extent.line, extent.column, end.end_line, end.end_column)
+
+
+_NAME = "[(identifier) (attribute)]"
+_USES = f"""
+(call function: {_NAME} @use)
+(argument_list {_NAME} @use)
+(keyword_argument value: {_NAME} @use)
+(default_parameter value: {_NAME} @use)
+(typed_default_parameter value: {_NAME} @use)
+(assignment right: {_NAME} @use)
+(pair value: {_NAME} @use)
+(list {_NAME} @use)
+(tuple {_NAME} @use)
+"""
+"""Where a class is called, or handed to what will call it."""
+
+
+class ClassUses(NamedTuple):
+    """The dotted names that a file calls, or hands to what will call them."""
+
+    names: tuple[tuple[int, str], ...]
+    """Each after the byte at which it stands, in the order of the text."""
+
+    def classes_used_by(self, statement: ClassStatement, classes: frozenset[str]) -> frozenset[str]:
+        """Those of the ``classes`` (qualified names) that the body of a class uses, itself left out."""
+        superclasses = field(statement.node, "superclasses")
+        start = statement.node.start_byte if superclasses is None else superclasses.end_byte
+        return self._classes_between(start, statement.node.end_byte, statement.qualname, classes)
+
+    def classes_used_in(self, function: Node, name: str, classes: frozenset[str]) -> frozenset[str]:
+        """Those of the ``classes`` (qualified names) that a top-level function uses."""
+        return self._classes_between(function.start_byte, function.end_byte, name, classes)
+
+    def _classes_between(self, start: int, end: int, user: str, classes: frozenset[str]) -> frozenset[str]:
+        first, last = (bisect_left(self.names, (byte, "")) for byte in (start, end))
+        used = {name for _, name in self.names[first:last]}
+        found = {defined_class(name, user, classes) for name in used}
+        return frozenset(name for name in found if name is not None and name != user)
+
+
+def uses_of_classes(root: Node) -> ClassUses:
+    """Every use of what may be a class."""
+    nodes = [(node.start_byte, dotted_name(node)) for node in captures(root, _USES).get("use", [])]
+    return ClassUses(tuple((byte, name) for byte, name in nodes if name is not None))

@@ -16,7 +16,7 @@ _FIXTURE = "fixture"
 _PARAMETRIZE = "parametrize"
 
 
-class Argument:
+class PassedArgument:
     """An expression that a parameter gets, and the byte of the code that says so."""
 
     __slots__ = ("byte", "expression")
@@ -26,12 +26,12 @@ class Argument:
         self.byte = byte
 
 
-def argument_for(name: str, function: Scope, scopes: Scopes) -> Argument | None:
+def argument_for(name: str, function: Scope, scopes: Scopes) -> PassedArgument | None:
     """What the first call of a function passes for its parameter ``name``, if anything in the file calls it."""
     for call, position in _calls_of(function, scopes):
         found = _passed(call, name, position, function)
         if found is not None:
-            return Argument(found, call.start_byte)
+            return PassedArgument(found, call.start_byte)
     return _from_pytest(name, function, scopes)
 
 
@@ -82,11 +82,11 @@ def positional_parameters(definition: Node) -> list[str]:
     return names
 
 
-def _from_pytest(name: str, function: Scope, scopes: Scopes) -> Argument | None:
+def _from_pytest(name: str, function: Scope, scopes: Scopes) -> PassedArgument | None:
     for decorator in _decorators(function.definition):
         found = _parametrized(decorator, name)
         if found is not None:
-            return Argument(found, decorator.start_byte)
+            return PassedArgument(found, decorator.start_byte)
     return _from_fixture(name, scopes)
 
 
@@ -122,7 +122,7 @@ def _argument_names(expression: ast.expr) -> list[str]:
     return []
 
 
-def _from_fixture(name: str, scopes: Scopes) -> Argument | None:
+def _from_fixture(name: str, scopes: Scopes) -> PassedArgument | None:
     """What the fixture of that name returns or yields."""
     for scope in scopes.functions.get(name, ()):
         if not any(_FIXTURE in text_of(each) for each in _decorators(scope.definition)):
@@ -131,7 +131,7 @@ def _from_fixture(name: str, scopes: Scopes) -> Argument | None:
         value = first_part(found[0]) if len(found) == 1 else None
         expression = None if value is None else parse_expression(text_of(value))
         if value is not None and expression is not None:
-            return Argument(expression, value.start_byte)
+            return PassedArgument(expression, value.start_byte)
     return None
 
 

@@ -31,19 +31,19 @@ _MUTATORS = frozenset({"append", "extend", "insert", "update", "setdefault", "ad
 """Methods after which a list, set or dictionary is no longer what was assigned."""
 
 
-class How(Enum):
+class BindingKind(Enum):
     """How a name gets its value."""
 
     ASSIGNED = auto()
     """By one expression."""
-    UPDATED = auto()
+    METHOD_CALLED = auto()
     """It keeps its object, on which a method is called: ``net.eval()``."""
-    ALTERED = auto()
+    ATTRIBUTE_SET = auto()
     """It keeps its object, of which an attribute is set: ``net.width = 3``."""
-    CONFINED = auto()
+    EXPRESSION_LOCAL = auto()
     """As the variable of a comprehension or lambda, which exists nowhere else."""
     IMPORTED = auto()
-    OTHERWISE = auto()
+    OTHER = auto()
     """In a way that no expression states: as a loop variable, as an argument, by an item assignment."""
 
 
@@ -52,13 +52,13 @@ class Binding:
     """One place that gives a name a value."""
 
     name: str
-    how: How
+    kind: BindingKind
     start: int
     """Byte up to which the name does not have this value: for an assignment the last one of its statement."""
     block: tuple[int, int]
     """Bytes of the code that runs after it for certain, from ``start`` on."""
     value: str | None = None
-    """The expression bound, if ``how`` says that there is one."""
+    """The expression bound, if ``kind`` says that there is one."""
     parameter: bool = False
     """Whether it is a parameter; its value is then its default, which is evaluated outside the function."""
 
@@ -70,9 +70,9 @@ class Binding:
 def bindings_of(root: Node) -> list[Binding]:
     """Every binding of a file, in the order of the text."""
     found: list[Binding] = []
-    for kind, nodes in captures(root, _BINDINGS).items():
+    for capture, nodes in captures(root, _BINDINGS).items():
         for node in nodes:
-            found.extend(_READERS[kind](node))
+            found.extend(_READERS[capture](node))
     return sorted(found, key=lambda binding: binding.start)
 
 
@@ -98,7 +98,7 @@ def _same_length(left: Node, right: Node) -> bool:
 
 def _assigned(target: Node, value: Node, statement: Node) -> Binding:
     text = f"({text_of(value)})" if value.type == "expression_list" else text_of(value)
-    return Binding(text_of(target), How.ASSIGNED, statement.end_byte - 1, _block(statement), text)
+    return Binding(text_of(target), BindingKind.ASSIGNED, statement.end_byte - 1, _block(statement), text)
 
 
 def _targets(pattern: Node | None, statement: Node) -> Iterator[Binding]:
@@ -107,20 +107,20 @@ def _targets(pattern: Node | None, statement: Node) -> Iterator[Binding]:
     while waiting:
         node = waiting.pop()
         if node.type == "identifier":
-            yield Binding(text_of(node), How.OTHERWISE, statement.start_byte, _block(statement))
+            yield Binding(text_of(node), BindingKind.OTHER, statement.start_byte, _block(statement))
         elif node.type == "subscript":
             owner = field(node, "value")
             waiting.extend([] if owner is None else [owner])
         elif node.type == "attribute":
-            yield from _altered(node, statement)
+            yield from _attribute_set(node, statement)
         else:
             waiting.extend(node.named_children)
 
 
-def _altered(attribute: Node, statement: Node) -> Iterator[Binding]:
+def _attribute_set(attribute: Node, statement: Node) -> Iterator[Binding]:
     owner = field(attribute, "object")
     if owner is not None and owner.type == "identifier":
-        yield Binding(text_of(owner), How.ALTERED, statement.end_byte - 1, _block(statement))
+        yield Binding(text_of(owner), BindingKind.ATTRIBUTE_SET, statement.end_byte - 1, _block(statement))
 
 
 def _left(node: Node) -> Iterator[Binding]:
@@ -131,7 +131,7 @@ def _left(node: Node) -> Iterator[Binding]:
         if value is None or body is None:
             yield target
         else:
-            yield Binding(target.name, How.ASSIGNED, node.start_byte, body.byte_range, value)
+            yield Binding(target.name, BindingKind.ASSIGNED, node.start_byte, body.byte_range, value)
 
 
 def _first_round(target: Node | None, values: Node | None) -> Iterator[tuple[str, str]]:
@@ -158,14 +158,14 @@ def _target(node: Node) -> Iterator[Binding]:
     if opened is None or name is None or name.type != "identifier" or not _OPENED.match(text_of(opened)):
         yield from _targets(node, node)
     else:
-        yield Binding(text_of(name), How.ASSIGNED, node.end_byte - 1, _block(node), text_of(opened))
+        yield Binding(text_of(name), BindingKind.ASSIGNED, node.end_byte - 1, _block(node), text_of(opened))
 
 
 def _import(node: Node) -> Iterator[Binding]:
     for item in node.children_by_field_name("name"):
         name = field(item, "alias") if item.type == "aliased_import" else first_part(item)
         if name is not None:
-            yield Binding(text_of(name), How.IMPORTED, node.start_byte, _block(node))
+            yield Binding(text_of(name), BindingKind.IMPORTED, node.start_byte, _block(node))
 
 
 def _update(node: Node) -> Iterator[Binding]:
@@ -177,7 +177,7 @@ def _update(node: Node) -> Iterator[Binding]:
     if call is None or owner is None or method is None:
         return
     if text_of(method) in MODE_METHODS:
-        yield Binding(text_of(owner), How.UPDATED, node.end_byte - 1, _block(node), text_of(call))
+        yield Binding(text_of(owner), BindingKind.METHOD_CALLED, node.end_byte - 1, _block(node), text_of(call))
     elif text_of(method) in _MUTATORS:
         yield from _targets(owner, node)
 
@@ -187,9 +187,9 @@ def _parameters(function: Node) -> Iterator[Binding]:
     if body is None:
         return
     for name, value in parameter_defaults(function):
-        how = How.OTHERWISE if value is None else How.ASSIGNED
+        kind = BindingKind.OTHER if value is None else BindingKind.ASSIGNED
         # It is bound where the body starts, so that the body's own bindings come later.
-        yield Binding(text_of(name), how, body.start_byte - 1, body.byte_range, value, parameter=True)
+        yield Binding(text_of(name), kind, body.start_byte - 1, body.byte_range, value, parameter=True)
 
 
 def parameter_defaults(function: Node) -> Iterator[tuple[Node, str | None]]:
@@ -216,19 +216,19 @@ def _parameter(parameter: Node) -> tuple[Node | None, str | None]:
 def _lambda(node: Node) -> Iterator[Binding]:
     parameters = field(node, "parameters")
     for name in [] if parameters is None else parameters.named_children:
-        yield from _confined(name, node)
+        yield from _expression_local(name, node)
 
 
 def _comprehension(clause: Node) -> Iterator[Binding]:
     left = field(clause, "left")
     if left is not None and clause.parent is not None:
-        yield from _confined(left, clause.parent)
+        yield from _expression_local(left, clause.parent)
 
 
-def _confined(pattern: Node, expression: Node) -> Iterator[Binding]:
+def _expression_local(pattern: Node, expression: Node) -> Iterator[Binding]:
     for node in walk(pattern):
         if node.type == "identifier":
-            yield Binding(text_of(node), How.CONFINED, expression.start_byte - 1, expression.byte_range)
+            yield Binding(text_of(node), BindingKind.EXPRESSION_LOCAL, expression.start_byte - 1, expression.byte_range)
 
 
 def _block(node: Node) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from tree_sitter import Node
 
@@ -13,7 +14,105 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import LineIndex, Span
 from fxlsp.source.text.syntax import ancestors, dotted_name, field, parse, span_of, text_of, walk
 
-_PASSED_ON = frozenset({"forward", "__call__"})
+
+class Variable(NamedTuple):
+    """A name that is read or assigned."""
+
+    name: str
+    span: Span
+    value: Span | None
+    """The expression that a plain assignment gives it; None where the name is read."""
+
+
+def variable_at(document: Document, line: int, column: int) -> Variable | None:
+    """The variable at a place; None for attributes, names of arguments, definitions, and what unpacking assigns."""
+    point = document.lines.to_bytes(line, column)
+    node = document.tree.root_node.named_descendant_for_point_range(point, point)
+    if node is None or node.type != "identifier" or node.parent is None:
+        return None
+    parent, span = node.parent, span_of(node, document.lines)
+    if parent.type == "assignment" and field(parent, "left") == node:
+        value = _assigned_value(field(parent, "right"))
+        return None if value is None else Variable(text_of(node), span, span_of(value, document.lines))
+    return Variable(text_of(node), span, None) if _is_read(node, parent) else None
+
+
+def _assigned_value(value: Node | None) -> Node | None:
+    """The expression without brackets around it; of ``a = b = x`` the last."""
+    while value is not None and value.type in ("parenthesized_expression", "assignment"):
+        value = field(value, "right") if value.type == "assignment" else value.named_child(0)
+    return value
+
+
+def _is_read(node: Node, parent: Node) -> bool:
+    if parent.type == "attribute":
+        return field(parent, "object") == node
+    if parent.type == "keyword_argument":
+        return field(parent, "value") == node
+    return parent.type in _READERS
+
+
+_READERS = {
+    *("argument_list", "binary_operator", "unary_operator", "not_operator", "comparison_operator", "boolean_operator"),
+    *("subscript", "list", "tuple", "set", "pair", "dictionary", "conditional_expression", "parenthesized_expression"),
+    *("expression_list", "return_statement", "augmented_assignment", "assignment", "list_splat", "dictionary_splat"),
+    *("slice", "interpolation", "if_statement", "while_statement", "assert_statement", "for_statement"),
+}
+"""What may have a name among its parts that is read there."""
+
+
+_KEYS = {"integer", "string"}
+
+
+class AttributePath(NamedTuple):
+    """A chain of attributes and constant indexes that begins at ``self``."""
+
+    parts: tuple[str, ...]
+    """``("layers", "0", "conv")``."""
+    span: Span
+
+
+def attribute_path_at(document: Document, line: int, column: int) -> AttributePath | None:
+    """The chain up to the name under the cursor; None elsewhere, and where an index is not a constant."""
+    point = document.lines.to_bytes(line, column)
+    name = document.tree.root_node.named_descendant_for_point_range(point, point)
+    if name is None or name.type != "identifier":
+        return None
+    chain = name.parent
+    if chain is None or chain.type != "attribute" or field(chain, "attribute") != name:
+        return None
+    parts = _parts(chain)
+    return None if parts is None else AttributePath(parts, span_of(chain, document.lines))
+
+
+def _parts(chain: Node) -> tuple[str, ...] | None:
+    parts: list[str] = []
+    node: Node | None = chain
+    while node is not None and node.type in ("attribute", "subscript"):
+        if node.type == "attribute":
+            attribute = field(node, "attribute")
+            parts.append("" if attribute is None else text_of(attribute))
+            node = field(node, "object")
+            continue
+        key = _key(node)
+        if key is None:
+            return None
+        parts.append(key)
+        node = field(node, "value")
+    is_own = node is not None and node.type == "identifier" and text_of(node) == "self"
+    return tuple(reversed(parts)) if is_own and all(parts) else None
+
+
+def _key(subscript: Node) -> str | None:
+    """The one constant in the brackets."""
+    keys = subscript.children_by_field_name("subscript")
+    if len(keys) != 1 or keys[0].type not in _KEYS:
+        return None
+    content = [child for child in keys[0].named_children if child.type == "string_content"]
+    return text_of(content[0]) if content else text_of(keys[0]) if keys[0].type == "integer" else None
+
+
+_MODULE_METHODS = frozenset({"forward", "__call__"})
 """Methods of a module that stand for the module itself."""
 
 _WORDS = frozenset({"identifier", "true", "false", "none"})
@@ -111,7 +210,7 @@ def _last_name(function: Node) -> Node | None:
             node = field(node, "value")
         elif node.type == "attribute":
             name = field(node, "attribute")
-            if name is None or text_of(name) not in _PASSED_ON:
+            if name is None or text_of(name) not in _MODULE_METHODS:
                 return name
             node = field(node, "object")
         else:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from fxlsp.source.python.expressions import free_names, substituted
+from fxlsp.source.python.scopes import Scopes
 from fxlsp.source.text.syntax import assignment_in, dotted_name, field, parents_of, text_of
 
 _CONVENTIONS = {"torch": "torch", "nn": "torch.nn"}
@@ -101,3 +104,29 @@ def _imported(statement: Node) -> Iterator[tuple[str, str | None]]:
             yield text_of(name), None if alias is None else text_of(alias)
         else:
             yield text_of(item), None
+
+
+def import_expression(full: str) -> ast.expr | None:
+    """``__import__("package", fromlist=["Net"]).Net`` for ``package.Net``; None for a relative name."""
+    if full.startswith("."):
+        return None
+    module, _, name = full.rpartition(".")
+    text = f"__import__({module!r}, fromlist=[{name!r}]).{name}" if module else f"__import__({name!r})"
+    return ast.parse(text, mode="eval").body
+
+
+def with_imports(expression: ast.expr, scopes: Scopes, imports: ImportedNames) -> ast.expr | None:
+    """The expression in words that the top of the file knows; None where an import cannot be told."""
+    values: dict[str, ast.expr] = {}
+    for name in free_names(expression):
+        if name != "torch" and is_imported_inside(name, scopes):
+            value = import_expression(imports.names.get(name, "."))
+            if value is None:
+                return None
+            values[name] = value
+    return substituted(expression, values) if values else expression
+
+
+def is_imported_inside(name: str, scopes: Scopes) -> bool:
+    """Whether only functions, or the block that runs as a script, import a name."""
+    return name not in scopes.module.bindings and name in scopes.imported_inside

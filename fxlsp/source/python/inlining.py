@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fxlsp.source.python.argparse_options import parses_arguments
 from fxlsp.source.python.argument_flow import argument_for
-from fxlsp.source.python.bindings import Binding, How
+from fxlsp.source.python.bindings import Binding, BindingKind
 from fxlsp.source.python.constant_folding import folded, lacks_options, namespace
 from fxlsp.source.python.expressions import (
     copied,
@@ -26,7 +26,7 @@ _MOST_STEPS = 12
 """Names that stand for names; a longer chain is a circle."""
 
 
-class Use(NamedTuple):
+class ScopedExpression(NamedTuple):
     """An expression, and the code from which its names are seen."""
 
     expression: ast.expr
@@ -38,7 +38,7 @@ class _Unknown(Exception):  # noqa: N818
     """A name's value cannot be told from the text."""
 
 
-def at_module_level(use: Use, scopes: Scopes) -> ast.expr | None:
+def at_module_level(use: ScopedExpression, scopes: Scopes) -> ast.expr | None:
     """The expression, written with names of the module, builtins and ``torch`` alone.
 
     None where it depends on something that is known only when the code runs.
@@ -49,7 +49,7 @@ def at_module_level(use: Use, scopes: Scopes) -> ast.expr | None:
         return None
 
 
-def _resolved(use: Use, scopes: Scopes, steps: int) -> ast.expr:
+def _resolved(use: ScopedExpression, scopes: Scopes, steps: int) -> ast.expr:
     expression = plain(use.expression)
     if parses_arguments(expression):
         return _parsed_arguments(scopes, steps)
@@ -87,12 +87,12 @@ class _OfSelf(ast.NodeTransformer):
         return node
 
 
-def _attribute_use(expression: ast.expr, scope: Scope, scopes: Scopes) -> Use | None:
+def _attribute_use(expression: ast.expr, scope: Scope, scopes: Scopes) -> ScopedExpression | None:
     name = attribute_name(expression)
     found = None if name is None else scopes.attribute(name, scope)
     if found is None or found.value is None:
         return None
-    return Use(found.value, scopes.at(found.byte), found.byte)
+    return ScopedExpression(found.value, scopes.at(found.byte), found.byte)
 
 
 def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
@@ -100,19 +100,19 @@ def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
     values: dict[str, ast.expr] = {}
     for option in scopes.options.values() if steps else ():
         if option.value is not None:
-            use = Use(option.value, scopes.at(option.byte), option.byte)
+            use = ScopedExpression(option.value, scopes.at(option.byte), option.byte)
             with contextlib.suppress(_Unknown):
                 values[option.name] = _resolved(use, scopes, steps - 1)
     return namespace(values)
 
 
-def uses_locals(use: Use) -> bool:
+def uses_locals(use: ScopedExpression) -> bool:
     """Whether the expression has names of a function in it."""
     owners = (_owner(name, use) for name in free_names(plain(use.expression)))
     return any(owner is not None and owner.kind is not ScopeKind.MODULE for owner in owners)
 
 
-def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
+def _local_value(name: str, use: ScopedExpression, scopes: Scopes) -> ScopedExpression | None:
     """What a name stands for in its function, or in a loop; None for a name that the module knows without one."""
     owner = _owner(name, use)
     if owner is None:
@@ -120,45 +120,45 @@ def _local_value(name: str, use: Use, scopes: Scopes) -> Use | None:
             return None
         raise _Unknown(name)
     binding = owner.binding(name, use.byte)
-    confined = binding is not None and binding.how is How.CONFINED
+    confined = binding is not None and binding.kind is BindingKind.EXPRESSION_LOCAL
     is_final = not _is_rebound(name, binding, use, owner) and not scopes.needs_loop(name, use.byte)
     if owner.kind is ScopeKind.MODULE and not confined and is_final:
         value = None if binding is None else value_of(binding, owner, scopes)
         # Run in another process it would parse that one's arguments.
         return value if value is not None and parses_arguments(value.expression) else None
-    if binding is not None and binding.how is How.IMPORTED:
+    if binding is not None and binding.kind is BindingKind.IMPORTED:
         return None
     value = None if binding is None else value_of(binding, owner, scopes)
     if binding is None or value is None:
         raise _Unknown(name)
-    if owner.alters(binding, use.byte) and not _holds_options(value, scopes):
+    if owner.sets_attribute(binding, use.byte) and not _holds_options(value, scopes):
         raise _Unknown(name)
     return value
 
 
-def _is_rebound(name: str, binding: Binding | None, use: Use, owner: Scope) -> bool:
+def _is_rebound(name: str, binding: Binding | None, use: ScopedExpression, owner: Scope) -> bool:
     """Whether the name stands for something else in the end than as it is used here, if both are values."""
-    is_value = binding is None or binding.how is not How.IMPORTED
+    is_value = binding is None or binding.kind is not BindingKind.IMPORTED
     return is_value and use.scope.runs_in_order and owner.rebinds(name, use.byte)
 
 
-def _holds_options(value: Use, scopes: Scopes) -> bool:
+def _holds_options(value: ScopedExpression, scopes: Scopes) -> bool:
     """Whether it is what the command line says: scripts set further attributes on that."""
     start = chain_of(value, scopes).start
     return parses_arguments(start)
 
 
-def is_local(name: str, use: Use) -> bool:
+def is_local(name: str, use: ScopedExpression) -> bool:
     """Whether a name is a variable of a function there, whatever the module calls so."""
     owner = _owner(name, use)
     return owner is not None and owner.kind is ScopeKind.FUNCTION and _binds_a_value(owner, name)
 
 
 def _binds_a_value(scope: Scope, name: str) -> bool:
-    return any(each.how is not How.IMPORTED for each in scope.bindings.get(name, []))
+    return any(each.kind is not BindingKind.IMPORTED for each in scope.bindings.get(name, []))
 
 
-def _owner(name: str, use: Use) -> Scope | None:
+def _owner(name: str, use: ScopedExpression) -> Scope | None:
     """The scope whose name it is. A class's names are seen by the code right in its body alone."""
     scope: Scope | None = use.scope
     while scope is not None:
@@ -168,24 +168,24 @@ def _owner(name: str, use: Use) -> Scope | None:
     return None
 
 
-def value_of(binding: Binding, scope: Scope, scopes: Scopes) -> Use | None:
+def value_of(binding: Binding, scope: Scope, scopes: Scopes) -> ScopedExpression | None:
     """The expression that a binding binds, if there is one: of a parameter, what a call passes, else its default."""
     if binding.parameter:
         return _parameter_value(binding, scope, scopes)
     expression = None if binding.value is None else parse_expression(binding.value)
-    return None if expression is None else Use(expression, scope, binding.start)
+    return None if expression is None else ScopedExpression(expression, scope, binding.start)
 
 
-def _parameter_value(binding: Binding, scope: Scope, scopes: Scopes) -> Use | None:
+def _parameter_value(binding: Binding, scope: Scope, scopes: Scopes) -> ScopedExpression | None:
     expression = None if binding.value is None else parse_expression(binding.value)
     if isinstance(expression, ast.Constant) and expression.value is not None and scope.parent is not None:
-        return Use(expression, scope.parent, scope.definition.start_byte)
+        return ScopedExpression(expression, scope.parent, scope.definition.start_byte)
     passed = argument_for(binding.name, scope, scopes)
     if passed is not None:
-        return Use(passed.expression, scopes.at(passed.byte), passed.byte)
+        return ScopedExpression(passed.expression, scopes.at(passed.byte), passed.byte)
     if expression is None or scope.parent is None:
         return None
-    return Use(expression, scope.parent, scope.definition.start_byte)
+    return ScopedExpression(expression, scope.parent, scope.definition.start_byte)
 
 
 class Chain(NamedTuple):
@@ -193,7 +193,7 @@ class Chain(NamedTuple):
 
     start: ast.expr
     """A call, or a name that nothing in the file assigns."""
-    uses: tuple[Use, ...]
+    uses: tuple[ScopedExpression, ...]
     """From the expression at hand to the one with the call; each but the last starts with what stands for the next."""
 
     def from_instance(self, names: frozenset[str]) -> Chain | None:
@@ -233,15 +233,15 @@ def _with_first(expression: ast.expr, first: ast.expr, made: ast.expr) -> ast.ex
     return None
 
 
-def chain_of(use: Use, scopes: Scopes) -> Chain:
+def chain_of(use: ScopedExpression, scopes: Scopes) -> Chain:
     """Follows a module through the names that it is given and the methods that return it."""
-    uses: list[Use] = []
+    uses: list[ScopedExpression] = []
     while True:
         uses.append(use)
         start = first_of_chain(plain(use.expression))
-        kept = _attribute_use(start, use.scope, scopes)
-        if kept is not None and len(uses) <= _MOST_STEPS:
-            use = kept
+        attribute = _attribute_use(start, use.scope, scopes)
+        if attribute is not None and len(uses) <= _MOST_STEPS:
+            use = attribute
             continue
         owner = _owner(start.id, use) if isinstance(start, ast.Name) else None
         if not isinstance(start, ast.Name) or owner is None or len(uses) > _MOST_STEPS:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.python_parser import SYNTAX_ERRORS, parsed_module
+from fxlsp.source.text.syntax import ancestors, span_of
 
 T = TypeVar("T", bound=ast.AST)
 
@@ -75,7 +76,7 @@ class PythonTree:
             parent = self._parents.get(parent)
         return parent if isinstance(parent, ast.ClassDef) else None
 
-    def standing_at(self, span: Span, *kinds: type[T]) -> T | None:
+    def node_at(self, span: Span, *kinds: type[T]) -> T | None:
         """The node of a kind that a span means: the very span, else the only one inside it, else the innermost
         around it. Where there are no columns (Python 3.10) a span is a line, and may hold several: then none."""
         start, end = self._offsets(span)
@@ -150,3 +151,19 @@ def _tree(document: Document) -> PythonTree | None:
         return PythonTree(document)
     except SYNTAX_ERRORS:
         return None
+
+
+_BODIES = frozenset({"block", "module"})
+
+
+def statement_around(document: Document, span: Span) -> Span | None:
+    """The simple statement that holds ``span``; None if only a compound one does, such as the head of a loop."""
+    start, end = (
+        document.lines.to_bytes(span.line, span.column),
+        document.lines.to_bytes(span.end_line, span.end_column),
+    )
+    node = document.tree.root_node.descendant_for_point_range(start, end)
+    for around in () if node is None else (node, *ancestors(node)):
+        if around.parent is not None and around.parent.type in _BODIES:
+            return span_of(around, document.lines) if around.child_by_field_name("body") is None else None
+    return None

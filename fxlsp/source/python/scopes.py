@@ -11,7 +11,7 @@ from functools import cached_property
 from tree_sitter import Node
 
 from fxlsp.source.python.argparse_options import Option, options_of
-from fxlsp.source.python.bindings import Binding, How, bindings_of
+from fxlsp.source.python.bindings import Binding, BindingKind, bindings_of
 from fxlsp.source.python.self_attributes import Attribute, Attributes, attributes_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.syntax import captures, text_of
@@ -23,7 +23,7 @@ _SCOPES = """
 """
 _CALLS = "(call function: (identifier) @name)"
 _LOOPS = "[(for_statement) (while_statement)] @loop"
-_KEEPING = (How.UPDATED, How.ALTERED)
+_SAME_OBJECT = (BindingKind.METHOD_CALLED, BindingKind.ATTRIBUTE_SET)
 _MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
 
 
@@ -53,24 +53,28 @@ class Scope:
     def binds(self, name: str, byte: int) -> bool:
         """Whether ``name``, used at ``byte``, is one of this scope's names."""
         return any(
-            each.reaches(byte) if each.how is How.CONFINED else each.how not in _KEEPING
+            each.reaches(byte) if each.kind is BindingKind.EXPRESSION_LOCAL else each.kind not in _SAME_OBJECT
             for each in self.bindings.get(name, [])
         )
 
     def binding(self, name: str, byte: int) -> Binding | None:
         """The binding that gives ``name`` the value it has at ``byte``; None where that is not certain."""
         bindings = self.bindings.get(name, [])
-        lasting = [each for each in bindings if each.how not in (How.CONFINED, *_KEEPING)]
-        reaching = [each for each in bindings if each.how is not How.ALTERED and each.reaches(byte)]
+        lasting = [each for each in bindings if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)]
+        reaching = [each for each in bindings if each.kind is not BindingKind.ATTRIBUTE_SET and each.reaches(byte)]
         if not reaching:
             return lasting[0] if len(lasting) == 1 else None
         last = reaching[-1]
-        overtaken = any(last.start < each.start < byte for each in lasting)
-        return None if overtaken else last
+        is_superseded = any(last.start < each.start < byte for each in lasting)
+        return None if is_superseded else last
 
     def rebinds(self, name: str, byte: int) -> bool:
         """Whether ``name``, which was bound before ``byte``, is bound once more behind it."""
-        starts = [each.start for each in self.bindings.get(name, []) if each.how not in (How.CONFINED, *_KEEPING)]
+        starts = [
+            each.start
+            for each in self.bindings.get(name, [])
+            if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
+        ]
         return any(start < byte for start in starts) and any(start > byte for start in starts)
 
     @property
@@ -78,10 +82,10 @@ class Scope:
         """Whether its code runs where it stands, rather than when it is called."""
         return self.kind is not ScopeKind.FUNCTION and (self.parent is None or self.parent.runs_in_order)
 
-    def alters(self, binding: Binding, byte: int) -> bool:
+    def sets_attribute(self, binding: Binding, byte: int) -> bool:
         """Whether an attribute of the object is set between its binding and its use at ``byte``."""
         others = self.bindings.get(binding.name, [])
-        return any(each.how is How.ALTERED and binding.start < each.start < byte for each in others)
+        return any(each.kind is BindingKind.ATTRIBUTE_SET and binding.start < each.start < byte for each in others)
 
 
 class Scopes:
@@ -109,7 +113,7 @@ class Scopes:
         for binding in bindings_of(root):
             scope = self.at(max(binding.start, binding.block[0]))
             scope.bindings.setdefault(binding.name, []).append(binding)
-            if binding.how is How.IMPORTED and scope is not self.module:
+            if binding.kind is BindingKind.IMPORTED and scope is not self.module:
                 self.imported_inside.add(binding.name)
         loops = captures(root, _LOOPS).get("loop", [])
         self._loops = [loop.byte_range for loop in loops if self.at(loop.start_byte) is self.module]
@@ -143,7 +147,11 @@ class Scopes:
 
     def needs_loop(self, name: str, byte: int) -> bool:
         """Whether only a loop at top level, maybe one that trains, gives ``name`` the value it has at ``byte``."""
-        bindings = [each for each in self.module.bindings.get(name, []) if each.how not in (How.CONFINED, *_KEEPING)]
+        bindings = [
+            each
+            for each in self.module.bindings.get(name, [])
+            if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
+        ]
         around = [loop for loop in self._loops if loop[0] <= byte < loop[1]]
         if any(_within(each, around) for each in bindings):
             return True

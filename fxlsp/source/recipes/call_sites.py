@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from fxlsp.source.python.expressions import CHAINED_METHODS, LONGEST_EXPRESSION, dotted
-from fxlsp.source.python.inlining import Chain, Use, at_module_level, is_local, uses_locals
+from fxlsp.source.python.inlining import Chain, ScopedExpression, at_module_level, is_local, uses_locals
 from fxlsp.source.python.scopes import Scope, ScopeKind, scopes_of
-from fxlsp.source.recipes.module_calls import Call, calls_of, expression_of
+from fxlsp.source.recipes.module_calls import CallExpression, calls_of, expression_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.syntax import field, text_of
 
-_MOST_MAKERS = 3
+_MOST_FACTORY_STEPS = 3
 """Functions that return what a function returns."""
 
 
@@ -25,16 +25,16 @@ class CallSite:
     """A call of a class, or of the module made by it, in words that mean the same at the top of the module."""
 
     span: Span
-    made: ast.expr | None
+    init: ast.expr | None
     """The expression that makes the model; None where it depends on what is known only when the code runs."""
-    fed: ast.Call | None
+    inputs: ast.Call | None
     """A call with the arguments that it gets; None where it is not run here, or they depend on such things."""
-    maker: ast.expr | None = None
+    factory_call: ast.expr | None = None
     """A call of the function around, where that alone makes the same: it says so without that function's names."""
 
 
 @dataclass(frozen=True)
-class Subject:
+class CallSiteQuery:
     """Whose call sites are asked for."""
 
     names: frozenset[str]
@@ -44,7 +44,7 @@ class Subject:
     """Its statement, if it stands in this file; what is called in there is none of its call sites."""
 
 
-def call_sites(document: Document, subject: Subject, models: tuple[Span, ...]) -> tuple[CallSite, ...]:
+def call_sites(document: Document, subject: CallSiteQuery, models: tuple[Span, ...]) -> tuple[CallSite, ...]:
     """The call sites of a class, factory or instance, in the order of the text; found once for each subject.
 
     Args:
@@ -58,34 +58,34 @@ def call_sites(document: Document, subject: Subject, models: tuple[Span, ...]) -
     return known[subject, models]
 
 
-def _known_sites(_: Document) -> dict[tuple[Subject, tuple[Span, ...]], tuple[CallSite, ...]]:
+def _known_sites(_: Document) -> dict[tuple[CallSiteQuery, tuple[Span, ...]], tuple[CallSite, ...]]:
     """Empty, to be filled: a file is asked again whenever one that it uses is edited."""
     return {}
 
 
-def makers_in(document: Document, names: frozenset[str]) -> frozenset[str]:
+def factory_names(document: Document, names: frozenset[str]) -> frozenset[str]:
     """``names`` and the functions at the top of a file that return what things of these names make."""
-    makers = names
-    for _ in range(_MOST_MAKERS):
-        makers |= {each.function for each in calls_of(document).returning if each.called <= makers}
-    return makers
+    found = names
+    for _ in range(_MOST_FACTORY_STEPS):
+        found |= {each.function for each in calls_of(document).returning if each.called <= found}
+    return found
 
 
 class _Search:
     """The call sites of one subject."""
 
-    def __init__(self, document: Document, subject: Subject, models: tuple[Span, ...]) -> None:
+    def __init__(self, document: Document, subject: CallSiteQuery, models: tuple[Span, ...]) -> None:
         self._calls = calls_of(document)
         self._scopes = scopes_of(document)
         self._subject = subject
         self._models = models
-        self._makers = frozenset[str]() if subject.is_instance else makers_in(document, subject.names)
+        self._factories = frozenset[str]() if subject.is_instance else factory_names(document, subject.names)
 
     def constructions(self) -> Iterator[CallSite]:
         """The calls that make what the subject makes."""
-        named = [(maker, call) for maker in self._makers for call in self._calls.by_name.get(maker, [])]
-        for maker, call in named:
-            hidden = is_local(maker.partition(".")[0], self._use(ast.Constant(None), call))
+        named = [(name, call) for name in self._factories for call in self._calls.by_name.get(name, [])]
+        for name, call in named:
+            hidden = is_local(name.partition(".")[0], self._use(ast.Constant(None), call))
             site = None if hidden or self._in_subject(call) else self._construction(call)
             if site is not None:
                 yield site
@@ -96,45 +96,45 @@ class _Search:
             chain = self._from_subject(module)
             if chain is None or self._in_subject(call) or self._in_model(call):
                 continue
-            made, fed = chain.at_module_level(self._scopes), self._fed(self._use(arguments, call))
-            if made is not None or fed is not None:
-                yield CallSite(call.span, made, fed)
+            init, inputs = chain.at_module_level(self._scopes), self._inputs(self._use(arguments, call))
+            if init is not None or inputs is not None:
+                yield CallSite(call.span, init, inputs)
 
-    def _construction(self, call: Call) -> CallSite | None:
+    def _construction(self, call: CallExpression) -> CallSite | None:
         expression = expression_of(_whole_chain(call.node))
         use = None if expression is None else self._use(expression, call)
         if use is None or (self._in_model(call) and uses_locals(use)):
             return None
-        made, maker = at_module_level(use, self._scopes), self._maker_around(use.scope)
-        return None if made is None and maker is None else CallSite(call.span, made, None, maker)
+        init, factory_call = at_module_level(use, self._scopes), self._enclosing_factory_call(use.scope)
+        return None if init is None and factory_call is None else CallSite(call.span, init, None, factory_call)
 
-    def _fed(self, arguments: Use) -> ast.Call | None:
+    def _inputs(self, arguments: ScopedExpression) -> ast.Call | None:
         resolved = at_module_level(arguments, self._scopes)
         return resolved if isinstance(resolved, ast.Call) else None
 
-    def _use(self, expression: ast.expr, call: Call) -> Use:
+    def _use(self, expression: ast.expr, call: CallExpression) -> ScopedExpression:
         byte = call.node.start_byte
-        return Use(expression, self._scopes.at(byte), byte)
+        return ScopedExpression(expression, self._scopes.at(byte), byte)
 
     def _from_subject(self, module: Chain) -> Chain | None:
         """How a module comes from the subject, if it does."""
         if self._subject.is_instance:
             return module.from_instance(self._subject.names)
         start = module.start
-        return module if isinstance(start, ast.Call) and dotted(start.func) in self._makers else None
+        return module if isinstance(start, ast.Call) and dotted(start.func) in self._factories else None
 
-    def _in_subject(self, call: Call) -> bool:
+    def _in_subject(self, call: CallExpression) -> bool:
         return self._subject.own is not None and _within(call.span, self._subject.own)
 
-    def _in_model(self, call: Call) -> bool:
+    def _in_model(self, call: CallExpression) -> bool:
         return any(_within(call.span, model) for model in self._models)
 
-    def _maker_around(self, scope: Scope) -> ast.expr | None:
+    def _enclosing_factory_call(self, scope: Scope) -> ast.expr | None:
         """The call of the function around, if that alone makes what the subject makes."""
         if scope.kind is not ScopeKind.FUNCTION or scope.parent is not self._scopes.module:
             return None
         name = field(scope.definition, "name")
-        alone = {each.function for each in self._calls.returning if each.alone} & self._makers
+        alone = {each.function for each in self._calls.returning if each.alone} & self._factories
         if name is None or text_of(name) not in alone:
             return None
         return ast.Call(ast.Name(text_of(name), ast.Load()), [], [])

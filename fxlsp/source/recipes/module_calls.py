@@ -12,9 +12,8 @@ from fxlsp.source.python.bindings import parameter_defaults
 from fxlsp.source.python.class_statements import with_decorators
 from fxlsp.source.python.expressions import LONGEST_EXPRESSION, dotted, parse_expression
 from fxlsp.source.python.imports import imported_names
-from fxlsp.source.python.inlining import Chain, Use, chain_of
+from fxlsp.source.python.inlining import Chain, ScopedExpression, chain_of
 from fxlsp.source.python.scopes import Scope, ScopeKind, Scopes, scopes_of
-from fxlsp.source.recipes.module_runners import given_module, runs_modules
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.syntax import ancestors, captures, dotted_name, field, first_part, span_of, text_of
@@ -22,23 +21,23 @@ from fxlsp.source.text.syntax import ancestors, captures, dotted_name, field, fi
 _OF_THE_CLASS = ("@classmethod", "@staticmethod")
 
 
-class Call(NamedTuple):
+class CallExpression(NamedTuple):
     """One call."""
 
     node: Node
     span: Span
 
 
-class Run(NamedTuple):
+class ModuleRun(NamedTuple):
     """A call that may run a module: ``net(x)``, ``Net()(x)``, ``torch.jit.trace(net, x)``."""
 
-    call: Call
+    call: CallExpression
     module: Chain
     arguments: ast.Call
     """A call with the arguments that the module gets; what is called in it has no names."""
 
 
-class Returning(NamedTuple):
+class ReturningFunction(NamedTuple):
     """A function of the module that returns what it called something else for."""
 
     function: str
@@ -48,27 +47,27 @@ class Returning(NamedTuple):
     """Whether it can be called as it is, without arguments."""
 
 
-class Calls(NamedTuple):
+class ModuleCalls(NamedTuple):
     """The calls of one file."""
 
-    by_name: dict[str, list[Call]]
+    by_name: dict[str, list[CallExpression]]
     """By the dotted name of what is called, in the order of the text."""
-    runs: list[Run]
-    returning: list[Returning]
+    runs: list[ModuleRun]
+    returning: list[ReturningFunction]
 
 
-def calls_of(document: Document) -> Calls:
+def calls_of(document: Document) -> ModuleCalls:
     """The calls of a document, found once."""
     return document.derive(_find_calls)
 
 
-def _find_calls(document: Document) -> Calls:
+def _find_calls(document: Document) -> ModuleCalls:
     root, scopes = document.tree.root_node, scopes_of(document)
     imports = imported_names(root)
-    by_name: dict[str, list[Call]] = {}
-    runs: list[Run | None] = []
+    by_name: dict[str, list[CallExpression]] = {}
+    runs: list[ModuleRun | None] = []
     for node in captures(root, "(call) @call").get("call", []):
-        call = Call(node, span_of(node, document.lines))
+        call = CallExpression(node, span_of(node, document.lines))
         name = dotted_name(field(node, "function"))
         if name is not None:
             by_name.setdefault(name, []).append(call)
@@ -77,10 +76,10 @@ def _find_calls(document: Document) -> Calls:
             runs.append(_run_by_function(call, function, scopes))
         else:
             runs.append(_direct_run(call, scopes))
-    return Calls(by_name, [run for run in runs if run is not None], list(_returning_functions(root, scopes)))
+    return ModuleCalls(by_name, [run for run in runs if run is not None], list(_returning_functions(root, scopes)))
 
 
-def _direct_run(call: Call, scopes: Scopes) -> Run | None:
+def _direct_run(call: CallExpression, scopes: Scopes) -> ModuleRun | None:
     """``net(x)`` and ``net.forward(x)``, if that may be a run of ``net``."""
     callee = field(call.node, "function")
     if callee is not None and callee.type == "attribute" and _attribute(callee) == "forward":
@@ -93,21 +92,21 @@ def _direct_run(call: Call, scopes: Scopes) -> Run | None:
     expression = None if chain is None else expression_of(call.node)
     if chain is None or not isinstance(expression, ast.Call):
         return None
-    return Run(call, chain, _nameless_call(expression.args, expression.keywords))
+    return ModuleRun(call, chain, _nameless_call(expression.args, expression.keywords))
 
 
-def _run_by_function(call: Call, function: str, scopes: Scopes) -> Run | None:
+def _run_by_function(call: CallExpression, function: str, scopes: Scopes) -> ModuleRun | None:
     """``torch.jit.trace(net, x)``, where ``function`` is one that runs modules."""
     expression = expression_of(call.node)
     given = given_module(expression, function) if isinstance(expression, ast.Call) else None
     chain = None if given is None else _chain(given.module, call, scopes)
-    return None if given is None or chain is None else Run(call, chain, _nameless_call(given.arguments, []))
+    return None if given is None or chain is None else ModuleRun(call, chain, _nameless_call(given.arguments, []))
 
 
-def _chain(module: ast.expr, call: Call, scopes: Scopes) -> Chain | None:
+def _chain(module: ast.expr, call: CallExpression, scopes: Scopes) -> Chain | None:
     """Where a module comes from, if anything in the file says so."""
     byte = call.node.start_byte
-    chain = chain_of(Use(module, scopes.at(byte), byte), scopes)
+    chain = chain_of(ScopedExpression(module, scopes.at(byte), byte), scopes)
     return chain if isinstance(chain.start, ast.Call) or len(chain.uses) > 1 else None
 
 
@@ -126,24 +125,26 @@ def _attribute(node: Node) -> str | None:
     return None if attribute is None else text_of(attribute)
 
 
-def _returning_functions(root: Node, scopes: Scopes) -> Iterator[Returning]:
+def _returning_functions(root: Node, scopes: Scopes) -> Iterator[ReturningFunction]:
     """The functions at the top of the module that return something, and the methods that a class itself is asked."""
     found: dict[str, tuple[Node, set[str | None]]] = {}
     for node in captures(root, "(return_statement) @return").get("return", []):
         scope, value = scopes.at(node.start_byte), first_part(node)
-        name = _called_as(scope, scopes)
-        if name is None or value is None or _is_left_out(node, scope.definition):
+        name = _factory_name(scope, scopes)
+        if name is None or value is None or _is_behind_switch(node, scope.definition):
             continue
         expression = expression_of(value)
-        start = None if expression is None else chain_of(Use(expression, scope, node.start_byte), scopes).start
+        start = (
+            None if expression is None else chain_of(ScopedExpression(expression, scope, node.start_byte), scopes).start
+        )
         called = dotted(start.func) if isinstance(start, ast.Call) else None
         owner, _, method = name.rpartition(".")
         found.setdefault(name, (scope.definition, set()))[1].add(owner if method and called == "cls" else called)
     for function, (definition, names) in found.items():
-        yield Returning(function, frozenset(names), _can_be_called_alone(definition))
+        yield ReturningFunction(function, frozenset(names), _can_be_called_alone(definition))
 
 
-def _called_as(scope: Scope, scopes: Scopes) -> str | None:
+def _factory_name(scope: Scope, scopes: Scopes) -> str | None:
     """``make`` for a function at the top of the module, ``Net.small`` for a class method of a class there."""
     name, owner = field(scope.definition, "name"), scope.parent
     if scope.kind is not ScopeKind.FUNCTION or name is None or owner is None:
@@ -154,11 +155,11 @@ def _called_as(scope: Scope, scopes: Scopes) -> str | None:
     if owner.kind is not ScopeKind.CLASS or owner.parent is not scopes.module or class_name is None:
         return None
     decorators = with_decorators(scope.definition).children
-    asked = any(each.type == "decorator" and text_of(each) in _OF_THE_CLASS for each in decorators)
-    return f"{text_of(class_name)}.{text_of(name)}" if asked else None
+    is_class_level = any(each.type == "decorator" and text_of(each) in _OF_THE_CLASS for each in decorators)
+    return f"{text_of(class_name)}.{text_of(name)}" if is_class_level else None
 
 
-def _is_left_out(statement: Node, function: Node) -> bool:
+def _is_behind_switch(statement: Node, function: Node) -> bool:
     """Whether a function returns something else unless it is asked to: ``if verbose: return model, log``."""
     switches = {text_of(name) for name, value in parameter_defaults(function) if value in ("False", "None")}
     for parent in ancestors(statement):
@@ -179,3 +180,62 @@ def _can_be_called_alone(definition: Node) -> bool:
     plain = not any("fixture" in decorator for decorator in decorators)
     defaults = parameter_defaults(definition)
     return plain and definition.children[0].type != "async" and all(value is not None for _, value in defaults)
+
+
+_TAKING_ARGUMENTS = {
+    "torch.jit.trace": "example_inputs",
+    "torch.onnx.export": "args",
+    "torch.export.export": "args",
+    "fvcore.nn.FlopCountAnalysis": "inputs",
+    "thop.profile": "inputs",
+}
+"""The parameter behind the module: one argument of the module, or a tuple of them."""
+
+_TAKING_SIZES = {"torchinfo.summary": (), "torchsummary.summary": (2,), "ptflops.get_model_complexity_info": (1,)}
+"""The parameter behind the module is the size of its input; what they put before that size, as the batch."""
+
+_SIZES = ("input_size", "input_res")
+
+
+class GivenModule(NamedTuple):
+    """A module handed to a function, and what that function will call it with."""
+
+    module: ast.expr
+    arguments: list[ast.expr]
+
+
+def runs_modules(function: str) -> bool:
+    """Whether a function (by its full dotted name) is one of those."""
+    return function in _TAKING_ARGUMENTS or function in _TAKING_SIZES
+
+
+def given_module(call: ast.Call, function: str) -> GivenModule | None:
+    """What a call of such a function runs; None where the call does not say with what."""
+    if function in _TAKING_SIZES:
+        size = _second(call, _SIZES)
+        arguments = [] if size is None else [_random(each, _TAKING_SIZES[function]) for each in _sizes(size)]
+    else:
+        given = _second(call, (_TAKING_ARGUMENTS[function],))
+        arguments = given.elts if isinstance(given, ast.Tuple) else [given] if given is not None else []
+    return GivenModule(call.args[0], arguments) if call.args and arguments else None
+
+
+def _second(call: ast.Call, names: tuple[str, ...]) -> ast.expr | None:
+    """The second argument, by its place or by one of its names."""
+    if len(call.args) > 1:
+        return call.args[1]
+    return next((keyword.value for keyword in call.keywords if keyword.arg in names), None)
+
+
+def _sizes(given: ast.expr) -> list[ast.expr]:
+    """The sizes given: one, or a list of several."""
+    if isinstance(given, (ast.Tuple, ast.List)) and any(isinstance(each, (ast.Tuple, ast.List)) for each in given.elts):
+        return given.elts
+    return [given]
+
+
+def _random(size: ast.expr, batch: tuple[int, ...]) -> ast.expr:
+    """``torch.randn(1, 3, 224, 224)`` for a size."""
+    numbers = size.elts if isinstance(size, (ast.Tuple, ast.List)) else [ast.Starred(size, ast.Load())]
+    randn = ast.Attribute(ast.Name("torch", ast.Load()), "randn", ast.Load())
+    return ast.Call(randn, [*map(ast.Constant, batch), *numbers], [])

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe, RecipeSource
-from fxlsp.source.models.file_summary import offers_of
-from fxlsp.source.models.models import Factory, Instance, ModelClass, header_of, model_classes
+from fxlsp.source.models.file_summary import file_summary_of
+from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, header_of, model_classes
 from fxlsp.source.python.comments import RecipeComment, recipe_comments
 from fxlsp.source.python.expressions import (
     as_written,
@@ -20,9 +20,9 @@ from fxlsp.source.python.expressions import (
     write,
     write_arguments,
 )
-from fxlsp.source.python.import_expressions import with_imports
+from fxlsp.source.python.imports import with_imports
 from fxlsp.source.python.scopes import scopes_of
-from fxlsp.source.recipes.call_sites import CallSite, Subject, call_sites
+from fxlsp.source.recipes.call_sites import CallSite, CallSiteQuery, call_sites
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
@@ -49,7 +49,7 @@ class FoundRecipe:
         return Location(file, span.line, span.column, span.end_line, span.end_column) if file else None
 
 
-def written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | None:
+def find_written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | None:
     """What is written of a recipe that a trace followed, perhaps with inputs that were found otherwise."""
     listed = list(found)
     same = [each for each in listed if each.recipe == recipe]
@@ -57,7 +57,7 @@ def written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | None:
     return next(iter(same + made), None)
 
 
-def recipes_for(document: Document, model: ModelClass | Factory | Instance) -> tuple[FoundRecipe, ...]:
+def recipes_for(document: Document, model: ModelClass | Factory | ModelInstance) -> tuple[FoundRecipe, ...]:
     """The recipes that a file holds for one of its models: comments first, then call sites.
 
     Call sites that say what to feed the model come before those that do not.
@@ -69,30 +69,32 @@ def recipes_for(document: Document, model: ModelClass | Factory | Instance) -> t
     return (*comments, *_of_call_sites(document, model))
 
 
-def _of_comment(comment: RecipeComment, model: ModelClass | Factory | Instance) -> FoundRecipe:
+def _of_comment(comment: RecipeComment, model: ModelClass | Factory | ModelInstance) -> FoundRecipe:
     expression = parse_expression(comment.text)
     if expression is None:
         error = f"'{comment.text}' is not one Python expression, as in '# fxlsp: {_example(model)}'"
         return FoundRecipe(Recipe(comment.text, None, "comment"), comment.span, error=error)
-    return FoundRecipe(recipe_of(comment.text, _name(model), "comment", isinstance(model, Instance)), comment.span)
+    return FoundRecipe(
+        parse_recipe(comment.text, _name(model), "comment", isinstance(model, ModelInstance)), comment.span
+    )
 
 
-def recipe_of_setting(text: str, name: str, place: Location | None, instance: bool = False) -> FoundRecipe:
+def recipe_from_setting(text: str, name: str, place: Location | None, instance: bool = False) -> FoundRecipe:
     """The recipe that the settings hold for a model.
 
     Args:
         place: of ``text``, in the file that holds the setting; None where an editor or command line says it.
-        instance: as for :func:`recipe_of`.
+        instance: as for :func:`parse_recipe`.
     """
     span = Span(0, 0, 0, 0) if place is None else Span.of(place)
     file = "" if place is None else place.file
     if parse_expression(text) is None:
         error = f"'{text}' is not one Python expression, as in '{name}()(torch.randn(1, 3, 32, 32))'"
         return FoundRecipe(Recipe(text, None, "config"), span, file, error)
-    return FoundRecipe(recipe_of(text, name, "config", instance), span, file)
+    return FoundRecipe(parse_recipe(text, name, "config", instance), span, file)
 
 
-def recipe_of(text: str, name: str, source: RecipeSource, instance: bool = False) -> Recipe:
+def parse_recipe(text: str, name: str, source: RecipeSource, instance: bool = False) -> Recipe:
     """The recipe that one expression means: ``Net(10)`` makes a model, ``Net(10)(torch.randn(1, 3))`` feeds it too.
 
     A text that is no expression becomes a recipe all the same: whoever evaluates it says what is wrong.
@@ -109,42 +111,42 @@ def recipe_of(text: str, name: str, source: RecipeSource, instance: bool = False
     return Recipe(text if expression is None else as_written(text, expression), None, source)
 
 
-def _name(model: ModelClass | Factory | Instance) -> str:
+def _name(model: ModelClass | Factory | ModelInstance) -> str:
     return model.qualname if isinstance(model, ModelClass) else model.name
 
 
-def _example(model: ModelClass | Factory | Instance) -> str:
-    if isinstance(model, Instance):
+def _example(model: ModelClass | Factory | ModelInstance) -> str:
+    if isinstance(model, ModelInstance):
         return f"{model.name}(torch.randn(1, 3, 32, 32))"
     return f"{_name(model)}()(torch.randn(1, 3, 32, 32))"
 
 
-def _of_call_sites(document: Document, model: ModelClass | Factory | Instance) -> Iterator[FoundRecipe]:
+def _of_call_sites(document: Document, model: ModelClass | Factory | ModelInstance) -> Iterator[FoundRecipe]:
     name = _name(model)
-    subject = Subject(frozenset({name}), isinstance(model, Instance), model.extent)
+    subject = CallSiteQuery(frozenset({name}), isinstance(model, ModelInstance), model.extent)
     models = tuple(each.extent for each in model_classes(document))
-    found = best_first(map(recipe_of_site, _with_imports(call_sites(document, subject, models), document)))
+    found = best_first(map(recipe_from_call_site, _with_imports(call_sites(document, subject, models), document)))
     yield from found
-    if isinstance(model, Instance) and name not in map(_origin, found):
+    if isinstance(model, ModelInstance) and name not in map(_origin, found):
         yield FoundRecipe(Recipe(name, None, "call-site"), model.name_span)
 
 
 def _with_imports(sites: Iterable[CallSite], document: Document) -> Iterator[CallSite]:
     """The call sites in words that the top of the file knows; what cannot be told so is not known."""
-    scopes, imports = scopes_of(document), offers_of(document).imports
+    scopes, imports = scopes_of(document), file_summary_of(document).imports
     for site in sites:
-        made = None if site.made is None else with_imports(site.made, scopes, imports)
-        fed = None if site.fed is None else with_imports(site.fed, scopes, imports)
-        if made is not None or fed is not None or site.maker is not None:
-            assert fed is None or isinstance(fed, ast.Call)
-            yield CallSite(site.span, made, fed, site.maker)
+        init = None if site.init is None else with_imports(site.init, scopes, imports)
+        inputs = None if site.inputs is None else with_imports(site.inputs, scopes, imports)
+        if init is not None or inputs is not None or site.factory_call is not None:
+            assert inputs is None or isinstance(inputs, ast.Call)
+            yield CallSite(site.span, init, inputs, site.factory_call)
 
 
-def recipe_of_site(site: CallSite) -> FoundRecipe:
+def recipe_from_call_site(site: CallSite) -> FoundRecipe:
     """What a call site says, in the words of its file."""
-    made = site.maker or site.made
-    init = "" if made is None else write(made)
-    inputs = None if site.fed is None else write_arguments(site.fed)
+    expression = site.factory_call or site.init
+    init = "" if expression is None else write(expression)
+    inputs = None if site.inputs is None else write_arguments(site.inputs)
     return FoundRecipe(Recipe(init, inputs, "call-site"), site.span)
 
 

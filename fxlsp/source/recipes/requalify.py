@@ -7,23 +7,22 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fxlsp.source.models.file_summary import offers_of
-from fxlsp.source.python.bindings import Binding, How
+from fxlsp.source.models.file_summary import file_summary_of
+from fxlsp.source.python.bindings import Binding, BindingKind
 from fxlsp.source.python.constant_folding import folded
 from fxlsp.source.python.expressions import copied, dotted, free_names, parse_expression
-from fxlsp.source.python.import_expressions import import_expression, is_imported_inside
-from fxlsp.source.python.imports import ImportedNames
+from fxlsp.source.python.imports import ImportedNames, import_expression, is_imported_inside
 from fxlsp.source.python.scopes import Scopes, scopes_of
 from fxlsp.source.recipes.call_sites import CallSite
 from fxlsp.source.recipes.markdown_blocks import SUFFIX
-from fxlsp.source.recipes.recipes import FoundRecipe, recipe_of_site
+from fxlsp.source.recipes.recipes import FoundRecipe, recipe_from_call_site
 from fxlsp.source.text.documents import Document
 
 _MOST_STEPS = 8
 """Names that stand for names; a longer chain is a circle."""
 
 
-def translated(site: CallSite, document: Document, names: Mapping[str, str]) -> FoundRecipe | None:
+def requalified(site: CallSite, document: Document, names: Mapping[str, str]) -> FoundRecipe | None:
     """The recipe of a call site in ``document`` for a model of another file.
 
     Where it is made of literals, torch and what the model's file itself defines, it is written in the words of that
@@ -33,31 +32,31 @@ def translated(site: CallSite, document: Document, names: Mapping[str, str]) -> 
         names: what ``document`` calls the things that the model's file defines, with their names in there.
     """
     runnable = not document.path.endswith(SUFFIX)
-    translation = _Translation(scopes_of(document), offers_of(document).imports, names, runnable)
+    requalifier = _Requalifier(scopes_of(document), file_summary_of(document).imports, names, runnable)
     try:
-        made = None if site.made is None else translation.of(site.made)
-        fed = None if site.fed is None else translation.of(site.fed)
-    except _OtherNamesError:
-        return _in_own_words(site, document)
-    assert fed is None or isinstance(fed, ast.Call)
-    if made is None and site.maker is not None:
+        init = None if site.init is None else requalifier.of(site.init)
+        inputs = None if site.inputs is None else requalifier.of(site.inputs)
+    except _FileLocalNameError:
+        return _in_own_file(site, document)
+    assert inputs is None or isinstance(inputs, ast.Call)
+    if init is None and site.factory_call is not None:
         # Only the function itself, which the other file does not know, says how.
-        return _in_own_words(site, document)
-    return replace(recipe_of_site(CallSite(site.span, made, fed)), file=document.path)
+        return _in_own_file(site, document)
+    return replace(recipe_from_call_site(CallSite(site.span, init, inputs)), file=document.path)
 
 
-def _in_own_words(site: CallSite, document: Document) -> FoundRecipe | None:
+def _in_own_file(site: CallSite, document: Document) -> FoundRecipe | None:
     if document.path.endswith(SUFFIX):
         return None
-    found = recipe_of_site(site)
+    found = recipe_from_call_site(site)
     return replace(found, recipe=replace(found.recipe, file=document.path), file=document.path)
 
 
-class _OtherNamesError(Exception):
+class _FileLocalNameError(Exception):
     """A name means something in its own file alone."""
 
 
-class _Translation:
+class _Requalifier:
     def __init__(self, scopes: Scopes, imports: ImportedNames, names: Mapping[str, str], runnable: bool) -> None:
         """``runnable`` says that what the file imports can be had from the file itself."""
         self._scopes = scopes
@@ -68,7 +67,7 @@ class _Translation:
     def of(self, expression: ast.expr, steps: int = _MOST_STEPS) -> ast.expr:
         """
         Raises:
-            _OtherNamesError: only the file itself knows what it means.
+            _FileLocalNameError: only the file itself knows what it means.
         """
         free = free_names(expression)
         result: ast.expr = _Replacement(self, free, steps).visit(copied(expression))
@@ -91,21 +90,21 @@ class _Translation:
         if full is not None and (not self._runnable or is_imported_inside(node.id, self._scopes)):
             imported = import_expression(full)
             if imported is None:
-                raise _OtherNamesError(node.id)
+                raise _FileLocalNameError(node.id)
             return imported
         bindings = self._scopes.module.bindings.get(node.id)
         if not bindings and full is None and hasattr(builtins, node.id) and not self._scopes.imports_everything:
             return node
         value = _constant(bindings or [])
         if value is None or not steps:
-            raise _OtherNamesError(node.id)
+            raise _FileLocalNameError(node.id)
         return self.of(value, steps - 1)
 
 
 def _constant(bindings: list[Binding]) -> ast.expr | None:
     """The expression that a name always stands for."""
-    lasting = [each for each in bindings if each.how is not How.CONFINED]
-    if len(lasting) != 1 or lasting[0].how is not How.ASSIGNED or lasting[0].value is None:
+    lasting = [each for each in bindings if each.kind is not BindingKind.EXPRESSION_LOCAL]
+    if len(lasting) != 1 or lasting[0].kind is not BindingKind.ASSIGNED or lasting[0].value is None:
         return None
     return parse_expression(lasting[0].value)
 
@@ -115,14 +114,14 @@ def _name(name: str) -> ast.expr:
 
 
 class _Replacement(ast.NodeTransformer):
-    def __init__(self, translation: _Translation, free: frozenset[str], steps: int) -> None:
-        self._translation = translation
+    def __init__(self, requalifier: _Requalifier, free: frozenset[str], steps: int) -> None:
+        self._requalifier = requalifier
         self._free = free
         self._steps = steps
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         root = (dotted(node) or "").partition(".")[0]
-        found = self._translation.replacement(node, self._steps) if root in self._free else None
+        found = self._requalifier.replacement(node, self._steps) if root in self._free else None
         if found is not None:
             return found
         self.generic_visit(node)
@@ -131,4 +130,4 @@ class _Replacement(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id not in self._free:
             return node
-        return self._translation.replacement(node, self._steps) or node
+        return self._requalifier.replacement(node, self._steps) or node

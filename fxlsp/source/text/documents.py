@@ -6,10 +6,11 @@ import tokenize
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tree_sitter import Tree
 
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.diff import TextEdit, edits_between
 from fxlsp.source.text.normal_form import normal_digest
 from fxlsp.source.text.notebooks.cells import Cells
@@ -18,9 +19,6 @@ from fxlsp.source.text.positions import LineIndex
 from fxlsp.source.text.syntax import has_lone_return, parse
 from fxlsp.source.text.uris import path_of_uri, uri_of_path
 from fxlsp.wire.frames import text_digest
-
-if TYPE_CHECKING:
-    from fxlsp.source.models.class_hierarchy import Kind
 
 __all__ = ["Document", "TextEdit", "path_of_uri", "read_document", "uri_of_path"]
 
@@ -40,13 +38,13 @@ class Document:
     text: str
     _old_tree: Tree | None = field(default=None, repr=False, compare=False)
     """The tree of an earlier text, told of the edits since: a start for the parser."""
-    bases_elsewhere: Mapping[str, Kind] = field(default_factory=dict, repr=False, compare=False)
+    external_bases: Mapping[str, ClassKind] = field(default_factory=dict, repr=False, compare=False)
     """What is known of classes that other files define, by their names here."""
     cells: Cells | None = field(default=None, repr=False)
     """Of a notebook, those that ``text`` is made of."""
 
     @classmethod
-    def of_cells(cls, uri: str, path: str, version: int | None, cells: Cells) -> Document:
+    def from_cells(cls, uri: str, path: str, version: int | None, cells: Cells) -> Document:
         """A notebook."""
         return cls(uri, path, version, cells.text, cells=cells)
 
@@ -78,10 +76,10 @@ class Document:
         """
         if self.cells is None or self.cells.parses:
             return self
-        return Document(self.uri, self.path, self.version, self.cells.settled_text, None, self.bases_elsewhere)
+        return Document(self.uri, self.path, self.version, self.cells.last_valid_text, None, self.external_bases)
 
     @property
-    def unsettled(self) -> tuple[TextEdit, ...]:
+    def edits_since_program(self) -> tuple[TextEdit, ...]:
         """The edits that lead from ``program`` to this text."""
         return () if self.program is self else edits_between(self.program.text, self.text)
 
@@ -113,7 +111,7 @@ class Document:
         tree = None if tree is None else tree.copy()
         for edit in edits:
             before, text = text, edit.apply(text)
-            tree = None if tree is None else _told(tree, edit, before, text)
+            tree = None if tree is None else _edited_tree(tree, edit, before, text)
         return replace(self, version=version, text=text, _old_tree=tree)
 
     def with_cells(self, cells: Cells, version: int | None) -> tuple[Document, tuple[TextEdit, ...]]:
@@ -121,16 +119,16 @@ class Document:
         edits = edits_between(self.text, cells.text)
         return replace(self.edited(edits, version), cells=cells), edits
 
-    def with_bases(self, bases_elsewhere: Mapping[str, Kind]) -> Document:
+    def with_external_bases(self, external_bases: Mapping[str, ClassKind]) -> Document:
         """The same text where something else is known of other files."""
-        if bases_elsewhere == self.bases_elsewhere:
+        if external_bases == self.external_bases:
             return self
         tree = self.__dict__.get("tree", self._old_tree)
         tree = None if tree is None else tree.copy()
-        return replace(self, _old_tree=tree, bases_elsewhere=bases_elsewhere)
+        return replace(self, _old_tree=tree, external_bases=external_bases)
 
 
-def _told(tree: Tree, edit: TextEdit, before: str, after: str) -> Tree | None:
+def _edited_tree(tree: Tree, edit: TextEdit, before: str, after: str) -> Tree | None:
     """The tree, told of an edit; None where the parser had better start anew."""
     if has_lone_return(before) or has_lone_return(after):
         # The bytes that the parser sees for a ``\\r`` change with what follows it.
@@ -161,7 +159,7 @@ def read_document(path: str) -> Document:
         UnicodeDecodeError, SyntaxError: it is not text in the encoding that it declares, or no notebook.
     """
     if is_notebook(path):
-        return Document.of_cells(uri_of_path(path), path, None, read_cells(path))
+        return Document.from_cells(uri_of_path(path), path, None, read_cells(path))
     with open(path, "rb") as file:
         encoding, _ = tokenize.detect_encoding(file.readline)
         file.seek(0)

@@ -20,7 +20,7 @@ class Hunk(NamedTuple):
     new_end: int
 
 
-class Moved(NamedTuple):
+class MovedSpan(NamedTuple):
     """Where a span stands after some edits."""
 
     span: Span
@@ -44,7 +44,7 @@ class EditLog:
         """The log of a text that nobody has edited yet."""
         return cls(lines, lines)
 
-    def then(self, edits: Iterable[TextEdit], after: LineIndex) -> EditLog:
+    def extended(self, edits: Iterable[TextEdit], after: LineIndex) -> EditLog:
         """The log with further edits, each counting in the text that the one before it left.
 
         Args:
@@ -60,13 +60,13 @@ class EditLog:
         return EditLog(self.before, after, tuple(_without_undone(different, self.before.text, after.text)))
 
 
-def move(span: Span, log: EditLog) -> Moved | None:
+def move(span: Span, log: EditLog) -> MovedSpan | None:
     """Where a span of the old text stands in the new one; None if an edit changed what it covers.
 
     Text inserted right before or behind a span does not touch it.
     """
     if not log.hunks:
-        return Moved(span, False)
+        return MovedSpan(span, False)
     start = log.before.offset(span.line, span.column)
     end = log.before.offset(span.end_line, span.end_column)
     # The hunks before the span: those that end at its start or sooner.
@@ -75,7 +75,7 @@ def move(span: Span, log: EditLog) -> Moved | None:
         return None
     shift = log.hunks[passed - 1].new_end - log.hunks[passed - 1].old_end if passed else 0
     moved = log.after.span(start + shift, end + shift)
-    return Moved(moved, _reads_differently(span, moved, log))
+    return MovedSpan(moved, _reads_differently(span, moved, log))
 
 
 def _reads_differently(old: Span, new: Span, log: EditLog) -> bool:

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from ...report.codes import OPERATION_FAILS, UNTRACEABLE, severity_of
+import torch.fx
+
+from ...report.codes import (
+    COMPILED,
+    CONTROL_FLOW,
+    CONVERSION,
+    FACTORY,
+    FOREIGN_FUNCTION,
+    INDEX,
+    ITEM_ASSIGNMENT,
+    ITERATION,
+    LENGTH,
+    NOT_ENTERED,
+    OPERATION_FAILS,
+    PROXY_KEPT,
+    TRANSFORM,
+    UNREGISTERED_MODULE,
+    UNREGISTERED_PARAMETER,
+    UNSUPPORTED,
+    UNTRACEABLE,
+    severity_of,
+)
 from ...report.graph import Node, TraceError
 from ...report.locations import Location, RelatedPlace
 from ...report.problems import Failure, Problem
-from ..locations.source_map import Places, is_installed
-from .refusal_kinds import code_of_error
+from ..locations.code_origin import is_installed
+from ..locations.source_map import SourceMap
 
 
 def text_of(error: BaseException) -> str:
@@ -28,11 +50,11 @@ def message_of(error: BaseException) -> str:
     return text or type(error).__name__
 
 
-def load_failure(error: BaseException, target: str, code: str, places: Places, what: str) -> Failure:
+def failure_of_load(error: BaseException, target: str, code: str, source_map: SourceMap, what: str) -> Failure:
     """Why a file or its model cannot be had; ``what`` says what was tried ("load model.py")."""
-    if isinstance(error, SyntaxError) and error.lineno is not None and places.is_shown(error.filename or ""):
+    if isinstance(error, SyntaxError) and error.lineno is not None and source_map.is_shown(error.filename or ""):
         return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error))
-    path = places.of_traceback(error)
+    path = source_map.of_traceback(error)
     message = f"cannot {what}: {_with_type(error, message_of(error))}"
     return Failure(target, code, message, _innermost_of_workspace(path), _deeper(path))
 
@@ -65,15 +87,15 @@ def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
     return tuple(RelatedPlace(f"raised in {location.function or 'here'}", location) for location in deeper)
 
 
-def trace_error(error: BaseException, places: Places) -> TraceError:
+def trace_error(error: BaseException, source_map: SourceMap) -> TraceError:
     """The verdict's error: torch's, at the innermost traceback frame outside torch."""
-    path = places.of_traceback(error)
+    path = source_map.of_traceback(error)
     return TraceError(type(error).__name__, text_of(error), path[-1] if path else None)
 
 
 def trace_problem(
     error: BaseException,
-    places: Places,
+    source_map: SourceMap,
     module_path: str,
     model: str,
     without_frame: Callable[[BaseException], Location | None],
@@ -82,7 +104,7 @@ def trace_problem(
     passed no line of the user's."""
     where = f" in module {module_path}" if module_path else ""
     error = _first_refusal(error)
-    path = places.of_traceback(error)
+    path = source_map.of_traceback(error)
     code = code_of_error(error, text_of(error))
     return Problem(
         code=code,
@@ -122,3 +144,47 @@ def operation_problem(error: BaseException, node: Node, operands: str, model: st
         module_path=node.module_path,
         model=model,
     )
+
+
+_KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
+    # The message about iteration ends with a hint to what the documentation says about control flow: it comes first.
+    (torch.fx.proxy.TraceError, r"cannot be iterated", ITERATION),
+    (torch.fx.proxy.TraceError, r"inputs to control flow", CONTROL_FLOW),
+    (RuntimeError, r"^'len' is not supported in symbolic tracing", LENGTH),
+    (NameError, r"^module is not installed as a submodule$", UNREGISTERED_MODULE),
+    (NameError, r"^parameter is not a member of this module$", UNREGISTERED_PARAMETER),
+    (TypeError, r"^(int|float|complex)\(\) .*(Proxy|Attribute)|__(round|trunc|floor|ceil)__ method", CONVERSION),
+    (TypeError, r"(Proxy|Attribute)' object cannot be interpreted as an integer", INDEX),
+    (TypeError, r"indices must be integers|slice indices must be", INDEX),
+    (KeyError, r"(Proxy|Attribute)\(", INDEX),
+    (TypeError, r"(Proxy|Attribute)' object does(n't| not) support item (assignment|deletion)", ITEM_ASSIGNMENT),
+    (TypeError, r"takes \d+ positional arguments? but \d+ were given$", FACTORY),
+    (TypeError, r"received an invalid combination of arguments.*(Proxy|Attribute)", FACTORY),
+    (TypeError, r"argument '\w+' .*must be .*(not|of type|but got) (Proxy|Attribute)", FACTORY),
+    (TypeError, r"^Variable data has to be a tensor", FACTORY),
+    (TypeError, r"__cuda_array_interface__|torch\.Size\(\) takes an iterable", FACTORY),
+    (ValueError, r"__array_struct__|__array_interface__", FOREIGN_FUNCTION),
+    (TypeError, r"descriptor '.*doesn't apply to a '(Proxy|Attribute)' object", FOREIGN_FUNCTION),
+    (RuntimeError, r"^Tensor type unknown to einops", FOREIGN_FUNCTION),
+    (RuntimeError, r"\(\) Expected a value of type|dynamo-optimized function", COMPILED),
+    (ValueError, r"^(vmap|grad|jvp|vjp|hessian|jac\w+)\(", TRANSFORM),
+    (Exception, r"passed to transform API|HigherOrderOperator|Expected pred to be bool", TRANSFORM),
+    (NotImplementedError, r"^argument of type: ", UNSUPPORTED),
+    (RuntimeError, r"^Keys for dictionaries used as an argument", UNSUPPORTED),
+    # "co_varnames" since Python 3.11.
+    (ValueError, r"varnames is too small$", NOT_ENTERED),
+    (RuntimeError, r"argument cannot be part of \*args expansion", NOT_ENTERED),
+    (NotImplementedError, r'missing the required "forward" function', NOT_ENTERED),
+    # The root is a scripted module.
+    (AssertionError, r"^traced_func_name=\w+ doesn't exist in ", NOT_ENTERED),
+    # Newer versions of torch keep the proxy, which is found there afterwards.
+    (TypeError, r"^cannot assign .*(Proxy|Attribute)\(.* as buffer", PROXY_KEPT),
+)
+
+
+def code_of_error(error: BaseException, message: str) -> str:
+    """The code of what ended a trace; ``message`` is the exception's text."""
+    for kind, pattern, code in _KINDS:
+        if isinstance(error, kind) and re.search(pattern, message, re.DOTALL):
+            return code
+    return UNTRACEABLE

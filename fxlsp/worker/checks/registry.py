@@ -10,14 +10,34 @@ import torch
 from ...report.problems import Problem
 from ..plain_pass.tracer import ModulePathTracer
 from .base.check import Check
-from .base.pass_result import Traced
+from .base.pass_result import PassResult
 from .paths.node_names import NodeNames
 from .paths.shared_modules import SharedModules
 from .paths.tied_parameters import TiedParameters
-from .silent.silent_checks import SILENT
+from .silent.constants import Constants
+from .silent.contexts import DroppedContexts
+from .silent.inputs import OptionalInputs, VariadicInputs
+from .silent.kept_state import KeptState
+from .silent.leaves import BypassedLeaves, TracedThrough
+from .silent.root_hooks import RootHooks
+from .silent.tensor_attributes import TensorAttributes
+from .silent.unrecorded_calls import UnrecordedCalls
 from .unused.unused import Unused
 
-__all__ = ["CHECKS", "Check", "Checking"]
+SILENT: tuple[type[Check], ...] = (
+    KeptState,
+    TensorAttributes,
+    Constants,
+    UnrecordedCalls,
+    DroppedContexts,
+    RootHooks,
+    OptionalInputs,
+    VariadicInputs,
+    BypassedLeaves,
+    TracedThrough,
+)
+"""Each of them; those that watch note their own things, so their order does not matter."""
+
 
 CHECKS: tuple[type[Check], ...] = (
     *SILENT,
@@ -43,7 +63,7 @@ class Checking:
                 stack.enter_context(check.watching(root, tracer))
             yield
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         """What all of them found."""
         for check in self._checks:
             yield from check.problems(traced)

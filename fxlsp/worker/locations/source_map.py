@@ -10,16 +10,13 @@ import ast
 import dis
 import os
 import sys
-import sysconfig
-from collections.abc import Iterator
-from functools import cache
 from itertools import islice, pairwise
-from types import CodeType, FrameType, ModuleType, TracebackType
+from types import CodeType, ModuleType
 from typing import NamedTuple
 
-import torch
-
 from ...report.locations import Location, Step
+from .bytecode import byte_span, jump_at, line_of, positions_of, starts_before, traceback_instructions
+from .code_origin import is_hidden
 from .expressions import ByteSpan, Expressions, name_span, span_of
 from .sources import Sources
 
@@ -33,49 +30,11 @@ class Instruction(NamedTuple):
     module_path: str | None = None
 
 
-Chain = tuple[Instruction, ...]
+CallStack = tuple[Instruction, ...]
 """Running instructions, outermost first."""
 
-_WORKER_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
-_TORCH_FOLDER = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "")
-_STANDARD_LIBRARY = tuple(
-    os.path.join(folder, "") for folder in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
-)
-_PACKAGES = ("site-packages", "dist-packages")
 
-
-@cache
-def is_torch(filename: str) -> bool:
-    """Whether the file is torch's own: by folder with its separator, as ``torchvision`` starts alike."""
-    return filename.startswith(_TORCH_FOLDER)
-
-
-@cache
-def is_installed(filename: str) -> bool:
-    """Whether the file belongs to the standard library or an installed package, and so to no workspace."""
-    return any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES) or filename.startswith(_STANDARD_LIBRARY)
-
-
-def is_ours(filename: str) -> bool:
-    """Whether the file is fxlsp's."""
-    return filename.startswith(_WORKER_FOLDER)
-
-
-@cache
-def _is_ours_or_torch(filename: str) -> bool:
-    if filename.startswith("<") or is_ours(filename) or is_torch(filename):
-        return True
-    in_packages = any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES)
-    return filename.startswith(_STANDARD_LIBRARY) and not in_packages
-
-
-@cache
-def is_workspace_code(filename: str) -> bool:
-    """Whether code of this file is the user's own, and neither fxlsp's nor generated."""
-    return not _is_ours_or_torch(filename) and not is_installed(filename)
-
-
-class Places:
+class SourceMap:
     """Turns running instructions into locations."""
 
     def __init__(self, sources: Sources, expressions: Expressions) -> None:
@@ -87,9 +46,9 @@ class Places:
         self.tracer_code: frozenset[tuple[str, CodeType]] = frozenset()
         """What of the user's code traces and is not traced, with its files."""
 
-    def forget(self, path: str) -> None:
+    def invalidate(self, path: str) -> None:
         """The text of ``path`` is another one now."""
-        self.expressions.forget(path)
+        self.expressions.invalidate(path)
         self._shown.clear()
         self._located.clear()
 
@@ -99,7 +58,7 @@ class Places:
         Files that exist neither on disk nor in a buffer hold generated code, which nobody can look at.
         """
         if filename not in self._shown:
-            shown = not _is_ours_or_torch(filename)
+            shown = not is_hidden(filename)
             self._shown[filename] = shown and (self._sources.is_overlay(filename) or os.path.isfile(filename))
         return self._shown[filename]
 
@@ -115,9 +74,9 @@ class Places:
         return self._located[key]
 
     def _locate(self, code: CodeType, offset: int) -> Location:
-        place = _byte_span(code, offset)
+        place = byte_span(code, offset)
         if place is None:
-            return self.line(code.co_filename, _line_of(code, offset), code.co_name)
+            return self.line(code.co_filename, line_of(code, offset), code.co_name)
         tested = self._tested(code, offset, place)
         if tested is not None:
             return self.location(code.co_filename, span_of(tested), code.co_name)
@@ -138,7 +97,7 @@ class Places:
             return None
         # All loops of a comprehension have the place of the whole. One that is a function is given the first iterator.
         loop = sum(
-            code.co_code[earlier] == code.co_code[offset] and _byte_span(code, earlier) == place
+            code.co_code[earlier] == code.co_code[offset] and byte_span(code, earlier) == place
             for earlier in range(0, offset, 2)
         )
         given = code.co_name if name == "GET_ITER" else ""
@@ -149,14 +108,14 @@ class Places:
 
         It does so for conditions that are no comparisons. Of ``a and not b`` each is jumped on, in this order.
         """
-        jump = _jump_of(code, offset)
+        jump = jump_at(code, offset)
         if jump is None:
             return None
         statement = self.expressions.statement_at(code.co_filename, place.line, place.column)
         tests = [] if statement is None else self.expressions.conditions(statement, place)
         if not tests:
             return None
-        positions, jumps = _positions(code), []
+        positions, jumps = positions_of(code), []
         for index in range(0, len(code.co_code), 2):
             at = positions[index // 2]
             if "_IF_" in dis.opname[code.co_code[index]] and at == (place.line, place.end_line, *place[1::2]):
@@ -179,7 +138,7 @@ class Places:
         ``at_end`` asks for a ``return`` that the function ended in itself.
         """
         code, offset, _ = instruction
-        for line, column in islice(_starts_back(code, offset), 1 if at_end else None):
+        for line, column in islice(starts_before(code, offset), 1 if at_end else None):
             statement = self.expressions.statement_at(code.co_filename, line, column)
             if isinstance(statement, ast.Return):
                 if not hasattr(code, "co_positions"):
@@ -212,22 +171,22 @@ class Places:
 
     def syntax_of(self, instruction: Instruction) -> ast.AST | None:
         """The syntax node that an instruction belongs to; None before Python 3.11 and where there is no source."""
-        place = _byte_span(instruction.code, instruction.offset)
+        place = byte_span(instruction.code, instruction.offset)
         return None if place is None else self.expressions.enclosing(instruction.code.co_filename, place)
 
     def statements_around(self, instruction: Instruction) -> list[tuple[ast.stmt, ast.stmt]]:
         """Each statement around an instruction with the one directly inside it that holds the instruction."""
         code, offset, _ = instruction
-        place = _byte_span(code, offset)
-        line, column = (_line_of(code, offset), None) if place is None else (place.line, place.column)
+        place = byte_span(code, offset)
+        line, column = (line_of(code, offset), None) if place is None else (place.line, place.column)
         around = self.expressions.statements_at(code.co_filename, line, column)
         return list(pairwise(around))
 
     def statement_of(self, instruction: Instruction) -> ast.stmt | None:
         """The innermost statement that holds an instruction; of several on a line the last before Python 3.11."""
         code, offset, _ = instruction
-        place = _byte_span(code, offset)
-        line, column = (_line_of(code, offset), None) if place is None else (place.line, place.column)
+        place = byte_span(code, offset)
+        line, column = (line_of(code, offset), None) if place is None else (place.line, place.column)
         return self.expressions.statement_at(code.co_filename, line, column)
 
     def _part(self, instruction: Instruction, node: ast.AST) -> Location:
@@ -241,9 +200,9 @@ class Places:
         start = len(text) - len(text.lstrip()) + 1
         return Location(filename, line, start, line, max(len(text.rstrip()) + 1, start), function)
 
-    def steps(self, chain: Chain) -> tuple[Step, ...]:
+    def steps(self, call_stack: CallStack) -> tuple[Step, ...]:
         """The calling expressions of ``chain``, outermost first."""
-        return tuple(Step(self.locate(code, offset), path) for code, offset, path in chain)
+        return tuple(Step(self.locate(code, offset), path) for code, offset, path in call_stack)
 
     def of_traceback(self, error: BaseException) -> tuple[Location, ...]:
         """The places an exception passed, outermost first, torch's and the standard library's left out."""
@@ -251,7 +210,7 @@ class Places:
 
     def raised_by(self, error: BaseException) -> list[tuple[CodeType, int]]:
         """The user's instructions that an exception passed, outermost first."""
-        passed = _traceback_instructions(error.__traceback__)
+        passed = traceback_instructions(error.__traceback__)
         shown = [(code, offset) for code, offset in passed if self.is_shown(code.co_filename)]
         traced = [(code, offset) for code, offset in shown if (code.co_filename, code) not in self.tracer_code]
         return traced or shown
@@ -302,63 +261,3 @@ class Places:
             if argument.arg == name:
                 return self.location(code.co_filename, span_of(argument), code.co_name)
         return None
-
-
-def _jump_of(code: CodeType, offset: int) -> int | None:
-    """The jump that an instruction is, or that it works out the condition for, as CPython does since 3.13."""
-    if dis.opname[code.co_code[offset]] == "TO_BOOL":
-        offset += 2
-        while dis.opname[code.co_code[offset]] in ("CACHE", "EXTENDED_ARG"):
-            offset += 2
-    return offset if "JUMP" in dis.opname[code.co_code[offset]] else None
-
-
-def _traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
-    found = []
-    while traceback is not None:
-        found.append((traceback.tb_frame.f_code, traceback.tb_lasti))
-        traceback = traceback.tb_next
-    return found
-
-
-@cache
-def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
-    return tuple(code.co_positions())
-
-
-def _byte_span(code: CodeType, offset: int) -> ByteSpan | None:
-    """What CPython says of the instruction; None before Python 3.11 and for code compiled without columns."""
-    if not hasattr(code, "co_positions") or offset < 0:
-        return None
-    line, end_line, column, end_column = next(islice(_positions(code), offset // 2, None), (None,) * 4)
-    if line is None or end_line is None or column is None or end_column is None:
-        return None
-    return ByteSpan(line, column, end_line, end_column)
-
-
-def _line_of(code: CodeType, offset: int) -> int:
-    for start, end, line in code.co_lines():
-        if start <= offset < end and line is not None:
-            return line
-    return code.co_firstlineno
-
-
-def _starts_back(code: CodeType, offset: int) -> Iterator[tuple[int, int | None]]:
-    """Lines and columns at which the instructions up to ``offset`` start, last first; no columns on Python 3.10."""
-    if hasattr(code, "co_positions"):
-        for line, _, column, _ in reversed(_positions(code)[: offset // 2 + 1]):
-            if line is not None:
-                yield line, column
-        return
-    for start, _, line in reversed(list(code.co_lines())):
-        if start <= offset and line is not None:
-            yield line, None
-
-
-def walk_out(frame: FrameType | None) -> list[FrameType]:
-    """``frame`` and its callers, innermost first."""
-    frames = []
-    while frame is not None:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames

@@ -12,11 +12,13 @@ from ..torch_private import (
     Operator,
     TorchDispatchMode,
     decompose,
+    flop_formula,
     is_batch_norm,
+    is_view,
     no_dispatch,
+    overload_packet,
     tensors_in,
 )
-from .operator_flops import flops_of, has_formula, is_costed
 
 
 class MixedTypesError(RuntimeError):
@@ -76,3 +78,65 @@ def batch_norm_result(operand: torch.Tensor, training: bool) -> tuple[torch.Tens
     """
     statistics = operand.new_empty(operand.shape[1] if training else 0)
     return torch.empty_like(operand), statistics, statistics.clone()
+
+
+# Reductions, and compositions of reductions and element-wise steps: torch's formulas leave them out as cheap.
+_REDUCTIONS = """
+sum mean prod amax amin max min argmax argmin all any std var std_mean var_mean norm linalg_vector_norm median nansum
+nanmean logsumexp cumsum cumprod cummax cummin logcumsumexp count_nonzero softmax _softmax log_softmax _log_softmax
+_safe_softmax native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training _batch_norm_with_update
+native_layer_norm native_group_norm native_dropout _fused_rms_norm rms_norm cudnn_batch_norm max_pool2d_with_indices
+max_pool3d_with_indices avg_pool1d avg_pool2d avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d
+adaptive_max_pool3d adaptive_avg_pool1d nll_loss_forward nll_loss2d_forward mse_loss smooth_l1_loss huber_loss
+binary_cross_entropy prelu _prelu_kernel
+"""
+# Element-wise operators without the tag that says so, and compositions with reductions.
+_ELEMENTWISE = """
+hardswish glu rrelu_with_noise log_sigmoid_forward floor_divide binary_cross_entropy_with_logits complex linalg_cross
+trace exponential _weight_norm_interface _embedding_bag _embedding_bag_forward_only index_add scatter_add scatter_reduce
+col2im dot fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask
+"""
+# No arithmetic at all.
+_COPIES_AND_CREATION = """
+as_strided_ squeeze_ unsqueeze_ transpose_ t_
+cat stack clone copy copy_ _to_copy contiguous repeat tile flip roll rot90 pad constant_pad_nd reflection_pad1d
+reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d pixel_shuffle pixel_unshuffle
+channel_shuffle native_channel_shuffle gather scatter scatter_ index select index_select index_put index_put_ take
+masked_fill masked_fill_ embedding where tril triu unfold im2col _unsafe_view _reshape_copy upsample_nearest1d
+upsample_nearest2d upsample_nearest3d empty empty_like empty_strided new_empty new_empty_strided zeros zeros_like
+new_zeros ones ones_like new_ones full full_like new_full arange linspace eye scalar_tensor fill fill_ zero_ rand
+rand_like randn randn_like randint randint_like randperm bernoulli bernoulli_ uniform uniform_ normal normal_ one_hot
+resize_ lift_fresh lift_fresh_copy lift detach _local_scalar_dense sym_size sym_numel sym_stride item
+split_with_sizes_copy unbind_copy unsafe_split unsafe_split_with_sizes masked_scatter index_copy index_fill diag_embed
+block_diag triu_indices tril_indices
+"""
+_COUNTED_AS_FREE = frozenset(f"{_REDUCTIONS} {_ELEMENTWISE} {_COPIES_AND_CREATION}".split())
+
+
+def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, object], output: object) -> int | None:
+    """Floating-point operations of one operator call; None when torch has no formula and it is not cheap.
+
+    Element-wise operators, reductions, views and copies count as 0, as in torch.utils.flop_counter.
+    """
+    formula = flop_formula(operator)
+    if formula is not None:
+        return int(formula(*args, **kwargs, out_val=output))
+    return 0 if _is_free(operator) else None
+
+
+def has_formula(operator: Operator) -> bool:
+    """Whether the operator is one that does most of a model's arithmetic: matrix products, convolutions, attention."""
+    return flop_formula(operator) is not None
+
+
+def is_costed(operator: Operator) -> bool:
+    """Whether :func:`flops_of` can tell what the operator costs."""
+    return has_formula(operator) or _is_free(operator)
+
+
+def _is_free(operator: Operator) -> bool:
+    if operator.namespace == "prim" or torch.Tag.pointwise in operator.tags or is_view(operator):
+        # ``prim`` operators ask a tensor for its device, layout and the like.
+        return True
+    name: str = overload_packet(operator).__name__
+    return name in _COUNTED_AS_FREE or name.removesuffix("_") in _COUNTED_AS_FREE

@@ -17,9 +17,8 @@ import torch.fx
 from ...report.graph import Output
 from ..building.fake_tensors import as_fake
 from ..sandbox.accelerators import DevicesAreCpu
-from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tree_map
+from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
 from .costs import MixedTypesError, OperatorCosts
-from .materialize import can_be_real, real_twins
 from .outputs import UNKNOWN, holds_unknown, output_of
 from .tracer import ModulePathTracer
 
@@ -68,7 +67,7 @@ class ValueInterpreter(torch.fx.Interpreter):
         with DevicesAreCpu(), self._mode, batches_of_one():
             yield
 
-    def taken(self, value: Any) -> Any:
+    def convert_input(self, value: Any) -> Any:
         """An input as the graph takes it."""
         return tree_map(lambda item: as_fake(self._mode, item), value)
 
@@ -109,15 +108,15 @@ class ValueInterpreter(torch.fx.Interpreter):
             if isinstance(raised, MixedTypesError) and self._origins[node].autocast:
                 # FX does not record ``with torch.autocast(...)``, under which they do fit.
                 return UNKNOWN, None, None
-            output, error = self.repeated(node.op, node.target, args, kwargs, raised)
+            output, error = self.repeat_on_real_tensors(node.op, node.target, args, kwargs, raised)
             return output, None, error
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if target in self._inputs:
-            return self.taken(self._inputs[target])
+            return self.convert_input(self._inputs[target])
         return args[0] if args else UNKNOWN
 
-    def repeated(
+    def repeat_on_real_tensors(
         self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
     ) -> tuple[Any, BaseException | None]:
         """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
@@ -127,7 +126,7 @@ class ValueInterpreter(torch.fx.Interpreter):
             return UNKNOWN, raised
         with no_dispatch():
             try:
-                real_args, real_kwargs, real_state = real_twins((args, kwargs, state))
+                real_args, real_kwargs, real_state = materialize((args, kwargs, state))
                 if module is None:
                     operation = getattr(super(), op)
                     output = operation(target, real_args, real_kwargs)
@@ -159,3 +158,38 @@ def batches_of_one() -> Iterator[None]:
     finally:
         for name, check in checks.items():
             setattr(functional, name, check)
+
+
+REAL_ELEMENTS = 2**26
+"""A failing operation is repeated on real tensors if they hold no more elements than this (256 MB of float32)."""
+
+
+def can_be_real(tree: object) -> bool:
+    """Whether the tensors in nested containers are small enough to be made really."""
+    return sum(_extent(tensor) for tensor in tensors_in(tree)) <= REAL_ELEMENTS
+
+
+def materialize(tree: Any) -> Any:
+    """Nested containers with a real tensor in the place of each tensor."""
+    return tree_map(_real, tree)
+
+
+def _real(value: Any) -> Any:
+    """A real tensor like ``value``, in memory and for autograd too: a view or an in-place change fails for these alone.
+
+    It holds ones, which are valid numbers, divisors and small indices alike.
+    """
+    if not isinstance(value, torch.Tensor):
+        return value
+    storage = torch.ones(_extent(value), dtype=value.dtype, device="cpu")
+    if value.requires_grad and not value.is_leaf:
+        storage = storage.requires_grad_().clone()
+    real = storage.as_strided(value.shape, value.stride())
+    return real.detach().requires_grad_() if value.requires_grad and value.is_leaf else real
+
+
+def _extent(tensor: torch.Tensor) -> int:
+    """How many elements lie between the first and the last of a tensor in memory, both included."""
+    if tensor.numel() == 0:
+        return 0
+    return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))

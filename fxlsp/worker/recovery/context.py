@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, Protocol
 import torch
 import torch.fx
 
-from ..locations.source_map import Chain, Instruction, Places
+from ..locations.source_map import CallStack, Instruction, SourceMap
 from ..plain_pass.outputs import Unknown
 from ..plain_pass.tracer import NodeOrigin, TracedCall
-from ..torch_private import names_taken, release_names
+from ..torch_private import restore_used_names, used_names
 from .caught_errors import is_caught
 from .evaluator import Evaluator
-from .findings import Finding, Findings
+from .findings import RecoveryFinding, RecoveryFindings
 from .pytree import is_proxy, leaves, mapped
 
 
@@ -29,7 +29,7 @@ class NeedsDataError(Exception):
     """A Python number is wanted of a tensor that has no data."""
 
 
-Call = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
+NodeCall = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
 """Opcode, target and arguments of a node."""
 
 
@@ -48,7 +48,7 @@ class GraphRecorder(Protocol):
     def current_path(self) -> str:
         """Path of the module that is being called; "" in the root."""
 
-    def chain(self) -> Chain:
+    def call_stack(self) -> CallStack:
         """The user's expressions that are running, outermost first."""
 
     def path_of_module(self, mod: torch.nn.Module) -> str:
@@ -96,9 +96,9 @@ class RecoveryContext:
     evaluator: Evaluator
     """Runs each node as it is made; there from :meth:`begin` on."""
 
-    def __init__(self, recorder: GraphRecorder, places: Places) -> None:
+    def __init__(self, recorder: GraphRecorder, places: SourceMap) -> None:
         self.places = places
-        self.findings = Findings()
+        self.findings = RecoveryFindings()
         self.needs_data = False
         """Whether something was met that only data could decide."""
         self.is_plain = False
@@ -161,7 +161,7 @@ class RecoveryContext:
         if not (self.evaluating or self._is_silent):
             path = self._recorder.current_path
             caught = error is not None and is_caught(error, self.places)
-            self.findings.note(Finding(code, error, self._recorder.chain(), path, remark, module, caught))
+            self.findings.note(RecoveryFinding(code, error, self._recorder.call_stack(), path, remark, module, caught))
 
     def note_refusal(self, act: Callable[[], Any], code: str) -> None:
         """Note the error that plain torch.fx raises in ``act``, and roll back what it recorded."""
@@ -176,12 +176,12 @@ class RecoveryContext:
     def was_just_noted(self, code: str) -> bool:
         """Whether the last finding is of this code and at the expression that is running."""
         last = self.findings.last
-        return last is not None and last.code == code and last.chain[-1:] == self._recorder.chain()[-1:]
+        return last is not None and last.code == code and last.call_stack[-1:] == self._recorder.call_stack()[-1:]
 
     def running_instruction(self) -> Instruction | None:
         """The innermost instruction of the user's that is running."""
-        chain = self._recorder.chain()
-        return chain[-1] if chain else None
+        call_stack = self._recorder.call_stack()
+        return call_stack[-1] if call_stack else None
 
     # Values.
 
@@ -193,17 +193,17 @@ class RecoveryContext:
         """``tree`` with values in the place of proxies."""
         return mapped(tree, lambda leaf: self.value_of(leaf) if is_proxy(leaf) else leaf)
 
-    def know(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
+    def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
         """Take ``value`` for what ``node`` produces."""
         with self.evaluation():
             # Looking at a tensor's shape is an operation too, to modes that are on.
-            self.evaluator.know(node, value, inputs, flops)
+            self.evaluator.set_value(node, value, inputs, flops)
 
     def item_node(self, container: torch.fx.Node, key: Any, item: Any) -> torch.fx.Node:
         """A node for an item of what ``container`` produces."""
         node = self._recorder.create_node("call_function", operator.getitem, (container, key), {})
         self._recorder.origins[node].module_path = self._recorder.current_path
-        self.know(node, item)
+        self.set_value(node, item)
         return node
 
     def follows(self, *trees: Any) -> bool:
@@ -221,11 +221,11 @@ class RecoveryContext:
     def mark(self) -> Mark:
         """The state of the graph now."""
         graph = self._recorder.graph
-        return Mark(len(graph.nodes), len(self._recorder.calls), names_taken(graph))
+        return Mark(len(graph.nodes), len(self._recorder.calls), used_names(graph))
 
     def mark_of_empty_graph(self) -> Mark:
         """The state of a graph without nodes."""
-        return Mark(0, 0, names_taken(torch.fx.Graph()))
+        return Mark(0, 0, used_names(torch.fx.Graph()))
 
     def met_unknown_since(self, mark: Mark) -> bool:
         """Whether an operation recorded since has no known value."""
@@ -245,7 +245,7 @@ class RecoveryContext:
         self.tensors.forget(gone)
         for name in [name for name, proxy in self.parameter_proxies.items() if proxy.node in gone]:
             del self.parameter_proxies[name]
-        release_names(recorder.graph, mark.names)
+        restore_used_names(recorder.graph, mark.names)
 
     def is_gone(self, node: torch.fx.Node) -> bool:
         """Whether a node was undone."""

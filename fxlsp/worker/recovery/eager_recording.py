@@ -21,11 +21,10 @@ from torch.overrides import TorchFunctionMode
 
 from ...report.codes import CONVERSION, FOREIGN_FUNCTION, INDEX, ITEM_ASSIGNMENT, ITERATION, LENGTH
 from ..building.construction import makes_module
-from ..building.failures import text_of
-from ..building.refusal_kinds import code_of_error
+from ..building.failures import code_of_error, text_of
 from ..plain_pass.costs import OperatorCosts
 from ..torch_private import WITHOUT_DATA, FakeTensor
-from .context import Call, GraphRecorder, NeedsDataError, RecoveryContext
+from .context import GraphRecorder, NeedsDataError, NodeCall, RecoveryContext
 from .proxies.branch_choice import BranchChoice
 from .proxies.proxies import REPLACED
 from .pytree import is_proxy, leaves
@@ -74,7 +73,7 @@ class EagerRecording(TorchFunctionMode):
         code = _REFUSED.get(getattr(func, "__name__", ""), code_of_error(refusal, text_of(refusal)))
         return self._passed(refusal, code, node_of_call(func, args, kwargs))
 
-    def _passed(self, refusal: BaseException, code: str, call: Call) -> Any:
+    def _passed(self, refusal: BaseException, code: str, call: NodeCall) -> Any:
         """The proxy of a call that plain torch.fx refuses; noted unless it fails by itself as well."""
         proxy = self._recorder.valued_proxy(*call)
         value = self._context.evaluator.values.get(proxy.node)
@@ -96,14 +95,14 @@ class EagerRecording(TorchFunctionMode):
                 raise NeedsDataError(str(error)) from error
             except Exception as error:
                 # Fake tensors refuse some of what torch does with real ones.
-                value, failure = context.evaluator.repeated(kind, target, args, kwargs, error)
+                value, failure = context.evaluator.repeat_on_real_tensors(kind, target, args, kwargs, error)
                 if failure is not None:
                     raise
         if any(isinstance(leaf, torch.Tensor) for leaf in leaves((args, kwargs, value))):
             # Plain torch.fx makes no node of what touches no proxy, and so refuses nothing of it.
             with nullcontext() if context.follows(args, kwargs) else context.silent():
                 node = self._recorder.unvalued_proxy(kind, target, args, kwargs).node
-            context.know(node, value, (*args, *kwargs.values()), costs.flops)
+            context.set_value(node, value, (*args, *kwargs.values()), costs.flops)
             context.tensors.produced(node, value)
         return value
 
@@ -154,7 +153,7 @@ def _is_called_by_iter(frame: FrameType) -> bool:
     return frame.f_code is torch.Tensor.__iter__.__code__
 
 
-def node_of_call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+def node_of_call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NodeCall:
     """Opcode, target and arguments of the node that torch.fx would make of a call of one of torch's functions."""
     name = getattr(func, "__name__", type(func).__name__)
     if name == "__get__":

@@ -39,7 +39,7 @@ class Evaluator(ValueInterpreter):
         with self.running():
             self.run_node(node)
 
-    def know(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
+    def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
         """Take ``value`` for what ``node`` produces."""
         self.values[node] = NodeValue(value, inputs, flops, shown_inputs=tuple(output_of(item) for item in inputs))
 
@@ -60,10 +60,10 @@ class Evaluator(ValueInterpreter):
         with nullcontext() if self.has_data else self._mode:
             yield
 
-    def taken(self, value: Any) -> Any:
-        return value if self.has_data else super().taken(value)
+    def convert_input(self, value: Any) -> Any:
+        return value if self.has_data else super().convert_input(value)
 
-    def repeated(
+    def repeat_on_real_tensors(
         self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
     ) -> tuple[Any, BaseException | None]:
-        return (UNKNOWN, raised) if self.has_data else super().repeated(op, target, args, kwargs, raised)
+        return (UNKNOWN, raised) if self.has_data else super().repeat_on_real_tensors(op, target, args, kwargs, raised)

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import torch
 
-from ..locations.source_map import Chain
+from ..locations.source_map import CallStack
 
 
 @dataclass(frozen=True)
-class Finding:
+class RecoveryFinding:
     """One thing at one expression."""
 
     code: str
     error: BaseException | None
     """What torch.fx or Python says; None where nothing is raised."""
-    chain: Chain
+    call_stack: CallStack
     """The user's expressions that were running, outermost first; empty where none was."""
     module_path: str
     remark: str = ""
@@ -27,19 +27,19 @@ class Finding:
     """Whether the model itself catches ``error``."""
 
 
-class Findings:
+class RecoveryFindings:
     """In the order in which they were met, each code once at each expression of each module."""
 
     def __init__(self) -> None:
-        self.all: list[Finding] = []
-        self.last: Finding | None = None
+        self.all: list[RecoveryFinding] = []
+        self.last: RecoveryFinding | None = None
         """The one noted last, whether or not for the first time."""
         self._seen: set[tuple[object, ...]] = set()
 
-    def note(self, finding: Finding, at: int | None = None) -> None:
+    def note(self, finding: RecoveryFinding, at: int | None = None) -> None:
         """Remember a finding unless the same was met here before; ``at`` puts it before those met since."""
         self.last = finding
-        place = finding.chain[-1] if finding.chain else None
+        place = finding.call_stack[-1] if finding.call_stack else None
         key = (finding.code, place, finding.module_path, str(finding.error) if place is None else None)
         if at is not None:
             self.all = [known for index, known in enumerate(self.all) if index < at or _place(known) != _place(finding)]
@@ -52,6 +52,6 @@ class Findings:
         return len(self.all)
 
 
-def _place(finding: Finding) -> object:
+def _place(finding: RecoveryFinding) -> object:
     """What a finding has in common with others of the same expression."""
-    return finding.code, finding.chain[-1:], finding.module_path
+    return finding.code, finding.call_stack[-1:], finding.module_path

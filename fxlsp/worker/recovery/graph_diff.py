@@ -17,7 +17,7 @@ from ...report.locations import Location
 from ...report.problems import Problem
 
 
-class Operation(NamedTuple):
+class ComparedOperation(NamedTuple):
     """What one node does, as far as the two passes agree on it."""
 
     location: Location
@@ -26,11 +26,13 @@ class Operation(NamedTuple):
     """What it was given: shapes and Python values."""
 
 
-def operations(nodes: Iterable[Node]) -> Iterator[Operation]:
+def operations(nodes: Iterable[Node]) -> Iterator[ComparedOperation]:
     """The operations among ``nodes``; inputs, the output and what only reads an attribute or an item are none."""
     for node in nodes:
         if node.op.startswith("call_") and node.location is not None and node.target not in _READS:
-            yield Operation(node.location, node.target, json.dumps([_comparable(value) for value in node.inputs]))
+            yield ComparedOperation(
+                node.location, node.target, json.dumps([_comparable(value) for value in node.inputs])
+            )
 
 
 def _comparable(value: Any) -> Any:
@@ -49,17 +51,17 @@ def first_difference(graph: Iterable[Node], run: Iterable[Node], model: str) -> 
     graph = list(graph)
     # What is a call of a scripted module to the model is one of the C++ object's method in the graph.
     scripted = {node.location for node in graph if (node.op, node.target) == ("call_method", "forward")}
-    ours = [operation for operation in operations(graph) if operation.location not in scripted]
-    theirs = [operation for operation in operations(run) if operation.location not in scripted]
-    surplus = Counter(ours) - Counter(theirs)
-    missing = Counter(theirs) - Counter(ours)
+    in_graph = [operation for operation in operations(graph) if operation.location not in scripted]
+    in_run = [operation for operation in operations(run) if operation.location not in scripted]
+    surplus = Counter(in_graph) - Counter(in_run)
+    missing = Counter(in_run) - Counter(in_graph)
     if not surplus and not missing:
         return None
     if missing:
-        place = next(operation for operation in theirs if operation in missing)
+        place = next(operation for operation in in_run if operation in missing)
         words = f"the model runs {place.target} here on its example inputs, and the graph does not"
     else:
-        place = next(operation for operation in ours if operation in surplus)
+        place = next(operation for operation in in_graph if operation in surplus)
         words = f"the graph runs {place.target} here, and the model does not on its example inputs"
     message = f"The graph does something else than the model when it runs: {words}."
     return Problem(GRAPH_DIFFERS, severity_of(GRAPH_DIFFERS), message, place.location, model=model)

@@ -31,13 +31,13 @@ from ...report.codes import (
 )
 from ...report.graph import Node
 from ...report.locations import Location
-from ...report.merging import once_each
+from ...report.merging import merge_problems
 from ...report.problems import Problem
 from ...report.report import Report
 from ...wire.messages import RecoveredMessage
-from ..locations.source_map import is_installed
+from ..locations.code_origin import is_installed
 from .graph_diff import first_difference
-from .recovering_pass import Recovered
+from .recovering_pass import RecoveryResult
 
 _OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, OPERATION_FAILS})
 """Findings that concern a graph that was made as well."""
@@ -45,26 +45,26 @@ _EXPLAINS = _OF_A_GRAPH.union(
     (OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, TENSOR_ATTRIBUTE, HOOK_DROPPED, CUSTOM_BACKWARD)
 )
 """Codes that say why a graph does something else than the model."""
-_PARTINGS = frozenset({OPTIONAL_INPUT, TYPE_TEST, TEXT_OF_PROXY, SWALLOWED})
+_DIVERGENCES = frozenset({OPTIONAL_INPUT, TYPE_TEST, TEXT_OF_PROXY, SWALLOWED})
 """Codes of places where torch.fx goes another way than the model, or on with another value."""
 _PROXY_IN_TEXT = re.compile(r"'[^']*Proxy\(\w+\)[^']*'")
-_ASKED = frozenset({CONTROL_FLOW, ITERATION, LENGTH, CONVERSION, INDEX})
+_VALUE_REQUESTS = frozenset({CONTROL_FLOW, ITERATION, LENGTH, CONVERSION, INDEX})
 _REFUSALS = ("FX1", "FX201", "FX202", "FX203")
 _FAILURES = (*_REFUSALS, "FX301", "FX303", "FX314", "FX4")
 
 
-def recovered_message(recovered: Recovered) -> RecoveredMessage:
+def recovered_message(recovered: RecoveryResult) -> RecoveredMessage:
     """What the recovering pass found, to be sent from one process to another."""
     return RecoveredMessage(recovered.report, recovered.findings, recovered.followed)
 
 
-def better(without_data: Recovered, with_data: Recovered) -> Recovered:
+def better_result(without_data: RecoveryResult, with_data: RecoveryResult) -> RecoveryResult:
     """The pass with data, unless the data, which are an example, made the model fail."""
     fails = [any(problem.code == OPERATION_FAILS for problem in each.findings) for each in (without_data, with_data)]
     return without_data if fails == [False, True] else with_data
 
 
-def both(plain: Report, second: RecoveredMessage) -> Report:
+def merged_report(plain: Report, second: RecoveredMessage) -> Report:
     """The report to give, from the plain pass's and what the recovering pass sent.
 
     Where the graph that torch.fx made cannot run but the model can, the view is what the model does.
@@ -74,13 +74,15 @@ def both(plain: Report, second: RecoveredMessage) -> Report:
     if plain.verdict.traceable:
         run = [recovered.nodes[index] for index in second.followed]
         view = recovered if recovered.complete and not plain.complete else plain
-        problems = tuple(_of_graph(plain, recovered, second.findings, run))
-        return replace(view, verdict=plain.verdict, problems=once_each(problems), timing_ms=timing)
-    problems = tuple(_as_torch_says(plain, recovered))
-    return replace(recovered, verdict=plain.verdict, problems=once_each(problems), timing_ms=timing)
+        problems = tuple(_graph_problems(plain, recovered, second.findings, run))
+        return replace(view, verdict=plain.verdict, problems=merge_problems(problems), timing_ms=timing)
+    problems = tuple(_refusal_problems(plain, recovered))
+    return replace(recovered, verdict=plain.verdict, problems=merge_problems(problems), timing_ms=timing)
 
 
-def _of_graph(plain: Report, recovered: Report, findings: Iterable[Problem], run: Iterable[Node]) -> Iterator[Problem]:
+def _graph_problems(
+    plain: Report, recovered: Report, findings: Iterable[Problem], run: Iterable[Node]
+) -> Iterator[Problem]:
     """The problems of a graph that was made; ``run`` are the model's operations on what stems from its inputs."""
     comparable = plain.complete and recovered.complete
     difference = first_difference(plain.nodes, run, plain.target) if comparable else None
@@ -99,7 +101,7 @@ def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem
     failing = {problem.location for problem in recovered.problems if problem.code == OPERATION_FAILS}
     noted = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
     # A graph that went another way than the model fails wherever that leads: it is reported once, where the ways part.
-    is_reported = any(problem.code in _PARTINGS for problem in (*plain.problems, *recovered.problems))
+    is_reported = any(problem.code in _DIVERGENCES for problem in (*plain.problems, *recovered.problems))
     for problem in plain.problems:
         if problem.code == OPTIONAL_INPUT and fits:
             # What the graph holds is right for these inputs.
@@ -114,7 +116,7 @@ def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem
             yield replace(problem, code=GRAPH_FAILS, severity=severity_of(GRAPH_FAILS), message=words)
 
 
-def _as_torch_says(plain: Report, recovered: Report) -> Iterator[Problem]:
+def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
     """The recovering pass's problems; the one that ended the plain pass has torch's words, and comes once."""
     refusals = [problem for problem in plain.problems if problem.code.startswith(_REFUSALS)]
     for refusal in refusals:
@@ -126,19 +128,23 @@ def _as_torch_says(plain: Report, recovered: Report) -> Iterator[Problem]:
             yield same[0]
         elif same and problem.code.startswith("FX1"):
             # What a function that is not torch's asked of the value is its own affair.
-            asked = same[0].code == FOREIGN_FUNCTION and problem.code in _ASKED
-            code = same[0].code if asked or _is_met_inside(problem) or problem.code == UNTRACEABLE else problem.code
-            yield replace(problem, code=code, severity=severity_of(code), message=_in_words_of(same[0], problem))
+            is_value_request = same[0].code == FOREIGN_FUNCTION and problem.code in _VALUE_REQUESTS
+            code = (
+                same[0].code
+                if is_value_request or _is_in_package(problem) or problem.code == UNTRACEABLE
+                else problem.code
+            )
+            yield replace(problem, code=code, severity=severity_of(code), message=_with_message_of(same[0], problem))
         else:
             yield problem
 
 
-def _is_met_inside(problem: Problem) -> bool:
+def _is_in_package(problem: Problem) -> bool:
     """Whether it was met inside an installed package."""
     return any(is_installed(place.location.file) for place in problem.related)
 
 
-def _in_words_of(refusal: Problem, problem: Problem) -> str:
+def _with_message_of(refusal: Problem, problem: Problem) -> str:
     """torch.fx's message, with what the recovering pass adds to its own."""
     return "\n".join((refusal.message, *problem.message.split("\n")[1:]))
 

@@ -14,10 +14,9 @@ import torch
 import torch.fx
 
 from ...report.codes import COMPILED, OPERATION_FAILS, TRANSFORM, UNTRACEABLE
-from ..building.failures import text_of
+from ..building.failures import code_of_error, text_of
 from ..building.fake_tensors import OnCpu
-from ..building.forward_entry import entry_of
-from ..building.refusal_kinds import code_of_error
+from ..building.forward_entry import forward_entry
 from ..locations.source_map import Instruction
 from ..plain_pass.interpreter import batches_of_one
 from ..plain_pass.outputs import UNKNOWN, Unknown
@@ -25,7 +24,7 @@ from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA
 from .context import GraphRecorder, Mark, NeedsDataError, RecoveryContext
 from .eager_recording import EagerRecording
-from .findings import Finding
+from .findings import RecoveryFinding
 from .pytree import is_proxy, leaves, mapped
 from .refused_functions import DYNAMO, RefusedFunctions
 
@@ -54,17 +53,17 @@ class ModuleCalls:
 
     def root_without_self(self, root: torch.nn.Module, *args: Any) -> Any:
         """Run a root's ``forward`` as its caller does, by its signature: torch.fx cannot call what is behind it."""
-        entry = entry_of(root)
+        entry = forward_entry(root)
 
         def run(*given: Any) -> Any:
             # Items of ``*args`` are the caller's to hand over, not the model's to iterate.
             with self._context.silent():
-                positional, named = self._handed_over(inspect.signature(entry), given)
+                positional, named = self._call_arguments(inspect.signature(entry), given)
             return entry(*positional, **named)
 
         return self.root(run, args)
 
-    def _handed_over(self, signature: inspect.Signature, given: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
+    def _call_arguments(self, signature: inspect.Signature, given: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments as a caller writes them: those that have their default are left out where that is possible."""
         positional: list[Any] = []
         named: dict[str, Any] = {}
@@ -75,7 +74,7 @@ class ModuleCalls:
                 positional.extend(value)
             elif parameter.kind is parameter.VAR_KEYWORD:
                 named.update(value)
-            elif self._is_default(value, parameter) and not is_variadic and parameter.kind is not _BY_PLACE:
+            elif self._is_default(value, parameter) and not is_variadic and parameter.kind is not _POSITIONAL_ONLY:
                 left_out = True
             elif left_out or parameter.kind is parameter.KEYWORD_ONLY:
                 named[parameter.name] = value
@@ -115,7 +114,7 @@ class ModuleCalls:
         try:
             result = run(*self._tensors_in(args), **self._tensors_in(kwargs))
         except BaseException as error:
-            self._give_up(error, first, module, (args, kwargs), mark)
+            self._note_failure(error, first, module, (args, kwargs), mark)
             return self._opaque(module, args, kwargs)
         finally:
             self.runs_on_values = False
@@ -123,17 +122,19 @@ class ModuleCalls:
             context.findings.note(first, at=found)
         return self._proxies_in(result)
 
-    def _finding(self, error: BaseException, module: torch.nn.Module) -> Finding:
+    def _finding(self, error: BaseException, module: torch.nn.Module) -> RecoveryFinding:
         recorder = self._recorder
-        outer = recorder.chain()
+        outer = recorder.call_stack()
         path = recorder.submodule_paths.get(module, "") if recorder.submodule_paths else ""
         inner = tuple(Instruction(code, offset, path) for code, offset in self._context.places.raised_by(error))
-        return Finding(code_of_error(error, text_of(error)), error, (*outer, *inner), path)
+        return RecoveryFinding(code_of_error(error, text_of(error)), error, (*outer, *inner), path)
 
-    def _give_up(self, error: BaseException, first: Finding, module: torch.nn.Module, given: Any, mark: Mark) -> None:
+    def _note_failure(
+        self, error: BaseException, first: RecoveryFinding, module: torch.nn.Module, given: Any, mark: Mark
+    ) -> None:
         """The ``forward`` fails on values as well: what is noted of it."""
         context = self._context
-        if isinstance(error, (NeedsDataError, *WITHOUT_DATA)) or _comes_from_fakes(error):
+        if isinstance(error, (NeedsDataError, *WITHOUT_DATA)) or _is_fake_tensor_error(error):
             context.needs_data = True
             if first.code != UNTRACEABLE:
                 context.findings.note(first)
@@ -147,8 +148,8 @@ class ModuleCalls:
         if second.code in _ONLY_WHILE_TRACED:
             context.findings.note(second)
             return
-        context.findings.note(Finding(OPERATION_FAILS, error, second.chain, second.module_path))
-        if first.code != UNTRACEABLE and first.chain != second.chain:
+        context.findings.note(RecoveryFinding(OPERATION_FAILS, error, second.call_stack, second.module_path))
+        if first.code != UNTRACEABLE and first.call_stack != second.call_stack:
             context.findings.note(first)
 
     def _opaque(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -161,7 +162,7 @@ class ModuleCalls:
         )
         recorder.origins[node].module_path = recorder.current_path
         recorder.opaque_nodes.add(node)
-        context.know(node, UNKNOWN, flops=None)
+        context.set_value(node, UNKNOWN, flops=None)
         return recorder.proxy(node)
 
     def _compiled(self, module: torch.nn.Module, forward: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -198,7 +199,7 @@ class ModuleCalls:
         return mapped(tree, proxy)
 
 
-_BY_PLACE = inspect.Parameter.POSITIONAL_ONLY
+_POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
 
 _ONLY_WHILE_TRACED = frozenset({COMPILED, TRANSFORM})
 """What torch refuses wherever torch.fx traces, be there proxies or not: no failure of the model's own."""
@@ -208,5 +209,5 @@ def _is_compiled(module: torch.nn.Module) -> bool:
     return isinstance(module, torch.jit.ScriptModule) or type(module).__name__ == "OptimizedModule"
 
 
-def _comes_from_fakes(error: BaseException) -> bool:
+def _is_fake_tensor_error(error: BaseException) -> bool:
     return "FakeTensor" in text_of(error) or "fake tensor" in text_of(error).lower()

@@ -17,9 +17,9 @@ from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..building.construction import Constructions
 from ..building.failures import message_of, refusal_message
-from ..checks.base.pass_result import Traced
-from ..locations.source_map import is_installed
-from .findings import Finding, Findings
+from ..checks.base.pass_result import PassResult
+from ..locations.code_origin import is_installed
+from .findings import RecoveryFinding, RecoveryFindings
 
 
 class FindingProblems:
@@ -27,7 +27,7 @@ class FindingProblems:
 
     def __init__(
         self,
-        traced: Traced,
+        traced: PassResult,
         made_in_forward: Constructions,
         without_frame: Callable[[BaseException], Location | None],
     ) -> None:
@@ -37,31 +37,31 @@ class FindingProblems:
         self._made_in_forward = made_in_forward
         self._without_frame = without_frame
 
-    def of(self, findings: Findings) -> Iterator[Problem]:
+    def of(self, findings: RecoveryFindings) -> Iterator[Problem]:
         """A problem for each finding; one for each call of a function of an installed package that refuses proxies."""
-        first: dict[tuple[Location | None, str], Finding] = {}
+        first: dict[tuple[Location | None, str], RecoveryFinding] = {}
         for finding in findings.all:
             if self._is_refused_inside(finding):
-                first.setdefault((self._traced.standing(finding.chain), finding.module_path), finding)
+                first.setdefault((self._traced.problem_location(finding.call_stack), finding.module_path), finding)
         for finding in findings.all:
-            inside = first.get((self._traced.standing(finding.chain), finding.module_path))
-            if inside is None or inside is finding or not self._is_met_inside(finding):
+            inside = first.get((self._traced.problem_location(finding.call_stack), finding.module_path))
+            if inside is None or inside is finding or not self._is_in_package(finding):
                 yield self._problem(finding)
 
-    def _is_refused_inside(self, finding: Finding) -> bool:
-        return finding.code.startswith("FX1") and self._is_met_inside(finding)
+    def _is_refused_inside(self, finding: RecoveryFinding) -> bool:
+        return finding.code.startswith("FX1") and self._is_in_package(finding)
 
-    def _is_met_inside(self, finding: Finding) -> bool:
+    def _is_in_package(self, finding: RecoveryFinding) -> bool:
         """Whether an installed package does what plain proxies cannot: how is not the user's to mend."""
-        return finding.code.startswith(("FX1", TYPE_TEST)) and bool(self._deeper(finding))
+        return finding.code.startswith(("FX1", TYPE_TEST)) and bool(self._places_in_package(finding))
 
-    def _problem(self, finding: Finding) -> Problem:
-        code, related = finding.code, self._deeper(finding)
+    def _problem(self, finding: RecoveryFinding) -> Problem:
+        code, related = finding.code, self._places_in_package(finding)
         if finding.caught:
             code = SWALLOWED
         if finding.code == UNREGISTERED_MODULE:
             code, related = self._unregistered(finding, related)
-        location = self._traced.standing(finding.chain)
+        location = self._traced.problem_location(finding.call_stack)
         if location is None and finding.error is not None:
             location = self._without_frame(finding.error)
         message = self._message(finding)
@@ -70,7 +70,7 @@ class FindingProblems:
         return Problem(code, severity_of(code), message, location, related, finding.module_path, self._traced.target)
 
     def _unregistered(
-        self, finding: Finding, related: tuple[RelatedPlace, ...]
+        self, finding: RecoveryFinding, related: tuple[RelatedPlace, ...]
     ) -> tuple[str, tuple[RelatedPlace, ...]]:
         module = finding.module
         if module is None:
@@ -84,15 +84,15 @@ class FindingProblems:
             related = (place, *related)
         return (finding.code if during is None else MADE_IN_FORWARD), related
 
-    def _deeper(self, finding: Finding) -> tuple[RelatedPlace, ...]:
+    def _places_in_package(self, finding: RecoveryFinding) -> tuple[RelatedPlace, ...]:
         """Where inside installed packages it happened."""
-        steps = [step.location for step in self._traced.places.steps(finding.chain)]
+        steps = [step.location for step in self._traced.places.steps(finding.call_stack)]
         own = [index for index, location in enumerate(steps) if not is_installed(location.file)]
         if not own:
             return ()
         return tuple(RelatedPlace(f"raised in {place.function or 'here'}", place) for place in steps[own[-1] + 1 :])
 
-    def _message(self, finding: Finding) -> str:
+    def _message(self, finding: RecoveryFinding) -> str:
         where = f" in module {finding.module_path}" if finding.module_path else ""
         if finding.caught and finding.error is not None:
             words = f"{type(finding.error).__name__}: {message_of(finding.error)}"

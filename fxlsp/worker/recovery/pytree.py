@@ -35,20 +35,20 @@ def _mapped_items(tree: Any, change: Callable[[Any], Any]) -> Any:
         return changed
     if all(item is dict.__getitem__(tree, key) for key, item in changed.items()):
         return tree
-    twin = copy.copy(tree)
+    copied = copy.copy(tree)
     for key, item in changed.items():
-        dict.__setitem__(twin, key, item)
-    return _mapped_fields(twin, change) if dataclasses.is_dataclass(tree) else twin
+        dict.__setitem__(copied, key, item)
+    return _mapped_fields(copied, change) if dataclasses.is_dataclass(tree) else copied
 
 
 def _mapped_fields(tree: Any, change: Callable[[Any], Any]) -> Any:
     changed = {field.name: mapped(getattr(tree, field.name), change) for field in dataclasses.fields(tree)}
     if all(changed[name] is getattr(tree, name) for name in changed):
         return tree
-    twin = copy.copy(tree)
+    copied = copy.copy(tree)
     for name, value in changed.items():
-        object.__setattr__(twin, name, value)
-    return twin
+        object.__setattr__(copied, name, value)
+    return copied
 
 
 def leaves(tree: Any) -> Iterator[Any]:

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import torch
 
 from ...report.graph import Verdict
-from ...report.merging import once_each
+from ...report.merging import merge_problems
 from ...report.problems import Problem
 from ...report.report import Environment, Report
 from ..building.builder import seed
 from ..building.construction import Constructions
-from ..checks.base.pass_result import Traced
+from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..plain_pass.assembly import Assembly, is_complete
-from ..plain_pass.feeding import Subject
+from ..plain_pass.feeding import ModelWithInputs
 from ..plain_pass.outputs import Unknown
 from .autograd_functions import functions_followed
 from .problems import FindingProblems
@@ -26,7 +26,7 @@ from .tracer import RecoveringTracer
 
 
 @dataclass(frozen=True)
-class Recovered:
+class RecoveryResult:
     """What the pass found."""
 
     report: Report
@@ -41,7 +41,9 @@ class Recovered:
     """Indices of the report's nodes that stem from an input or a parameter."""
 
 
-def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTracer] = RecoveringTracer) -> Recovered:
+def recover(
+    subject: ModelWithInputs, places: SourceMap, tracer_class: type[RecoveringTracer] = RecoveringTracer
+) -> RecoveryResult:
     """Follow the model on its inputs past every failure."""
     start = time.perf_counter()
     root = subject.built.model
@@ -50,10 +52,10 @@ def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTrace
     checking, during = Checking(), Constructions(places)
     seed()
     # Before the checks watch, so that they see the user's calls.
-    with during.noted(), functions_followed(lambda: tracer.evaluating), checking.watching(root, tracer):
+    with during.recording(), functions_followed(lambda: tracer.evaluating), checking.watching(root, tracer):
         tracer.trace(root)
     milliseconds = (time.perf_counter() - start) * 1000
-    traced = Traced(root, tracer, places, subject.constructions, subject.target, _incomplete(tracer))
+    traced = PassResult(root, tracer, places, subject.constructions, subject.target, _incomplete(tracer))
     assembly = Assembly(root, tracer, tracer.recovery.evaluator.values, places, subject.constructions)
     findings = tuple(FindingProblems(traced, during, assembly.place_without_frame).of(tracer.recovery.findings))
     nodes = assembly.nodes()
@@ -70,11 +72,11 @@ def recover(subject: Subject, places: Places, tracer_class: type[RecoveringTrace
         nodes=nodes,
         modules=assembly.modules(),
         calls=assembly.calls(),
-        problems=once_each(problems if known is None else (known, *problems)),
+        problems=merge_problems(problems if known is None else (known, *problems)),
         timing_ms={"recover": milliseconds},
     )
     followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.recovery.following)
-    return Recovered(report, findings, tracer.recovery.needs_data, elements, followed)
+    return RecoveryResult(report, findings, tracer.recovery.needs_data, elements, followed)
 
 
 def _incomplete(tracer: RecoveringTracer) -> BaseException | None:

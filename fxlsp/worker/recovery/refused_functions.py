@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from ...report.codes import COMPILED, FACTORY, ITERATION, TRANSFORM
-from ..locations.source_map import is_installed
+from ..locations.code_origin import is_installed
 from .builtin_shadows import shadows_for
 from .context import GraphRecorder, RecoveryContext
 from .proxies.proxies import REPLACED
@@ -46,21 +46,23 @@ class RefusedFunctions:
             setattr(owner, name, value)
 
         replaced = self._replacements()
-        for owner, name, _, passing in replaced:
-            replace(owner, name, passing)
-        by_identity = {id(original): passing for _, _, original, passing in replaced if not isinstance(original, type)}
+        for owner, name, _, replacement in replaced:
+            replace(owner, name, replacement)
+        by_identity = {
+            id(original): replacement for _, _, original, replacement in replaced if not isinstance(original, type)
+        }
         for module in self._user_modules():
             for name, value in list(vars(module).items()):
-                passing = by_identity.get(id(value)) or self._compiled(value)
-                if passing is not None:
-                    replace(module, name, passing)
+                replacement = by_identity.get(id(value)) or self._compiled(value)
+                if replacement is not None:
+                    replace(module, name, replacement)
             for name, shadow in shadows_for(self._context, module, self._context.places.text_of(module)).items():
                 replace(module, name, shadow)
         for owner in self._owners_of_methods():
             for name, value in list(vars(owner).items()):
-                passing = self._compiled(value)
-                if passing is not None:
-                    replace(owner, name, passing)
+                replacement = self._compiled(value)
+                if replacement is not None:
+                    replace(owner, name, replacement)
         try:
             yield
         finally:
@@ -76,20 +78,20 @@ class RefusedFunctions:
         for name in _FACTORIES:
             original = getattr(torch, name, None)
             if original is not None and not isinstance(original, type):
-                found.append((torch, name, original, self._passing(original, "call_function", original, FACTORY)))
+                found.append((torch, name, original, self._replacement(original, "call_function", original, FACTORY)))
         for name in _METHODS:
             original = getattr(torch.Tensor, name)
-            found.append((torch.Tensor, name, original, self._passing(original, "call_method", name, FACTORY)))
+            found.append((torch.Tensor, name, original, self._replacement(original, "call_method", name, FACTORY)))
         for owner in (torch, torch.func):
             for name in _TRANSFORMS:
                 original = getattr(owner, name, None)
                 if original is not None:
                     found.append((owner, name, original, self._transform(original)))
         found.append((torch, "cond", torch.cond, self._cond()))
-        found.append((torch.nn.Module, "__setattr__", torch.nn.Module.__setattr__, _assigning()))
+        found.append((torch.nn.Module, "__setattr__", torch.nn.Module.__setattr__, _setattr_with_proxies()))
         return found
 
-    def _passing(self, original: Any, kind: str, target: Any, code: str) -> Callable[..., Any]:
+    def _replacement(self, original: Any, kind: str, target: Any, code: str) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._context.evaluating or not any(is_proxy(leaf) for leaf in leaves((args, kwargs))):
                 return original(*args, **kwargs)
@@ -117,15 +119,15 @@ class RefusedFunctions:
     def _has_starred(self, code: str) -> bool:
         """Whether the call that is refused as ``code`` iterates for its arguments: ``torch.zeros(*x.shape)``."""
         last, running = self._context.findings.last, self._context.running_instruction()
-        if code != FACTORY or last is None or last.code != ITERATION or running is None or not last.chain:
+        if code != FACTORY or last is None or last.code != ITERATION or running is None or not last.call_stack:
             return False
         places = self._context.places
-        return places.locate(*last.chain[-1][:2]) == places.locate(*running[:2])
+        return places.locate(*last.call_stack[-1][:2]) == places.locate(*running[:2])
 
     def _transform(self, original: Any) -> Callable[..., Any]:
         def make(*args: Any, **kwargs: Any) -> Any:
             function = original(*args, **kwargs)
-            return self._passing(function, "call_function", function, TRANSFORM) if callable(function) else function
+            return self._replacement(function, "call_function", function, TRANSFORM) if callable(function) else function
 
         return make
 
@@ -150,7 +152,7 @@ class RefusedFunctions:
             if not hasattr(value, "__name__"):
                 # torch.fx names the node after it; older versions of torch give it none.
                 value.__name__ = value.name  # type: ignore[attr-defined]
-            return self._passing(value, "call_function", value, COMPILED)
+            return self._replacement(value, "call_function", value, COMPILED)
         original = getattr(value, "_torchdynamo_orig_callable", None)
         if original is None:
             return None
@@ -190,7 +192,7 @@ DYNAMO = (
 """torch's words."""
 
 
-def _assigning() -> Callable[..., None]:
+def _setattr_with_proxies() -> Callable[..., None]:
     """``Module.__setattr__`` that lets buffers take a proxy, as in newer versions of torch; a check reports that."""
     original = torch.nn.Module.__setattr__
 

@@ -11,17 +11,16 @@ import torch
 import torch.fx
 
 from ...report.codes import NOT_ENTERED
-from ..building.failures import text_of
-from ..building.forward_entry import entry_of, has_forward
-from ..building.refusal_kinds import code_of_error
-from ..locations.source_map import Places
+from ..building.failures import code_of_error, text_of
+from ..building.forward_entry import forward_entry, has_forward
+from ..locations.source_map import SourceMap
 from ..plain_pass.outputs import UNKNOWN, Unknown
 from ..plain_pass.tracer import ModulePathTracer
 from ..torch_private import FakeTensorMode
 from .caught_errors import is_caught
 from .context import RecoveryContext
 from .evaluator import Evaluator
-from .findings import Finding
+from .findings import RecoveryFinding
 from .module_calls import ModuleCalls
 from .proxies.proxies import ValueAttribute, ValueProxy
 from .proxies.proxy_operations import ProxyOperations
@@ -35,7 +34,7 @@ class RecoveringTracer(ModulePathTracer):
     It holds the hooks that torch.fx calls. What they share with the other parts of the pass is in ``recovery``.
     """
 
-    def __init__(self, places: Places, mode: FakeTensorMode, inputs: Mapping[str, Any], real: bool) -> None:
+    def __init__(self, places: SourceMap, mode: FakeTensorMode, inputs: Mapping[str, Any], real: bool) -> None:
         """``inputs`` are those of the root by the names of torch.fx's placeholders; those not given take their
         default, else are unknown. ``real`` asks for tensors with data."""
         super().__init__(places)
@@ -58,18 +57,18 @@ class RecoveringTracer(ModulePathTracer):
                 error = torch.fx.proxy.TraceError(
                     "forward is static, and torch.fx hands it the module as its first input"
                 )
-                self.recovery.findings.note(Finding(NOT_ENTERED, error, (), ""))
+                self.recovery.findings.note(RecoveryFinding(NOT_ENTERED, error, (), ""))
             return self._without_self()
         try:
             function, args = super().create_args_for_root(root_fn, is_module)
         except (ValueError, RuntimeError) as error:
             # A wrapper that torch.fx cannot patch, or one that takes the module as one of its ``*args``.
-            self.recovery.findings.note(Finding(NOT_ENTERED, error, (), ""))
+            self.recovery.findings.note(RecoveryFinding(NOT_ENTERED, error, (), ""))
             return self._without_self()
         if _hides_parameters(root_fn):
             # torch.fx hands the wrapped function's arguments to whatever variables of the wrapper come first.
             return self._without_self()
-        passed = [args[0], *(self._passed(proxy) for proxy in args[1:])]
+        passed = [args[0], *(self._root_argument(proxy) for proxy in args[1:])]
         return (lambda *given: self._module_calls.root(function, given)), passed
 
     def _without_self(self) -> tuple[Callable[..., Any], list[Any]]:
@@ -78,17 +77,17 @@ class RecoveringTracer(ModulePathTracer):
 
     def _signature_proxies(self) -> list[Any]:
         """Arguments for a ``forward`` that torch.fx would give the module itself: an instance's own, a static one."""
-        parameters = inspect.signature(entry_of(self.root)).parameters.values()
+        parameters = inspect.signature(forward_entry(self.root)).parameters.values()
         proxies = []
         for parameter in parameters:
             stars = "*" * (parameter.kind is parameter.VAR_POSITIONAL) + "**" * (
                 parameter.kind is parameter.VAR_KEYWORD
             )
             default = () if parameter.default is parameter.empty else (parameter.default,)
-            proxies.append(self._passed(self.create_proxy("placeholder", stars + parameter.name, default, {})))
+            proxies.append(self._root_argument(self.create_proxy("placeholder", stars + parameter.name, default, {})))
         return proxies
 
-    def _passed(self, proxy: Any) -> Any:
+    def _root_argument(self, proxy: Any) -> Any:
         """An argument of the root: a proxy, unless the caller leaves it out or passes None."""
         name = str(proxy.node.target)
         if name in self._inputs:
@@ -150,7 +149,7 @@ class RecoveringTracer(ModulePathTracer):
 
     def create_arg(self, a: Any) -> Any:
         if is_proxy(a):
-            return self._kept(a.node) if self.recovery.is_gone(a.node) else a.node
+            return self._node_of_gone(a.node) if self.recovery.is_gone(a.node) else a.node
         if isinstance(a, Unknown):
             return None
         if isinstance(a, torch.Tensor):
@@ -164,14 +163,14 @@ class RecoveringTracer(ModulePathTracer):
         if isinstance(lowered, torch.fx.Node) and lowered not in self.recovery.evaluator.values:
             value = self.recovery.values_in(a)
             parts = tuple(value) if isinstance(value, tuple) else tuple(getattr(value, "__dict__", {}).values())
-            self.recovery.know(lowered, value, parts)
+            self.recovery.set_value(lowered, value, parts)
         return lowered
 
-    def _kept(self, gone: torch.fx.Node) -> torch.fx.Node:
+    def _node_of_gone(self, gone: torch.fx.Node) -> torch.fx.Node:
         """A node for what the model has, in an attribute say, from a run that was rolled back."""
         node: torch.fx.Node = self.create_node("get_attr", f"<{gone.name}>", (), {})
         self.recovery.following.add(node)
-        self.recovery.know(node, self.recovery.evaluator.value_of(gone))
+        self.recovery.set_value(node, self.recovery.evaluator.value_of(gone))
         return node
 
     def _attribute_node(self, tensor: torch.Tensor) -> torch.fx.Node:
@@ -185,7 +184,7 @@ class RecoveringTracer(ModulePathTracer):
             node = self.create_node("get_attr", "<unregistered parameter>", (), {})
         if isinstance(tensor, torch.nn.Parameter):
             self.recovery.following.add(node)
-        self.recovery.know(node, tensor)
+        self.recovery.set_value(node, tensor)
         return node  # type: ignore[no-any-return]
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, torch.fx.Proxy]) -> Any:
@@ -239,7 +238,7 @@ class RecoveringTracer(ModulePathTracer):
             self.traced_func_name = "__call__"
         graph = super().trace(root)
         for node in graph.find_nodes(op="output"):
-            self.recovery.know(node, self._module_calls.result, flops=0)
+            self.recovery.set_value(node, self._module_calls.result, flops=0)
         return graph
 
     @property

@@ -1,8 +1,8 @@
-"""Keeping what the head of a model's file has imported, in a process that later traces are forked from.
+"""Worker's side of a checkpoint: fork after the imports of a file, wait, resume.
 
-Where it took long, the child that traces forks such a holder at that point, in the middle of loading the file, and goes
-on. The holder waits. What it forks later goes on from there as well, with another request for the same file: the text
-below the head may be another one. So nothing of the model itself is ever in a holder.
+Where the head of a model's file took long, the worker forks a checkpoint at that point, in the middle of loading the
+file, and continues. The checkpoint waits. Workers forked from it later continue from the same point with another
+request for the same file: the text below the head may differ. So no part of the model itself is ever in a checkpoint.
 """
 
 from __future__ import annotations
@@ -15,149 +15,186 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NamedTuple
 
 import torch
 
 from ...wire.messages import CheckpointForked, Declined, Ready, TraceRequest
 from ..loading.lazy_module import Execution
-from ..processes.crash_dump import die_silently, end_in, time_limit_off
-from ..processes.daemon_fork import fork_for
-from ..processes.fds import FAULT, Pipes, await_request
-from ..processes.pipe_writing import write_all
-from ..sandbox.audit import move_scratch, own_action
-from ..trace.load import RequestLoad, SayStage
-from .checkpoint_inputs import Premises
-from .fork_safety import Surroundings
+from ..processes.crash_dump import disable_crash_dump, set_time_limit, time_limit_suspended
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
+from ..processes.lifetime import daemon_fork
+from ..sandbox.audit import own_processes_allowed, set_scratch_folder
+from ..trace.load import RequestLoad, StageCallback
+from .checkpoint_inputs import CheckpointInputs
 
-WORTH_SECONDS = 0.15
-"""Of processor time that the head took: with less, forking from a holder saves nothing that a person would notice."""
-ASKED = 4096
-"""Bytes in which a holder is asked for a child: the child's scratch folder."""
+MIN_HEAD_SECONDS = 0.15
+"""Minimal processor time of the head: below it, forking from a checkpoint saves nothing that a user would notice."""
+MAX_REQUEST_BYTES = 4096
+"""Size limit of a message that asks a checkpoint for a fork: the path of the worker's scratch folder."""
 
 _exit = os._exit
 
 
-class Holding:
-    """Forks a holder after the head of a file, if that is worth it and nothing stands against it.
+class Checkpoint:
+    """Load that forks a checkpoint after the head of a file, if worthwhile and safe.
 
-    :meth:`run` returns in this process, and in every child of the holder that was handed a request.
+    :meth:`run` returns in this process, and in each worker forked from the checkpoint that received a request.
     """
 
     def __init__(
         self,
         load: RequestLoad,
-        pipes: Pipes,
+        pipes: WorkerPipes,
         scratch: str,
-        let_go: Callable[[], None],
-        say_stage_of: Callable[[TraceRequest], SayStage],
+        close_others: Callable[[], None],
+        stage_reporter_of: Callable[[TraceRequest], StageCallback],
     ) -> None:
-        """
+        """Prepare the load of one request.
+
         Args:
-            load: has not run yet.
-            pipes: this process's.
-            scratch: the folder that it may write to.
-            let_go: closes whatever else this process has to do with others, in a holder.
-            say_stage_of: what tells the stages of a request.
+            load: The load, which has not run yet.
+            pipes: The pipes of this process.
+            scratch: The folder that this process may write to.
+            close_others: Closes all other connections of this process to others, in the checkpoint.
+            stage_reporter_of: Returns the function that reports the stages of a request.
         """
-        self.is_held = False
-        """Whether this process was forked from a holder."""
+        self.is_resumed = False
+        """Whether this process was forked from the checkpoint."""
         self._load = load
         self._pipes = pipes
         self._scratch = scratch
-        self._let_go = let_go
-        self._say_stage_of = say_stage_of
-        self._template = os.getppid()
-        self._premises = Premises(load.loader)
+        self._close_others = close_others
+        self._stage_reporter_of = stage_reporter_of
+        self._supervisor = os.getppid()
+        self._inputs = CheckpointInputs(load.loader)
 
     def run(self) -> None:
-        """Carry out the load."""
+        """Run the load, and fork a checkpoint after the head of the file."""
         if not os.path.isdir("/proc/self/task"):
-            # Only where there is one can the template adopt what another process has forked.
+            # Only Linux lets the supervisor inherit processes that a worker has forked.
             self._load.run()
             return
-        before = Surroundings.now()
-        with self._premises.watching() as stop:
+        before = ForkHazards.now()
+        with self._inputs.watching() as stop:
 
             def after_head(execution: Execution) -> None:
                 stop()
-                if time.process_time() - began >= WORTH_SECONDS and self._may_hold(execution, before):
-                    self._fork_holder(execution, before.priority)
+                if time.process_time() - began >= MIN_HEAD_SECONDS and self._may_fork(execution, before):
+                    self._fork_checkpoint(execution, before.priority)
 
             self._load.pause_after_head(after_head)
             began = time.process_time()
             self._load.run()
 
-    def _may_hold(self, execution: Execution, before: Surroundings) -> bool:
+    def _may_fork(self, execution: Execution, before: ForkHazards) -> bool:
         if execution.is_past_head or os.listdir(self._scratch):
             return False
-        # What failed for any other reason may go well the next time.
+        # A statement that failed for any other reason may succeed the next time.
         if not all(isinstance(failure, ModuleNotFoundError) for failure in self._load.loader.failures):
             return False
-        return Surroundings.now() == before and self._premises.settle()
+        return ForkHazards.now() == before and self._inputs.finish()
 
-    def _fork_holder(self, execution: Execution, priority: int) -> None:
-        # What is still to be printed would be printed by each of them. The streams may be the user's own.
+    def _fork_checkpoint(self, execution: Execution, priority: int) -> None:
+        # Buffered output would be printed by each forked process. The streams may be objects of the user's code.
         with suppress(Exception):
             sys.stdout.flush()
             sys.stderr.flush()
-        # A forked process begins with a random state of its own, by the standard library's wish.
+        # The standard library gives a forked process a random state of its own.
         state = random.getstate()
-        with time_limit_off(), own_action():
+        with time_limit_suspended(), own_processes_allowed():
             try:
-                pid = fork_for(self._template)
+                pid = daemon_fork(self._supervisor)
             except OSError:
                 return
             if pid == 0:
                 self._wait(execution, priority)
                 random.setstate(state)
-        if not self.is_held:
+        if not self.is_resumed:
             write_all(self._pipes.reports, CheckpointForked(pid).encoded())
 
     def _wait(self, execution: Execution, priority: int) -> None:
-        """As the holder: fork a child whenever one is asked for. Returns in a child that has a request to carry out."""
+        """In the checkpoint, fork workers on request; return in a worker with a request."""
         try:
             if os.nice(0) != priority:
-                # Another trace began in this moment: what is forked here would yield to others for ever.
+                # Another trace started at this moment: workers forked here would have the lowered priority for ever.
                 _exit(0)
-            asked = self._forked()
+            fork_request = self._serve_forks()
             torch.set_num_threads(1)
-            request = self._request_of(*asked)
+            request = self._request_of(*fork_request)
             assert request.target.file is not None
             path = os.path.realpath(request.target.file)
-            if not (self._premises.hold(request.texts, but_for=path) and self._load.may_become(request, execution)):
+            if not (
+                self._inputs.are_unchanged(request.texts, except_file=path)
+                and self._load.can_resume_with(request, execution)
+            ):
                 write_all(self._pipes.reports, Declined().encoded())
                 _exit(0)
-            self._load.become(request, execution, self._say_stage_of(request))
-            self.is_held = True
+            self._load.resume_with(request, execution, self._stage_reporter_of(request))
+            self.is_resumed = True
         except BaseException:
-            # A fault of ours: what is on the stack below is the user's, and not to see it.
+            # An internal error: the code below on the stack is the user's, and must not catch it.
             traceback.print_exc()
             sys.stderr.flush()
-            _exit(FAULT)
+            _exit(EXIT_INTERNAL_ERROR)
 
-    def _forked(self) -> tuple[str, Pipes]:
-        """In a child that was asked for: its scratch folder and its ends of the pipes."""
-        self._let_go()
+    def _serve_forks(self) -> tuple[str, WorkerPipes]:
+        """Fork a worker for each message; return the worker's folder and pipes in it."""
+        self._close_others()
         self._pipes.silence()
-        die_silently()
-        with socket.socket(fileno=self._pipes.holders) as connection:
+        disable_crash_dump()
+        with socket.socket(fileno=self._pipes.checkpoints) as connection:
             while True:
-                scratch, descriptors, _, _ = socket.recv_fds(connection, ASKED, len(Pipes._fields))
+                scratch, descriptors, _, _ = socket.recv_fds(connection, MAX_REQUEST_BYTES, len(WorkerPipes._fields))
                 if not scratch:
                     _exit(0)
-                pid = fork_for(self._template)
+                pid = daemon_fork(self._supervisor)
                 if pid == 0:
-                    return os.fsdecode(scratch), Pipes(*descriptors)
+                    return os.fsdecode(scratch), WorkerPipes(*descriptors)
                 for descriptor in descriptors:
                     os.close(descriptor)
                 connection.sendall(str(pid).encode())
 
-    def _request_of(self, scratch: str, pipes: Pipes) -> TraceRequest:
-        """Wait for it on ``pipes``, which are this process's own from now on."""
-        self._pipes.become(pipes)
-        move_scratch(scratch)
+    def _request_of(self, scratch: str, pipes: WorkerPipes) -> TraceRequest:
+        """Wait for the request on ``pipes``, which replace this process's own."""
+        self._pipes.replace_with(pipes)
+        set_scratch_folder(scratch)
         self._scratch = scratch
         write_all(self._pipes.reports, Ready().encoded())
         request = await_request(pipes.jobs)
-        end_in(request.limits.seconds)
+        set_time_limit(request.limits.seconds)
         return request
+
+
+class ForkHazards(NamedTuple):
+    """State of this process that forbids a fork if it changed while the head ran.
+
+    A forked process would share these resources, or lack them. If two states are equal, nothing was added in between.
+    """
+
+    threads: int
+    """Number of threads. They do not exist in a forked process, but their locks stay locked."""
+    descriptors: frozenset[str]
+    """Open file descriptors. Both processes would read on from the same position."""
+    shared_memory: int
+    """Number of writable shared memory mappings, which both processes would write to."""
+    accelerator: bool
+    priority: int
+    """A forked process inherits it and cannot raise it again."""
+
+    @classmethod
+    def now(cls) -> ForkHazards:
+        """Return the current state.
+
+        Raises:
+            OSError: The system does not report it.
+        """
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            shared = sum(line.split(" ", 2)[1] == "rw-s" for line in maps)
+        return cls(
+            len(os.listdir("/proc/self/task")),
+            frozenset(os.listdir("/proc/self/fd")),
+            shared,
+            torch.cuda.is_initialized(),  # type: ignore[no-untyped-call]
+            os.nice(0),
+        )

@@ -1,4 +1,4 @@
-"""What a load has looked at, and whether it would see the same now."""
+"""Inputs of a load: files, folders and lookups, and whether they are unchanged."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from typing import Any
 
 from ...wire.frames import text_digest
 from ..loading.loader import Loader
-from ..locations.source_map import is_installed, is_ours, is_torch
+from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..locations.sources import Sources
-from ..sandbox.audit import is_in_scratch, observe
+from ..sandbox.audit import is_in_scratch, set_audit_observer
 
 _LISTS = ("os.listdir", "os.scandir")
 _SYSTEM = ("/proc/", "/dev/", "/sys/")
 _READERS = ("linecache.py", "tokenize.py")
-"""Of the standard library: they read Python files, of which those that are executed are compared by their texts."""
+"""Modules of the standard library that read Python files; of these, the executed ones are compared by their texts."""
 
 _stat = os.stat
 _ANY = "*"
-"""In the place of a name that is looked for in a folder: all of its names count."""
+"""Used instead of a name that is looked up in a folder: all names in it count."""
 
 
-class Premises:
-    """Notes files that are opened, folders that are listed or searched for modules, and paths that are asked for.
+class CheckpointInputs:
+    """Recorder of files opened, folders listed or searched, and paths queried.
 
-    What C code opens by itself is not seen, but for extension modules.
+    Files that C code opens by itself are not seen, except extension modules.
     """
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
         self._files: dict[str, tuple[int, ...] | None] = {}
-        """What the system says of each file's content; None where there was none."""
+        """Status of each file that identifies its content; None where there was no file."""
         self._kinds: dict[str, int | None] = {}
-        """What was at each path."""
+        """Type of file at each path."""
         self._looked_for: dict[str, set[str]] = {}
-        """Names without endings, by folder."""
+        """Names without extensions, by folder."""
         self._changed: dict[str, int | None] = {}
-        """When each of these folders had last changed, as of the first look."""
+        """Modification time of each of these folders at the first lookup."""
         self._found: dict[str, frozenset[str]] = {}
-        """What there was of the names; filled when watching ends."""
+        """Which of the names existed; filled by :meth:`finish`."""
 
     @contextmanager
     def watching(self) -> Iterator[Callable[[], None]]:
-        """While this lasts, or until the function that it gives is called, everything is noted."""
+        """Record inputs until the context ends or the function that it yields is called."""
 
         def stat_noted(path: Any, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> os.stat_result:
             if dir_fd is None and isinstance(path, (str, os.PathLike)):
@@ -58,11 +58,11 @@ class Premises:
         def stop() -> None:
             if os.stat is stat_noted:
                 os.stat = _stat
-            observe(None)
+            set_audit_observer(None)
             self._loader.on_lookup = None
 
         os.stat = stat_noted
-        observe(self._note)
+        set_audit_observer(self._note)
         self._loader.on_lookup = self._note_lookup
         try:
             yield stop
@@ -99,16 +99,20 @@ class Premises:
         if spec is not None and isinstance(spec.loader, importlib.machinery.ExtensionFileLoader):
             self._note_file(spec.loader.path)
 
-    def settle(self) -> bool:
-        """To be called once nothing more is to be noted; False if something has changed meanwhile."""
+    def finish(self) -> bool:
+        """Complete the record; return False if a folder has changed meanwhile."""
         if any(_changed(folder) != changed for folder, changed in self._changed.items()):
             return False
         self._found = {folder: _names(folder, looked_for) for folder, looked_for in self._looked_for.items()}
         return True
 
-    def hold(self, texts: Mapping[str, str], but_for: str) -> bool:
-        """Whether everything is as it was. ``texts`` are the unsaved buffers now; a change of the file ``but_for`` does
-        not count."""
+    def are_unchanged(self, texts: Mapping[str, str], except_file: str) -> bool:
+        """Return whether all inputs are as recorded.
+
+        Args:
+            texts: The texts of unsaved buffers now, by path.
+            except_file: A file whose text may have changed.
+        """
         sources = Sources(texts)
         return (
             all(_kind(path) == kind for path, kind in self._kinds.items())
@@ -117,7 +121,7 @@ class Premises:
             and all(
                 text_digest(sources.text(path) or "") == digest
                 for path, digest in self._loader.read.items()
-                if path != but_for
+                if path != except_file
             )
         )
 
@@ -128,12 +132,12 @@ class Premises:
 
 
 def _counts(path: str) -> bool:
-    """Whether a file may change while the interpreter stays the same."""
+    """Return whether a file may change while the interpreter stays the same."""
     return not (path.startswith(_SYSTEM) or is_installed(path) or is_torch(path) or is_in_scratch(path))
 
 
 def _reads_python(frame: FrameType) -> bool:
-    """Whether a file is opened by what reads Python files."""
+    """Return whether the code that opens a file reads Python source."""
     file = frame.f_code.co_filename
     return is_ours(file) or _is_import(frame) or (is_installed(file) and os.path.basename(file) in _READERS)
 

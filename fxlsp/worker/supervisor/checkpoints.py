@@ -1,6 +1,7 @@
-"""The template's view of holders: processes with the imports of a model's file done, from which its traces are forked.
+"""Supervisor's side of checkpoints: processes that have run a file's imports.
 
-How one comes to be and what it compares is told in :mod:`.holding`.
+Later traces of that file are forked from them. How a checkpoint is forked and which inputs it compares is in
+:mod:`.checkpoint` and :mod:`.checkpoint_inputs`.
 """
 
 from __future__ import annotations
@@ -12,164 +13,165 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from ...wire.messages import TraceRequest
-from ..processes.fds import Pipes
-from ..processes.lifetime import end_group
+from ..processes.fds import WorkerPipes
+from ..processes.lifetime import kill_group
 from ..processes.system import resident_megabytes
-from .checkpoint import ASKED
-from .forked_worker import Forked
-from .worker_handle import Offspring
+from .checkpoint import MAX_REQUEST_BYTES
+from .forked_worker import ForkedWorker
+from .worker_handle import WorkerHandle
 
-_MOST = 2
-"""Files that are held at once, the last used: people go back and forth between a model's file and one other."""
+_MAX_CHECKPOINTS = 2
+"""Number of files with a checkpoint, the last used ones: users alternate between a model's file and one other."""
 _IDLE_SECONDS = 600.0
-"""After so long without a trace of its file a holder is ended. Where nothing is traced at all, the template leaves."""
+"""Time without a trace of its file after which a checkpoint is closed. Without any trace the whole supervisor exits."""
 _FORK_SECONDS = 1.0
-"""What a holder has to fork a child. It takes a hundredth of that; the template waits for it."""
+"""Time limit for a fork by a checkpoint, for which the supervisor waits. A fork takes a hundredth of it."""
 
 
-class _GoneError(Exception):
-    """A holder does not do as it is asked."""
+class _UnresponsiveError(Exception):
+    """A checkpoint does not fork when asked to."""
 
 
-class _Holder:
-    """One holder, and the child that stands ready in it."""
+class _CheckpointHandle:
+    """One checkpoint, and the worker that was forked from it ahead."""
 
     def __init__(self, file: str, megabytes: float, pid: int, connection: socket.socket, folder: str) -> None:
         self.file = file
         self.pid = pid
         self.used = time.monotonic()
         self.megabytes = megabytes
-        """What the last request for its file allows."""
+        """Memory limit of the last request for its file."""
         self.connection = connection
-        self.ready: Forked | None = None
-        self.taken: set[Forked] = set()
+        self.ready: ForkedWorker | None = None
+        self.taken: set[ForkedWorker] = set()
         self._folder = folder
         connection.settimeout(_FORK_SECONDS)
 
     def prepare(self) -> None:
-        """Have a child forked ahead of its request.
+        """Have a worker forked ahead of its request.
 
         Raises:
-            _GoneError: the holder does not fork any.
+            _UnresponsiveError: the checkpoint does not fork.
         """
         if self.ready is None:
-            self.ready = Forked(self._folder, self._fork)
+            self.ready = ForkedWorker(self._folder, self._fork)
 
-    def _fork(self, child: Forked, pipes: Pipes, scratch: str) -> int:
+    def _fork(self, worker: ForkedWorker, pipes: WorkerPipes, scratch: str) -> int:
         try:
             socket.send_fds(self.connection, [os.fsencode(scratch)], pipes)
-            return int(self.connection.recv(ASKED))
+            return int(self.connection.recv(MAX_REQUEST_BYTES))
         except (OSError, ValueError) as error:
-            raise _GoneError from error
+            raise _UnresponsiveError from error
 
-    def take(self) -> Forked:
-        """A child for a request; raises as :meth:`prepare` does."""
+    def take(self) -> ForkedWorker:
+        """Return a worker for a request; raises as :meth:`prepare` does."""
         self.prepare()
-        child, self.ready = self.ready, None
-        assert child is not None
-        self.taken.add(child)
+        worker, self.ready = self.ready, None
+        assert worker is not None
+        self.taken.add(worker)
         self.used = time.monotonic()
-        return child
+        return worker
 
-    def end(self) -> None:
-        """End it, and the child that has no request. Those that have one go on."""
+    def close(self) -> None:
+        """Kill the checkpoint and its worker without a request; workers with one continue."""
         self.connection.close()
         if self.ready is not None:
             self.ready.done = True
-            self.ready.bury()
+            self.ready.reap()
             self.ready = None
-        # One that has died, and that the template has forgotten with other orphans, must not be ended by its number.
+        # A checkpoint that died may have been reaped with other orphans: its process id may belong to another process
+        # by now.
         with suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
-            end_group(self.pid)
+            kill_group(self.pid)
 
 
-class Holders:
-    """At most one for each file, and few in all."""
+class Checkpoints:
+    """The checkpoints of all files: at most one each, and few in total."""
 
     def __init__(self, folder: str) -> None:
-        """``folder`` holds the scratch folders of the template's children."""
+        """``folder`` holds the scratch folders of the supervisor's workers."""
         self._folder = folder
-        self._all: list[_Holder] = []
+        self._all: list[_CheckpointHandle] = []
 
     @property
     def pids(self) -> Iterator[int]:
-        """Of them and of the children that stand ready in them."""
-        for holder in self._all:
-            yield holder.pid
-            if holder.ready is not None:
-                yield holder.ready.pid
+        """Process ids of the checkpoints and of the workers forked ahead from them."""
+        for checkpoint in self._all:
+            yield checkpoint.pid
+            if checkpoint.ready is not None:
+                yield checkpoint.ready.pid
 
     @property
     def descriptors(self) -> Iterator[int]:
-        """Those of the template's that belong to them."""
-        for holder in self._all:
-            yield holder.connection.fileno()
-            if holder.ready is not None:
-                yield from holder.ready.descriptors
+        """The supervisor's descriptors that belong to checkpoints."""
+        for checkpoint in self._all:
+            yield checkpoint.connection.fileno()
+            if checkpoint.ready is not None:
+                yield from checkpoint.ready.descriptors
 
     def prepare(self) -> None:
-        """Have each keep a child ready."""
-        for holder in list(self._all):
-            with suppress(_GoneError):
-                holder.prepare()
+        """Have each checkpoint fork a worker ahead; close those that do not."""
+        for checkpoint in list(self._all):
+            with suppress(_UnresponsiveError):
+                checkpoint.prepare()
                 continue
-            self._end(holder)
+            self._close(checkpoint)
 
-    def take(self, request: TraceRequest) -> Forked | None:
-        """A child for a request, if its file is held. It may find out that it is of no use, and decline."""
-        self._end_idle()
-        holder = next((each for each in self._all if each.file == request.target.file), None)
-        if holder is None:
+    def take(self, request: TraceRequest) -> ForkedWorker | None:
+        """Return a worker if the request's file has a checkpoint; it may still decline."""
+        self._close_idle()
+        checkpoint = next((each for each in self._all if each.file == request.target.file), None)
+        if checkpoint is None:
             return None
-        holder.megabytes = request.limits.megabytes
+        checkpoint.megabytes = request.limits.megabytes
         try:
-            return holder.take()
-        except _GoneError:
-            self._end(holder)
+            return checkpoint.take()
+        except _UnresponsiveError:
+            self._close(checkpoint)
             return None
 
-    def adopt(self, child: Forked) -> None:
-        """Take over the holder that a child has forked, if it has."""
-        taken = child.take_holder()
-        if taken is not None and child.assignment is not None:
-            file, limits = child.assignment.target.file, child.assignment.limits
+    def adopt(self, worker: ForkedWorker) -> None:
+        """Take over the checkpoint that a worker has forked, if any."""
+        taken = worker.take_checkpoint()
+        if taken is not None and worker.assignment is not None:
+            file, limits = worker.assignment.target.file, worker.assignment.limits
             assert file is not None
-            self._add(_Holder(file, limits.megabytes, *taken, self._folder))
+            self._add(_CheckpointHandle(file, limits.megabytes, *taken, self._folder))
 
-    def forget(self, child: Offspring) -> None:
-        """A child has been buried: if the holder that it came from proved to be of no use, end that."""
-        for holder in list(self._all):
-            if child in holder.taken:
-                holder.taken = {other for other in holder.taken if other is not child}
-                # What ended it before it began may be due to what is held.
-                child.declined |= not child.has_begun
-                if child.declined:
-                    self._end(holder)
+    def discard(self, worker: WorkerHandle) -> None:
+        """Forget a reaped worker, and close its checkpoint if that proved unusable."""
+        for checkpoint in list(self._all):
+            if worker in checkpoint.taken:
+                checkpoint.taken = {other for other in checkpoint.taken if other is not worker}
+                # If it ended before its request started, the cause may be in the checkpoint.
+                worker.declined |= not worker.has_started
+                if worker.declined:
+                    self._close(checkpoint)
 
-    def _add(self, holder: _Holder) -> None:
-        for other in [other for other in self._all if other.file == holder.file]:
-            self._end(other)
-        self._all.append(holder)
-        while len(self._all) > _MOST:
-            self._end(min(self._all, key=lambda each: each.used))
+    def _add(self, checkpoint: _CheckpointHandle) -> None:
+        for other in [other for other in self._all if other.file == checkpoint.file]:
+            self._close(other)
+        self._all.append(checkpoint)
+        while len(self._all) > _MAX_CHECKPOINTS:
+            self._close(min(self._all, key=lambda each: each.used))
 
     def enforce_limits(self) -> None:
-        """End those that are over their memory."""
-        for holder in list(self._all):
-            if resident_megabytes(holder.pid) > holder.megabytes:
-                self._end(holder)
+        """Close checkpoints that exceed their memory limit."""
+        for checkpoint in list(self._all):
+            if resident_megabytes(checkpoint.pid) > checkpoint.megabytes:
+                self._close(checkpoint)
 
-    def _end_idle(self) -> None:
-        for holder in list(self._all):
-            if time.monotonic() - holder.used > _IDLE_SECONDS:
-                self._end(holder)
+    def _close_idle(self) -> None:
+        for checkpoint in list(self._all):
+            if time.monotonic() - checkpoint.used > _IDLE_SECONDS:
+                self._close(checkpoint)
 
-    def end_all(self) -> None:
-        """End them and the children that stand ready in them."""
-        for holder in list(self._all):
-            self._end(holder)
+    def close_all(self) -> None:
+        """Close all checkpoints, with the workers forked ahead from them."""
+        for checkpoint in list(self._all):
+            self._close(checkpoint)
 
-    def _end(self, holder: _Holder) -> None:
-        self._all.remove(holder)
-        holder.end()
+    def _close(self, checkpoint: _CheckpointHandle) -> None:
+        self._all.remove(checkpoint)
+        checkpoint.close()

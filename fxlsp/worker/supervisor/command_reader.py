@@ -1,4 +1,4 @@
-"""What a spare is told, heard on a thread of its own: it is to be heard whatever the traced code does."""
+"""Thread of a spawned worker that receives messages whatever the traced code does."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from ...wire.messages import WIRE, DumpStack, Preload, TraceRequest
 from ...wire.vocabulary import WireMessage
 
 _exit = os._exit
-"""Taken before last words are arranged: who told this process what to do is gone, and nobody would hear them."""
+"""Bound before the crash dump is installed: the supervisor is gone, so that there is no reader for a dump."""
 
 
-class Orders:
-    """Reads messages from a pipe until it closes, which ends this process."""
+class CommandReader:
+    """Thread that reads messages from a pipe, and ends the process when that closes."""
 
     def __init__(self, pipe: int, stack: int) -> None:
-        """``stack`` is the descriptor to tell the running stack on when that is asked for."""
+        """``stack`` is the descriptor to which the stack is written on request."""
         self._pipe = pipe
         self._stack = stack
-        self._orders: queue.SimpleQueue[TraceRequest | Preload] = queue.SimpleQueue()
-        threading.Thread(target=self._read, daemon=True, name="fxlsp orders").start()
+        self._messages: queue.SimpleQueue[TraceRequest | Preload] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True, name="fxlsp commands").start()
 
     def next(self) -> TraceRequest | Preload:
-        """The next one to carry out."""
-        return self._orders.get()
+        """Wait for the next message to execute, and return it."""
+        return self._messages.get()
 
     def _read(self) -> None:
         decoder = Decoder()
         try:
             while data := os.read(self._pipe, 2**20):
                 for message in decoder.feed(data):
-                    self._hear(WIRE.parse(message))
+                    self._handle(WIRE.parse(message))
         finally:
             _exit(1)
 
-    def _hear(self, message: WireMessage) -> None:
+    def _handle(self, message: WireMessage) -> None:
         if isinstance(message, DumpStack):
-            # Of all threads: the main one, which traces, comes last.
+            # All threads: the main one, which traces, comes last.
             faulthandler.dump_traceback(file=self._stack, all_threads=True)
         elif isinstance(message, (TraceRequest, Preload)):
-            self._orders.put(message)
+            self._messages.put(message)

@@ -1,4 +1,7 @@
-"""Children that are forked from this process, which has torch imported and runs nothing of the workspace."""
+"""Pool of workers that are forked from the supervisor, which has torch imported.
+
+It runs no workspace code, so that a fork starts from a known state.
+"""
 
 from __future__ import annotations
 
@@ -14,131 +17,139 @@ from contextlib import suppress
 import torch
 
 from ...wire.messages import Hello, TraceRequest
-from ..processes.lifetime import adopt_orphans, end_group, end_orphans
-from .checkpoints import Holders
-from .forked_worker import Forked, fork_here
-from .pool import Nursery
-from .preloads import preload
-from .torch_preparation import prepare_torch
-from .worker_handle import Offspring
+from ..processes.lifetime import adopt_orphans, kill_group, kill_orphans
+from .checkpoints import Checkpoints
+from .forked_worker import ForkedWorker, fork_from_supervisor
+from .pool import WorkerPool
+from .warmup import preload, prepare_torch
+from .worker_handle import WorkerHandle
 
 _PROBE_SECONDS = 30.0
-"""What the first child has to do a small trace: it takes a tenth of a second, unless forking is broken here."""
+"""Time limit of the first worker for a small trace, which takes 0.1 s unless forking does not work on this system."""
 
 
 class NoForkError(Exception):
-    """A forked process cannot trace here; the message says how that showed."""
+    """A forked process cannot trace on this system; the message says how that showed."""
 
 
-class Forks(Nursery):
-    """Keeps one child ready beside those that trace."""
+class ForkPool(WorkerPool):
+    """Pool that has one worker forked ahead, beside those that trace."""
 
     def __init__(self, hello: Hello, folder: str) -> None:
         self._hello = hello
         self._folder = folder
-        self._children: set[Forked] = set()
-        self._spare: Forked | None = None
-        self._holders = Holders(folder)
+        self._workers: set[ForkedWorker] = set()
+        self._next: ForkedWorker | None = None
+        self._checkpoints = Checkpoints(folder)
         self._connection = -1
 
-    def greeting(self, connection: socket.socket) -> Hello | None:
-        """Raises NoForkError if a first child shows that they are of no use here."""
+    def handshake(self, connection: socket.socket) -> Hello | None:
+        """Prepare torch, fork a first worker, and return ``hello`` once that is ready.
+
+        Returns None if the server disconnects before.
+
+        Raises:
+            NoForkError: the first worker died or does not become ready.
+        """
         self._connection = connection.fileno()
         prepare_torch()
         adopt_orphans()
         self.prepare()
-        assert self._spare is not None
-        return self._hello if self._gets_ready(self._spare, connection) else None
+        assert self._next is not None
+        return self._hello if self._becomes_ready(self._next, connection) else None
 
-    def _gets_ready(self, child: Forked, connection: socket.socket) -> bool:
-        """Whether it does before the server goes."""
+    def _becomes_ready(self, worker: ForkedWorker, connection: socket.socket) -> bool:
+        """Return whether the worker becomes ready before the server disconnects."""
         deadline = time.monotonic() + _PROBE_SECONDS
         with selectors.DefaultSelector() as selector:
-            for source in (connection, child.report_pipe):
+            for source in (connection, worker.report_pipe):
                 selector.register(source, selectors.EVENT_READ)
-            while not child.is_ready:
+            while not worker.is_ready:
                 ready = [key.fileobj for key, _ in selector.select(max(0.0, deadline - time.monotonic()))]
                 if connection in ready:
                     return False
-                if not ready or child.read(child.report_pipe) is None:
-                    self._fail(child)
+                if not ready or worker.read(worker.report_pipe) is None:
+                    self._fail(worker)
         return True
 
-    def _fail(self, child: Forked) -> None:
-        end = child.bury()
-        self.forget(child)
+    def _fail(self, worker: ForkedWorker) -> None:
+        end = worker.reap()
+        self.discard(worker)
         how = f"signal {end.signal}" if end.signal is not None else f"exit code {end.exit}"
         last = end.stderr_tail.strip().rpartition("\n")[2]
         raise NoForkError(f"a forked process cannot trace here ({how}{f': {last}' if last else ''})")
 
     def prepare(self) -> None:
-        """Fork a child ahead of its request: it gets ready while nobody waits for it."""
-        self._adopt()
-        self._prepare_spare()
-        self._holders.prepare()
+        """Fork a worker ahead of its request, so that it prepares itself before one waits."""
+        self._adopt_checkpoints()
+        self._prepare_next()
+        self._checkpoints.prepare()
 
-    def _adopt(self) -> None:
-        for child in self._children:
-            self._holders.adopt(child)
+    def _adopt_checkpoints(self) -> None:
+        for worker in self._workers:
+            self._checkpoints.adopt(worker)
 
-    def _prepare_spare(self) -> None:
-        if self._spare is None:
-            theirs = [descriptor for child in self._children for descriptor in child.descriptors]
-            fork = fork_here([self._connection, *theirs, *self._holders.descriptors])
-            self._spare = Forked(self._folder, fork)
-            self._children.add(self._spare)
+    def _prepare_next(self) -> None:
+        if self._next is None:
+            others = [descriptor for worker in self._workers for descriptor in worker.descriptors]
+            fork = fork_from_supervisor([self._connection, *others, *self._checkpoints.descriptors])
+            self._next = ForkedWorker(self._folder, fork)
+            self._workers.add(self._next)
 
-    def take(self, request: TraceRequest) -> Offspring:
-        self._adopt()
-        held = self._holders.take(request)
-        if held is not None:
-            self._children.add(held)
-            return held
-        self._prepare_spare()
-        child, self._spare = self._spare, None
-        assert child is not None
-        return child
+    def take(self, request: TraceRequest) -> WorkerHandle:
+        self._adopt_checkpoints()
+        resumed = self._checkpoints.take(request)
+        if resumed is not None:
+            self._workers.add(resumed)
+            return resumed
+        self._prepare_next()
+        worker, self._next = self._next, None
+        assert worker is not None
+        return worker
 
-    def take_back(self, child: Offspring) -> bool:
+    def put_back(self, worker: WorkerHandle) -> bool:
         return False
 
-    def forget(self, child: Offspring) -> None:
-        self._adopt()
-        self._children = {other for other in self._children if other is not child}
-        self._holders.forget(child)
-        end_orphans({*(other.pid for other in self._children), *self._holders.pids})
+    def discard(self, worker: WorkerHandle) -> None:
+        self._adopt_checkpoints()
+        self._workers = {other for other in self._workers if other is not worker}
+        self._checkpoints.discard(worker)
+        kill_orphans({*(other.pid for other in self._workers), *self._checkpoints.pids})
 
     def enforce_limits(self) -> None:
-        self._holders.enforce_limits()
+        self._checkpoints.enforce_limits()
 
     def preload(self, names: Sequence[str]) -> str | None:
-        """Import them here, if that leaves this process quiet."""
-        # What they hold was measured without, and is theirs alone.
-        self._holders.end_all()
-        if not _stays_quiet(names):
+        """Import packages in this process, if that starts no threads and no CUDA."""
+        # Checkpoints were measured without these packages, and would not share them.
+        self._checkpoints.close_all()
+        if not _can_import_safely(names):
             return f"{', '.join(names[:3])} start threads or CUDA: imported for each trace anew"
         preload(names)
-        self._replace_spare()
+        self._replace_next()
         return None
 
-    def _replace_spare(self) -> None:
-        """The one that stands ready was forked before what has just been imported."""
-        spare, self._spare = self._spare, None
-        if spare is not None:
-            spare.done = True
-            spare.bury()
-            self.forget(spare)
+    def _replace_next(self) -> None:
+        """Reap the worker forked ahead, which lacks the packages, and fork another."""
+        replaced, self._next = self._next, None
+        if replaced is not None:
+            replaced.done = True
+            replaced.reap()
+            self.discard(replaced)
         self.prepare()
 
     def close(self) -> None:
-        self._holders.end_all()
-        for child in self._children:
-            end_group(child.pid)
-        end_orphans(set())
+        self._checkpoints.close_all()
+        for worker in self._workers:
+            kill_group(worker.pid)
+        kill_orphans(set())
 
 
-def _stays_quiet(names: Sequence[str]) -> bool:
-    """Try the imports in a fork: forking is safe only from a process without other threads."""
+def _can_import_safely(names: Sequence[str]) -> bool:
+    """Return whether imports, tried in a fork, start neither threads nor CUDA.
+
+    Forking is safe only from a process without other threads.
+    """
     pid = os.fork()
     if pid == 0:
         signal.alarm(60)

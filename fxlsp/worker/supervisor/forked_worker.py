@@ -1,4 +1,4 @@
-"""A child that is forked: from the template, or from a holder that is a fork of another child."""
+"""Worker that is forked, from the supervisor or from a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,101 +13,104 @@ from typing import TypeAlias
 
 from ...wire.messages import CheckpointForked
 from ...wire.vocabulary import WireMessage
-from ..processes.fds import FAULT, Pipes
-from ..processes.lifetime import end_group
-from ..processes.pipe_writing import write_all
-from .worker_handle import REAP_SECONDS, STACK_SECONDS, Ending, Offspring
-from .worker_main import STACK_SIGNAL, become_child
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, write_all
+from ..processes.lifetime import kill_group
+from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
+from .worker_main import STACK_SIGNAL, run_worker
 
-Fork: TypeAlias = "Callable[[Forked, Pipes, str], int]"
-"""Makes the process of a child, with its ends of the pipes and its scratch folder; its number."""
+Fork: TypeAlias = "Callable[[ForkedWorker, WorkerPipes, str], int]"
+"""Forks a worker's process, given the worker's ends of the pipes and its scratch folder; returns the process id."""
 
 
-def fork_here(close_in_child: Iterable[int]) -> Fork:
-    """From this process; ``close_in_child`` are descriptors that are none of the child's business."""
+def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
+    """Return a function that forks this process.
 
-    def fork(child: Forked, pipes: Pipes, scratch: str) -> int:
+    ``close_in_child`` are descriptors of the supervisor that the worker must not have.
+    """
+
+    def fork(worker: ForkedWorker, pipes: WorkerPipes, scratch: str) -> int:
         pid = os.fork()
         if pid == 0:
             try:
-                for descriptor in (*close_in_child, *child.descriptors):
+                for descriptor in (*close_in_child, *worker.descriptors):
                     os.close(descriptor)
-                become_child(pipes, scratch)
+                run_worker(pipes, scratch)
             except BaseException:
                 traceback.print_exc()
             finally:
-                # Whatever goes wrong, the template's own code must not run on here and end its children.
-                os._exit(FAULT)
+                # Even after an error, the supervisor's own code must not continue here and kill its workers.
+                os._exit(EXIT_INTERNAL_ERROR)
         return pid
 
     return fork
 
 
-class Forked(Offspring):
-    """Speaks over pipes, and leads a process group of its own."""
+class ForkedWorker(WorkerHandle):
+    """Worker that communicates over pipes and leads a process group."""
 
     def __init__(self, folder: str, fork: Fork) -> None:
-        """Raises whatever ``fork`` raises."""
+        """Fork the worker; an exception of ``fork`` is passed on."""
         super().__init__(folder)
-        self.holder: int | None = None
-        """A process that it has forked, for later traces of the same file, until somebody takes it over."""
+        self.checkpoint_pid: int | None = None
+        """Process id of a checkpoint that it has forked for later traces of the same file, until
+        :meth:`take_checkpoint`."""
         job_end, self._job_pipe = os.pipe()
         self.report_pipe, report_end = os.pipe()
         self._stack_pipe, stack_end = os.pipe()
         self._output_pipe, output_end = os.pipe()
-        ours, holders_end = socket.socketpair()
-        self._holders: socket.socket | None = ours
-        theirs = Pipes(job_end, report_end, stack_end, output_end, holders_end.detach())
+        own_end, checkpoint_end = socket.socketpair()
+        self._checkpoint_socket: socket.socket | None = own_end
+        worker_pipes = WorkerPipes(job_end, report_end, stack_end, output_end, checkpoint_end.detach())
         try:
-            self.pid = fork(self, theirs, self._scratch)
+            self.pid = fork(self, worker_pipes, self._scratch)
         except BaseException:
             self._close()
             self._remove_scratch()
             raise
         finally:
-            for descriptor in theirs:
+            for descriptor in worker_pipes:
                 os.close(descriptor)
 
     @property
     def pipes(self) -> tuple[int, int, int]:
-        """The template's ends to read from."""
+        """The supervisor's ends of the pipes that it reads."""
         return (self.report_pipe, self._stack_pipe, self._output_pipe)
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """Every descriptor that the template holds for this child."""
+        """All descriptors that the supervisor has open for this worker."""
         jobs = () if self._job_pipe < 0 else (self._job_pipe,)
-        holders = () if self._holders is None else (self._holders.fileno(),)
-        return (*self.pipes, *jobs, *holders)
+        checkpoint_sockets = () if self._checkpoint_socket is None else (self._checkpoint_socket.fileno(),)
+        return (*self.pipes, *jobs, *checkpoint_sockets)
 
-    def take_holder(self) -> tuple[int, socket.socket] | None:
-        """The holder that it has forked, and what to speak to it on, which then belong to whoever asked."""
-        if self.holder is None or self._holders is None:
+    def take_checkpoint(self) -> tuple[int, socket.socket] | None:
+        """Return process id and socket of its checkpoint, which then belong to the caller."""
+        if self.checkpoint_pid is None or self._checkpoint_socket is None:
             return None
-        taken = self.holder, self._holders
-        self.holder = self._holders = None
+        taken = self.checkpoint_pid, self._checkpoint_socket
+        self.checkpoint_pid = self._checkpoint_socket = None
         return taken
 
     def read(self, pipe: int) -> list[bytes] | None:
         data = os.read(pipe, 2**20)
         if pipe == self.report_pipe:
-            return self._pass_on(data) if data else None
-        self._keep(pipe, data)
+            return self._forwarded_frames(data) if data else None
+        self._store(pipe, data)
         return []
 
-    def _keep(self, pipe: int, data: bytes) -> None:
+    def _store(self, pipe: int, data: bytes) -> None:
         if pipe == self._stack_pipe:
             self._stack += data
         else:
-            self._printed(data)
+            self._append_output(data)
 
-    def _hand_over(self, data: bytes) -> None:
+    def _send(self, data: bytes) -> None:
         with suppress(BrokenPipeError):
             write_all(self._job_pipe, data)
         os.close(self._job_pipe)
         self._job_pipe = -1
 
-    def _ask_for_stack(self) -> None:
+    def _request_stack(self) -> None:
         os.kill(self.pid, STACK_SIGNAL)
         os.set_blocking(self._stack_pipe, False)
         deadline = time.monotonic() + STACK_SECONDS
@@ -116,21 +119,21 @@ class Forked(Offspring):
             with suppress(BlockingIOError):
                 self._stack += os.read(self._stack_pipe, 2**16)
 
-    def _heard(self, message: WireMessage | None, payload: bytes) -> bool:
+    def _handle(self, message: WireMessage | None, payload: bytes) -> bool:
         if isinstance(message, CheckpointForked):
-            self.holder = message.pid
+            self.checkpoint_pid = message.pid
             return False
-        return super()._heard(message, payload)
+        return super()._handle(message, payload)
 
     def _kill(self) -> None:
         os.killpg(self.pid, signal.SIGKILL)
 
-    def _reap(self) -> Ending:
+    def _wait_for_exit(self) -> ExitStatus:
         status = self._status()
         for pipe in (self._stack_pipe, self._output_pipe):
             self._drain(pipe)
         self._close()
-        return Ending(
+        return ExitStatus(
             exit=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
             signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
         )
@@ -138,11 +141,11 @@ class Forked(Offspring):
     def _close(self) -> None:
         for descriptor in (*self.pipes, *(() if self._job_pipe < 0 else (self._job_pipe,))):
             os.close(descriptor)
-        if self._holders is not None:
-            self._holders.close()
+        if self._checkpoint_socket is not None:
+            self._checkpoint_socket.close()
 
     def _status(self) -> int:
-        """The exit status. A child that closed its pipe is about to end; one that is not is killed."""
+        """Return the exit status; kill a worker that closed its pipe but does not exit."""
         deadline = time.monotonic() + (0 if self.done else REAP_SECONDS)
         while True:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -153,12 +156,12 @@ class Forked(Offspring):
                 _, status = os.waitpid(self.pid, 0)
                 break
             time.sleep(0.001)
-        end_group(self.pid)
+        kill_group(self.pid)
         return status
 
     def _drain(self, pipe: int) -> None:
         os.set_blocking(pipe, False)
-        # Blocking: something that the child left behind still holds the other end.
+        # Non-blocking: a process that the worker left behind may still hold the other end open.
         with suppress(BlockingIOError):
             while data := os.read(pipe, 2**16):
-                self._keep(pipe, data)
+                self._store(pipe, data)

@@ -1,4 +1,4 @@
-"""Where the template's children come from: the one thing that differs between systems with and without fork."""
+"""Interface of the pools that provide workers, with and without ``fork``."""
 
 from __future__ import annotations
 
@@ -7,40 +7,46 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from ...wire.messages import Hello, Refused, TraceRequest
-from .worker_handle import Offspring
+from .worker_handle import WorkerHandle
 
 
-class Nursery(ABC):
-    """Keeps children ready and hands them out, each for one request."""
+class WorkerPool(ABC):
+    """Source of workers: prepares them ahead and hands each out for one request."""
 
     @abstractmethod
-    def greeting(self, connection: socket.socket) -> Hello | Refused | None:
-        """Return ``hello`` once children can be made, ``refused`` if they cannot be; None if the server went."""
+    def handshake(self, connection: socket.socket) -> Hello | Refused | None:
+        """Return ``hello`` once workers can be made, else ``refused``.
+
+        None if the server disconnected before.
+        """
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make ready what may soon be asked for: nobody waits now."""
+        """Prepare workers that may soon be needed; called while no request waits."""
 
     @abstractmethod
-    def take(self, request: TraceRequest) -> Offspring:
-        """A child for a request, which is still to be assigned."""
+    def take(self, request: TraceRequest) -> WorkerHandle:
+        """Return a worker for a request, which is still to be assigned to it."""
 
     @abstractmethod
     def enforce_limits(self) -> None:
-        """End what is no child that traces and is over its limits."""
+        """Kill processes other than running workers that exceed their limits."""
 
     @abstractmethod
-    def take_back(self, child: Offspring) -> bool:
-        """Keep a child whose request was cancelled, if it has not seen it yet."""
+    def put_back(self, worker: WorkerHandle) -> bool:
+        """Take back a worker whose request was cancelled before it was sent, if possible.
+
+        Returns whether it was taken back; if not, the caller has to reap it.
+        """
 
     @abstractmethod
-    def forget(self, child: Offspring) -> None:
-        """A child has been buried: end what it left behind."""
+    def discard(self, worker: WorkerHandle) -> None:
+        """Forget a worker that was reaped, and kill processes that it left behind."""
 
     @abstractmethod
     def preload(self, names: Sequence[str]) -> str | None:
-        """Import installed packages, so that later children find them loaded; why not, if there is a reason."""
+        """Import packages for later workers; return the reason if they cannot be."""
 
     @abstractmethod
     def close(self) -> None:
-        """End every child, taken or not."""
+        """Kill all workers, whether handed out or not."""

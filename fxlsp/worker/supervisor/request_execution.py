@@ -1,4 +1,4 @@
-"""Carrying out a request in a process that was made for it."""
+"""Execution of a request, shared by forked and spawned workers."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from collections.abc import Callable
 from ...wire.messages import FailureMessage, ReportMessage, Stage, TraceRequest
 from ..building.targets import is_settled
 from ..processes.side_process import RecoveryRunner
-from ..sandbox.argv import let_arguments_be_missing
-from ..trace.job import Job
-from ..trace.load import RequestLoad, SayStage
+from ..sandbox.argv import make_arguments_optional
+from ..trace.job import TraceJob
+from ..trace.load import RequestLoad, StageCallback
 
 
-def carry_out(
-    request: TraceRequest, second: RecoveryRunner, send: Callable[[bytes], None]
+def run_request(
+    request: TraceRequest, recovery: RecoveryRunner, send: Callable[[bytes], None]
 ) -> ReportMessage | FailureMessage:
-    """The answer to a request; ``send`` takes the frames to send before it."""
-    load = load_of(request, say_stages(request, send))
+    """Return the answer to a request; ``send`` sends frames that precede it."""
+    load = new_load(request, stage_reporter(request, send))
     if is_settled(request):
-        second.begin(request)
+        recovery.begin(request)
     load.run()
-    return Job(load).run(second)
+    return TraceJob(load).run(recovery)
 
 
-def job_of(request: TraceRequest, say_stage: SayStage) -> Job:
-    """The job of a request."""
-    load = load_of(request, say_stage)
+def loaded_job(request: TraceRequest, report_stage: StageCallback) -> TraceJob:
+    """Return the job of a request, whose files are loaded."""
+    load = new_load(request, report_stage)
     load.run()
-    return Job(load)
+    return TraceJob(load)
 
 
-def load_of(request: TraceRequest, say_stage: SayStage) -> RequestLoad:
-    """What is to be loaded for a request, in a process that now passes for the script that it names."""
+def new_load(request: TraceRequest, report_stage: StageCallback) -> RequestLoad:
+    """Return a request's load, and make this process look like the script it names."""
     sys.argv = [request.target.file or request.target.module or ""]
-    let_arguments_be_missing()
-    return RequestLoad(request, say_stage)
+    make_arguments_optional()
+    return RequestLoad(request, report_stage)
 
 
-def say_stages(request: TraceRequest, send: Callable[[bytes], None]) -> SayStage:
-    """Sends the stages of a request as it enters them."""
+def stage_reporter(request: TraceRequest, send: Callable[[bytes], None]) -> StageCallback:
+    """Return a function that sends each stage of a request as it starts."""
     return lambda name: send(Stage(request.id, name).encoded())
 
 
-def say_nothing(stage: str) -> None:
-    """The stages of the second pass are nobody's business."""
+def ignore_stage(stage: str) -> None:
+    """Ignore a stage: those of the recovering pass are not reported."""

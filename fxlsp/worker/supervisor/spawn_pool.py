@@ -1,6 +1,6 @@
-"""Children that are started ahead of their requests, where processes cannot be forked.
+"""Pool of workers that are spawned ahead of their requests, without ``fork``.
 
-This process imports no torch: it would be half a gigabyte that nobody uses.
+The supervisor then imports no torch: it would take half a gigabyte of memory for nothing.
 """
 
 from __future__ import annotations
@@ -12,79 +12,79 @@ from collections.abc import Sequence
 
 from ...report.codes import NO_INTERPRETER
 from ...wire.messages import Hello, Refused, TraceRequest
-from .pool import Nursery
-from .spawned_worker import Spawned
-from .worker_handle import Offspring
+from .pool import WorkerPool
+from .spawned_worker import SpawnedWorker
+from .worker_handle import WorkerHandle
 
-_READY = 2
-"""Children that wait for a request. A start takes seconds of a processor, so that one edit soon follows another before
-the next child is ready; each takes some 400 MB."""
+_READY_WORKERS = 2
+"""Workers that wait for a request. A start takes seconds of processor time, so a second edit often comes before the
+next worker is ready; each worker takes some 400 MB."""
 
 
-class Spares(Nursery):
-    """Keeps children waiting, the oldest first in line, and replaces each that is taken."""
+class SpawnPool(WorkerPool):
+    """Pool that replaces each worker taken from it, and hands out the oldest first."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._waiting: list[Spawned] = []
-        self._taken: set[Spawned] = set()
+        self._waiting: list[SpawnedWorker] = []
+        self._taken: set[SpawnedWorker] = set()
         self._names: list[str] = []
-        """Packages that every child imports."""
+        """Packages that each worker imports."""
 
-    def greeting(self, connection: socket.socket) -> Hello | Refused | None:
-        """As the first child says it, once it is ready."""
-        child = Spawned(self._folder, self._names)
-        self._waiting.append(child)
+    def handshake(self, connection: socket.socket) -> Hello | Refused | None:
+        """Return the first worker's ``hello`` or ``refused``, once it is ready."""
+        worker = SpawnedWorker(self._folder, self._names)
+        self._waiting.append(worker)
         with selectors.DefaultSelector() as selector:
-            for descriptor in (connection.fileno(), *child.pipes):
+            for descriptor in (connection.fileno(), *worker.pipes):
                 selector.register(descriptor, selectors.EVENT_READ)
-            while not child.is_ready:
+            while not worker.is_ready:
                 for key, _ in selector.select():
                     if key.fd == connection.fileno():
                         return None
-                    if child.read(key.fd) is None:
-                        return child.greeting or self._refusal(child)
-        return child.greeting
+                    if worker.read(key.fd) is None:
+                        return worker.hello or self._refusal(worker)
+        return worker.hello
 
-    def _refusal(self, child: Spawned) -> Refused:
-        """What to say where the first child ended before it could say anything."""
-        self._waiting.remove(child)
-        last = child.bury().stderr_tail.strip().rpartition("\n")[2]
+    def _refusal(self, worker: SpawnedWorker) -> Refused:
+        """Return the refusal for a first worker that died before it sent anything."""
+        self._waiting.remove(worker)
+        last = worker.reap().stderr_tail.strip().rpartition("\n")[2]
         message = f"{sys.executable} cannot start a process that traces: {last or 'it ends at once'}"
         return Refused(NO_INTERPRETER, message)
 
     def prepare(self) -> None:
-        while len(self._waiting) < _READY:
-            self._waiting.append(Spawned(self._folder, self._names))
+        while len(self._waiting) < _READY_WORKERS:
+            self._waiting.append(SpawnedWorker(self._folder, self._names))
 
-    def take(self, request: TraceRequest) -> Offspring:
-        for child in [child for child in self._waiting if not child.is_alive]:
-            self._waiting.remove(child)
-            child.bury()
-        child = self._waiting.pop(0) if self._waiting else Spawned(self._folder, self._names)
-        self._taken.add(child)
-        return child
+    def take(self, request: TraceRequest) -> WorkerHandle:
+        for worker in [worker for worker in self._waiting if not worker.is_alive]:
+            self._waiting.remove(worker)
+            worker.reap()
+        worker = self._waiting.pop(0) if self._waiting else SpawnedWorker(self._folder, self._names)
+        self._taken.add(worker)
+        return worker
 
     def enforce_limits(self) -> None:
-        """There is nothing else here."""
+        """Do nothing: all processes of this pool are workers."""
 
-    def take_back(self, child: Offspring) -> bool:
-        if isinstance(child, Spawned) and child.withdraw():
-            self._taken.discard(child)
-            self._waiting.insert(0, child)
+    def put_back(self, worker: WorkerHandle) -> bool:
+        if isinstance(worker, SpawnedWorker) and worker.withdraw_request():
+            self._taken.discard(worker)
+            self._waiting.insert(0, worker)
             return True
         return False
 
-    def forget(self, child: Offspring) -> None:
-        self._taken = {other for other in self._taken if other is not child}
+    def discard(self, worker: WorkerHandle) -> None:
+        self._taken = {other for other in self._taken if other is not worker}
 
     def preload(self, names: Sequence[str]) -> str | None:
         self._names += names
-        for child in self._waiting:
-            child.preload(names)
+        for worker in self._waiting:
+            worker.preload(names)
         return None
 
     def close(self) -> None:
-        for child in (*self._taken, *self._waiting):
-            child.done = True
-            child.bury()
+        for worker in (*self._taken, *self._waiting):
+            worker.done = True
+            worker.reap()

@@ -1,7 +1,7 @@
-"""The program of a process that gets ready by itself, carries out one request and ends: a child without fork.
+"""Program of a spawned worker: import torch, execute one request, exit.
 
-Uses nothing that Windows lacks. Whoever started it speaks to it on its standard input and hears it on its standard
-output; what the traced code prints goes to its standard error.
+It uses nothing that Windows lacks. It receives messages on its standard input and sends them on its standard output;
+what the traced code prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -21,47 +21,45 @@ from ...wire.messages import (
     ReportMessage,
     TraceRequest,
 )
-from ..processes.crash_dump import speak_before_dying
-from ..processes.pipe_writing import write_all
+from ..processes.crash_dump import arrange_crash_dump
+from ..processes.fds import silenced, write_all
 from ..processes.side_process import InlineRunner
-from ..processes.standard_streams import silenced
 from ..sandbox.audit import refuse_side_effects
-from ..torch_private import compile_without_processes
-from .command_reader import Orders
-from .preloads import preload
-from .request_execution import carry_out, job_of, say_nothing
-from .torch_preparation import prepare_torch
+from ..torch_private import compile_in_process
+from .command_reader import CommandReader
+from .request_execution import ignore_stage, loaded_job, run_request
+from .warmup import preload, prepare_torch
 
 
-def become_spare(orders: Orders, reports: int, stack: int, scratch: str) -> NoReturn:
-    """Get ready, and do what is ordered."""
+def run_spawned_worker(reader: CommandReader, reports: int, stack: int, scratch: str) -> NoReturn:
+    """Prepare torch, import packages as requested, execute one request and exit."""
     exit_really = os._exit
     torch.set_num_threads(1)
     prepare_torch()
-    # It lives for one trace: collecting costs more than what it would free.
+    # The process lives for one trace: collecting costs more than it would free.
     gc.disable()
-    compile_without_processes()
+    compile_in_process()
     while True:
         write_all(reports, Ready().encoded())
-        order = orders.next()
-        if isinstance(order, TraceRequest):
+        message = reader.next()
+        if isinstance(message, TraceRequest):
             break
-        preload(order.names)
-    speak_before_dying(stack, order.limits.seconds)
+        preload(message.names)
+    arrange_crash_dump(stack, message.limits.seconds)
     refuse_side_effects(scratch)
-    write_all(reports, _carried_out(order, reports).encoded())
+    write_all(reports, _answer(message, reports).encoded())
     sys.stdout.flush()
     sys.stderr.flush()
     exit_really(0)
 
 
-def _carried_out(request: TraceRequest, reports: int) -> ReportMessage | FailureMessage:
-    def foresee(answer: ReportMessage) -> None:
+def _answer(request: TraceRequest, reports: int) -> ReportMessage | FailureMessage:
+    def send_fallback(answer: ReportMessage) -> None:
         write_all(reports, Provisional().encoded() + answer.encoded())
 
-    def second_pass(completed: TraceRequest) -> RecoveredMessage:
-        # What it prints has been printed in the first pass.
+    def recover(completed: TraceRequest) -> RecoveredMessage:
+        # The output of the model's code was printed in the plain pass.
         with silenced():
-            return job_of(completed, say_nothing).recover()
+            return loaded_job(completed, ignore_stage).recover()
 
-    return carry_out(request, InlineRunner(second_pass, foresee), lambda data: write_all(reports, data))
+    return run_request(request, InlineRunner(recover, send_fallback), lambda data: write_all(reports, data))

@@ -1,17 +1,21 @@
-"""A child that is started as a process of its own, with torch imported by itself.
+"""Worker that is spawned as a separate process, which imports torch itself.
 
-Uses nothing that Windows lacks: it speaks over its standard streams, and its stack is a file in its scratch folder.
+It uses nothing that Windows lacks: it communicates over its standard streams, and its stack is written to a file in its
+scratch folder.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import IO
 
 from ...wire.messages import (
     WIRE,
@@ -25,36 +29,35 @@ from ...wire.messages import (
     WorkerDied,
 )
 from ...wire.vocabulary import WireMessage
-from ..processes.fallback_report import ENDED_EARLY, explained
-from .socket_pipe import Pump
-from .worker_handle import REAP_SECONDS, STACK_SECONDS, Ending, Offspring
+from ..processes.fallback_report import ENDED_EARLY, with_reason
+from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
 
 BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bootstrap.py")
-SPARE = "--spare"
+SPAWNED_OPTION = "--spawned"
 STACK_FILE = "fxlsp-stack"
-"""In the scratch folder: what a dying child tells of where it was."""
+"""Name of the file in the scratch folder to which a dying worker writes its stack."""
 _START_SECONDS = 60.0
-"""What it has to import torch once somebody waits for it."""
+"""Time limit for the import of torch, counted from when a request is assigned."""
 _ACCESS_VIOLATION = 0xC0000005
-"""The exit code of what other systems call a segmentation fault."""
+"""Exit code on Windows of what other systems report as a segmentation fault."""
 _WHY_AT_LIMIT = {"time": "took too long", "memory": "needed too much memory"}
 
 
-class Spawned(Offspring):
-    """Takes a request at once, and hands it over when it is ready."""
+class SpawnedWorker(WorkerHandle):
+    """Worker that accepts a request before it is ready, and sends it when it is."""
 
     def __init__(self, folder: str, names: Iterable[str]) -> None:
-        """``names`` are packages to import ahead of its request."""
+        """``names`` are packages to import before a request."""
         super().__init__(folder)
-        self.greeting: Hello | Refused | None = None
-        """What it says about its interpreter."""
+        self.hello: Hello | Refused | None = None
+        """Its first message, about its interpreter."""
         self._request: TraceRequest | None = None
-        """What it is to do, until it is ready to."""
-        self._provisional: bytes | None = None
-        """The answer to give if it does not live to give a better one."""
-        self._holds_next = False
+        """Its request, until it is ready to receive it."""
+        self._fallback: bytes | None = None
+        """The report to use if the worker dies before it sends a better one."""
+        self._is_next_fallback = False
         self._process = subprocess.Popen(
-            [sys.executable, BOOTSTRAP, SPARE, self._scratch],
+            [sys.executable, BOOTSTRAP, SPAWNED_OPTION, self._scratch],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -62,7 +65,7 @@ class Spawned(Offspring):
         self.pid = self._process.pid
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        self._reports, self._prints = Pump(self._process.stdout), Pump(self._process.stderr)
+        self._reports, self._prints = SocketPipe(self._process.stdout), SocketPipe(self._process.stderr)
         self.report_pipe = self._reports.socket.fileno()
         self.preload(names)
 
@@ -75,14 +78,17 @@ class Spawned(Offspring):
         return self._process.poll() is None
 
     def preload(self, names: Iterable[str]) -> None:
-        """Have it import packages before it carries out a request."""
+        """Make the worker import packages before it executes a request."""
         listed = tuple(names)
         if listed:
-            self._owed += 1
-            self._hand_over(Preload(listed).encoded())
+            self._pending_ready += 1
+            self._send(Preload(listed).encoded())
 
-    def withdraw(self) -> bool:
-        """Whether the request could be taken from it before it saw it: it is as good as new then."""
+    def withdraw_request(self) -> bool:
+        """Take back a request that was not sent yet; return whether that was so.
+
+        The worker is as good as new then.
+        """
         if self._request is None:
             return False
         self._request, self.id = None, -1
@@ -95,54 +101,54 @@ class Spawned(Offspring):
         except OSError:
             data = b""
         if source is self._reports:
-            return self._pass_on(data) if data else None
-        self._printed(data)
+            return self._forwarded_frames(data) if data else None
+        self._append_output(data)
         return []
 
     def enforce_limits(self) -> None:
         if self._request is None:
             super().enforce_limits()
         elif time.monotonic() - self._started > _START_SECONDS:
-            self._end_at("time")
+            self._kill_at_limit("time")
 
-    def _begin(self, request: TraceRequest) -> None:
+    def _start(self, request: TraceRequest) -> None:
         self._request, self._started = request, time.monotonic()
         self._start_if_ready()
 
     def _start_if_ready(self) -> None:
         if self.is_ready and self._request is not None:
             request, self._request = self._request, None
-            super()._begin(request)
+            super()._start(request)
 
-    def _heard(self, message: WireMessage | None, payload: bytes) -> bool:
-        if self._holds_next:
-            self._provisional, self._holds_next = payload, False
+    def _handle(self, message: WireMessage | None, payload: bytes) -> bool:
+        if self._is_next_fallback:
+            self._fallback, self._is_next_fallback = payload, False
         elif isinstance(message, Provisional):
-            self._holds_next = True
+            self._is_next_fallback = True
         elif isinstance(message, (Hello, Refused)):
-            self.greeting = message
-            # On Windows, what was started is a virtual environment's python.exe, which starts another.
+            self.hello = message
+            # On Windows the started process is a virtual environment's python.exe, which starts another.
             if isinstance(message, Hello) and message.pid is not None:
                 self.pid = message.pid
         else:
-            is_passed_on = super()._heard(message, payload)
+            is_forwarded = super()._handle(message, payload)
             self._start_if_ready()
-            return is_passed_on
+            return is_forwarded
         return False
 
-    def _hand_over(self, data: bytes) -> None:
+    def _send(self, data: bytes) -> None:
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.write(data)
             self._process.stdin.flush()
 
-    def _ask_for_stack(self) -> None:
-        self._hand_over(DumpStack().encoded())
+    def _request_stack(self) -> None:
+        self._send(DumpStack().encoded())
         deadline = time.monotonic() + STACK_SECONDS
-        while time.monotonic() < deadline and not self._told():
+        while time.monotonic() < deadline and not self._dumped_stack():
             time.sleep(0.005)
 
-    def _told(self) -> bytes:
+    def _dumped_stack(self) -> bytes:
         with suppress(OSError), open(os.path.join(self._scratch, STACK_FILE), "rb") as file:
             return file.read()
         return b""
@@ -150,25 +156,25 @@ class Spawned(Offspring):
     def _kill(self) -> None:
         self._process.kill()
 
-    def answer_for(self, death: WorkerDied) -> WireMessage:
-        """Return the answer that it gave ahead, if it did."""
-        answer = None if self._provisional is None else WIRE.decode(self._provisional)
+    def final_message(self, death: WorkerDied) -> WireMessage:
+        """Return the fallback report if the worker sent one, else the death."""
+        answer = None if self._fallback is None else WIRE.decode(self._fallback)
         if not isinstance(answer, ReportMessage):
             return death
-        return explained(answer, _WHY_AT_LIMIT.get(death.limit or "", ENDED_EARLY))
+        return with_reason(answer, _WHY_AT_LIMIT.get(death.limit or "", ENDED_EARLY))
 
-    def _reap(self) -> Ending:
+    def _wait_for_exit(self) -> ExitStatus:
         try:
             self._process.wait(0 if self.done else REAP_SECONDS)
         except subprocess.TimeoutExpired:
             self._kill()
         code = self._process.wait()
-        self._printed(self._prints.rest(REAP_SECONDS))
-        self._stack = self._told()
+        self._append_output(self._prints.rest(REAP_SECONDS))
+        self._stack = self._dumped_stack()
         self._close()
         if code in (_ACCESS_VIOLATION, _ACCESS_VIOLATION - 2**32):
-            return Ending(exit=None, signal=signal.SIGSEGV)
-        return Ending(exit=code, signal=None) if code >= 0 else Ending(exit=None, signal=-code)
+            return ExitStatus(exit=None, signal=signal.SIGSEGV)
+        return ExitStatus(exit=code, signal=None) if code >= 0 else ExitStatus(exit=None, signal=-code)
 
     def _close(self) -> None:
         assert self._process.stdin is not None
@@ -176,3 +182,34 @@ class Spawned(Offspring):
             self._process.stdin.close()
         self._reports.close()
         self._prints.close()
+
+
+class SocketPipe:
+    """Thread that copies from ``pipe`` to ``socket``, both of which it owns.
+
+    Windows can wait for sockets, not for pipes.
+    """
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self.socket, theirs = socket.socketpair()
+        self._thread = threading.Thread(target=_copy, args=(pipe, theirs), daemon=True, name="fxlsp pipe")
+        self._thread.start()
+
+    def rest(self, seconds: float) -> bytes:
+        """Return what an exited process has still written, as far as it arrives in time."""
+        data = b""
+        self.socket.settimeout(seconds)
+        with suppress(OSError):
+            while piece := self.socket.recv(2**16):
+                data += piece
+        return data
+
+    def close(self) -> None:
+        """Close the socket; the thread ends with the pipe, or at the next bytes."""
+        self.socket.close()
+
+
+def _copy(pipe: IO[bytes], theirs: socket.socket) -> None:
+    with theirs, pipe, suppress(OSError):
+        while data := os.read(pipe.fileno(), 2**16):
+            theirs.sendall(data)

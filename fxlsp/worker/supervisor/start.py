@@ -1,6 +1,6 @@
-"""The first steps of a template process: say what this interpreter is, or why it will not do.
+"""First steps of a supervisor or spawned worker: report or refuse its interpreter.
 
-Imports neither torch nor any module that does, so that it can say that torch is missing.
+Imports neither torch nor any module that does, so that it can report that torch is missing.
 """
 
 from __future__ import annotations
@@ -13,74 +13,77 @@ import tempfile
 
 from ...report.codes import NO_INTERPRETER
 from ...wire.messages import PROTOCOL, Hello, Refused
+from ..processes.fds import redirect_standard_streams, write_all
 from ..processes.lifetime import die_with_parent
-from ..processes.pipe_writing import write_all
-from ..processes.standard_streams import take_over
-from .command_reader import Orders
-from .spawn_pool import Spares
+from .command_reader import CommandReader
+from .spawn_pool import SpawnPool
 from .spawned_worker import BOOTSTRAP, STACK_FILE
-from .supervisor import Template
+from .supervisor import Supervisor
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 6)
 NEWEST_PYTHON = (3, 13)
 NEWEST_TORCH = (2, 15)
-"""What pyproject.toml claims, and the tests are run on; newer ones are tried, and said to be untested."""
+"""The versions that pyproject.toml claims and the tests run on; newer ones are tried, with a remark that they are
+untested."""
 
 _SPAWN = "FXLSP_SPAWN"
-"""Environment variable: "1" starts a process for each trace where one could be forked."""
+"""Environment variable: "1" spawns workers where they could be forked."""
 
 
 def start(connection: socket.socket) -> None:
-    """Become the template that talks over ``connection``; returns when the server has gone."""
+    """Run the supervisor on ``connection``; return when the server has disconnected."""
     die_with_parent(os.getppid())
-    # User code that starts a process must not hand it this connection.
+    # User code that starts a process must not pass this connection on.
     connection.set_inheritable(False)
     if not hasattr(os, "fork") or os.environ.get(_SPAWN) == "1":
         with _scratch() as folder:
-            Template(connection, Spares(folder)).serve()
+            Supervisor(connection, SpawnPool(folder)).serve()
         return
-    greeting = _greeting(forks=True)
-    if isinstance(greeting, Refused):
-        connection.sendall(greeting.encoded())
+    hello = _hello(forks=True)
+    if isinstance(hello, Refused):
+        connection.sendall(hello.encoded())
         return
-    from .fork_pool import Forks, NoForkError
+    from .fork_pool import ForkPool, NoForkError
 
     try:
         with _scratch() as folder:
-            Template(connection, Forks(greeting, folder)).serve()
+            Supervisor(connection, ForkPool(hello, folder)).serve()
     except NoForkError as error:
         sys.stderr.write(f"{error}: processes are started instead\n")
         sys.stderr.flush()
-        _start_over(connection)
+        _restart_without_fork(connection)
 
 
 def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """What the children may write to: it goes with the template, and all that killed ones have left in it."""
+    """Return the folder for the workers' files.
+
+    It is removed with the supervisor, including files that killed workers have left.
+    """
     return tempfile.TemporaryDirectory(prefix="fxlsp-", ignore_cleanup_errors=True)
 
 
-def _start_over(connection: socket.socket) -> None:
-    """Once more without fork, and without the torch that this process has imported."""
+def _restart_without_fork(connection: socket.socket) -> None:
+    """Restart this process without ``fork``, and without its imported torch."""
     os.environ[_SPAWN] = "1"
     connection.set_inheritable(True)
     os.execv(sys.executable, [sys.executable, BOOTSTRAP, *sys.argv[1:]])
 
 
-def start_spare(scratch: str) -> None:
-    """Become a process that carries out one request, and ends with it or with the template."""
-    ends = take_over()
+def start_spawned_worker(scratch: str) -> None:
+    """Run a worker of one request, which ends with the supervisor at the latest."""
+    ends = redirect_standard_streams()
     stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
-    orders = Orders(ends.orders, stack)
-    greeting = _greeting(forks=False)
-    write_all(ends.reports, greeting.encoded())
-    if isinstance(greeting, Hello):
-        from .spawned_main import become_spare
+    reader = CommandReader(ends.commands, stack)
+    hello = _hello(forks=False)
+    write_all(ends.reports, hello.encoded())
+    if isinstance(hello, Hello):
+        from .spawned_main import run_spawned_worker
 
-        become_spare(orders, ends.reports, stack, scratch)
+        run_spawned_worker(reader, ends.reports, stack, scratch)
 
 
-def _greeting(forks: bool) -> Hello | Refused:
+def _hello(forks: bool) -> Hello | Refused:
     refusal = _refusal()
     if refusal is not None:
         return Refused(NO_INTERPRETER, refusal)
@@ -99,7 +102,7 @@ def _greeting(forks: bool) -> Hello | Refused:
 
 
 def untested(python: tuple[int, int], torch: str) -> str | None:
-    """What to say of versions that are newer than those fxlsp was tested with; None if they are not."""
+    """Return a remark on versions newer than the tested ones, else None."""
     if python <= NEWEST_PYTHON and _version(torch) <= NEWEST_TORCH:
         return None
     return (

@@ -1,7 +1,7 @@
-"""The template: a process that has one child for each trace, with torch imported before it is asked for.
+"""Supervisor: the process that runs one worker for each trace.
 
-It runs nothing of the workspace. It is one thread that waits on the server and on its children, so that whatever a
-child does, the template answers. Where the children come from is the nursery's business.
+It runs no workspace code. It is one thread that waits for the server and for its workers, so that the supervisor
+responds whatever a worker does. Whether workers are forked or spawned is decided by the pool.
 """
 
 from __future__ import annotations
@@ -16,60 +16,60 @@ from dataclasses import replace
 from ...wire.frames import Decoder, WireError
 from ...wire.messages import WIRE, Bye, Cancel, Hello, Log, Overlay, Preload, TraceRequest
 from ...wire.vocabulary import UnknownMessage, WireMessage
-from .pool import Nursery
-from .worker_handle import Offspring
+from .pool import WorkerPool
+from .worker_handle import WorkerHandle
 
 _POLL_SECONDS = 0.1
-"""How often limits of running children are looked at."""
-_SPARE_SECONDS = 0.3
-"""How long a trace is left alone before the next child gets ready beside it: most are over by then."""
+"""Interval at which the limits of running workers are checked."""
+_NEXT_WORKER_SECONDS = 0.3
+"""Delay before the next worker is prepared beside a running trace: most traces are over by then."""
 
 
-class Template:
-    """Serves one server over ``connection`` until it goes."""
+class Supervisor:
+    """Server loop of one connection, which it serves until the server disconnects."""
 
-    def __init__(self, connection: socket.socket, nursery: Nursery) -> None:
+    def __init__(self, connection: socket.socket, pool: WorkerPool) -> None:
         self._connection = connection
-        self._nursery = nursery
+        self._pool = pool
         self._decoder = Decoder()
         self._texts: dict[str, str] = {}
-        self._children: dict[int, Offspring] = {}
-        self._spare_due = 0.0
+        self._workers: dict[int, WorkerHandle] = {}
+        self._next_worker_due = 0.0
         self._selector = selectors.DefaultSelector()
-        self._over = False
+        self._is_closed = False
 
     def serve(self) -> None:
-        """Greet, and work until the server says ``bye`` or its end of the connection closes."""
+        """Send the handshake, then serve until ``bye`` or until the server disconnects."""
         try:
-            self._greet()
-            while not self._over:
+            self._handshake()
+            while not self._is_closed:
                 self._wait()
         finally:
-            self._nursery.close()
+            self._pool.close()
 
-    def _greet(self) -> None:
-        greeting = self._nursery.greeting(self._connection)
-        if isinstance(greeting, Hello):
-            self._say(replace(greeting, remark=None))
-            if greeting.remark is not None:
-                self._log("warning", greeting.remark)
+    def _handshake(self) -> None:
+        answer = self._pool.handshake(self._connection)
+        if isinstance(answer, Hello):
+            self._send(replace(answer, remark=None))
+            if answer.remark is not None:
+                self._log("warning", answer.remark)
         else:
-            self._over = True
-            if greeting is not None:
-                self._say(greeting)
+            self._is_closed = True
+            if answer is not None:
+                self._send(answer)
         self._selector.register(self._connection, selectors.EVENT_READ)
 
     def _wait(self) -> None:
-        for key, _ in self._selector.select(_POLL_SECONDS if self._children else None):
+        for key, _ in self._selector.select(_POLL_SECONDS if self._workers else None):
             if key.fileobj is self._connection:
                 self._receive()
             else:
-                self._hear(key.data, key.fd)
-        for child in self._children.values():
-            child.enforce_limits()
-        self._nursery.enforce_limits()
-        if not self._children or time.monotonic() >= self._spare_due:
-            self._nursery.prepare()
+                self._forward(key.data, key.fd)
+        for worker in self._workers.values():
+            worker.enforce_limits()
+        self._pool.enforce_limits()
+        if not self._workers or time.monotonic() >= self._next_worker_due:
+            self._pool.prepare()
 
     def _receive(self) -> None:
         try:
@@ -81,7 +81,7 @@ class Template:
             self._log("error", f"the tracing process does not understand the server: {error}")
             data, messages = b"", []
         if not data:
-            self._over = True
+            self._is_closed = True
         for message in messages:
             self._handle(message)
 
@@ -98,72 +98,72 @@ class Template:
             case Preload():
                 self._preload(message.names)
             case Bye():
-                self._over = True
+                self._is_closed = True
             case UnknownMessage():
                 self._log("warning", f"unknown message {message.name!r}")
             case _:
                 self._log("warning", f"unexpected message {message.type!r}")
 
     def _start(self, request: TraceRequest) -> None:
-        child = self._nursery.take(request)
-        child.assign(request)
-        for older in self._children.values():
-            # Whoever asked last is waited for now: a long trace goes on with what that one leaves.
+        worker = self._pool.take(request)
+        worker.assign(request)
+        for older in self._workers.values():
+            # The editor waits for the newest request: older traces continue with the processor time that it leaves.
             older.yield_to_others()
-        self._children[child.id] = child
-        for pipe in child.pipes:
-            self._selector.register(pipe, selectors.EVENT_READ, child)
-        self._spare_due = time.monotonic() + _SPARE_SECONDS
+        self._workers[worker.id] = worker
+        for pipe in worker.pipes:
+            self._selector.register(pipe, selectors.EVENT_READ, worker)
+        self._next_worker_due = time.monotonic() + _NEXT_WORKER_SECONDS
 
     def _cancel(self, trace_id: int) -> None:
-        child = self._children.get(trace_id)
-        if child is None:
+        worker = self._workers.get(trace_id)
+        if worker is None:
             return
-        self._release(child)
-        if not self._nursery.take_back(child):
-            child.done = True
-            self._bury(child)
+        self._release(worker)
+        if not self._pool.put_back(worker):
+            worker.done = True
+            self._reap(worker)
 
-    def _hear(self, child: Offspring, pipe: int) -> None:
-        if self._children.get(child.id) is not child:
+    def _forward(self, worker: WorkerHandle, pipe: int) -> None:
+        if self._workers.get(worker.id) is not worker:
             return
-        frames = child.read(pipe)
+        frames = worker.read(pipe)
         if frames is None:
-            self._release(child)
-            self._bury(child)
+            self._release(worker)
+            self._reap(worker)
             return
         for frame in frames:
-            self._send(frame)
+            self._send_bytes(frame)
 
-    def _release(self, child: Offspring) -> None:
-        """Its request is answered, or will not be."""
-        del self._children[child.id]
-        for pipe in child.pipes:
+    def _release(self, worker: WorkerHandle) -> None:
+        """Stop tracking a worker whose request is answered or cancelled."""
+        del self._workers[worker.id]
+        for pipe in worker.pipes:
             self._selector.unregister(pipe)
 
-    def _bury(self, child: Offspring) -> None:
-        death = child.bury()
-        self._nursery.forget(child)
-        if child.done:
+    def _reap(self, worker: WorkerHandle) -> None:
+        death = worker.reap()
+        self._pool.discard(worker)
+        if worker.done:
             return
-        if child.declined and child.assignment is not None:
-            self._start(child.assignment)
+        if worker.declined and worker.assignment is not None:
+            self._start(worker.assignment)
         else:
-            self._say(child.answer_for(death))
+            self._send(worker.final_message(death))
 
     def _preload(self, names: Sequence[str]) -> None:
-        remark = self._nursery.preload(names)
+        remark = self._pool.preload(names)
         if remark is not None:
             self._log("info", remark)
 
     def _log(self, level: str, text: str) -> None:
-        self._say(Log(level, text))
+        self._send(Log(level, text))
 
-    def _say(self, message: WireMessage) -> None:
-        self._send(message.encoded())
+    def _send(self, message: WireMessage) -> None:
+        self._send_bytes(message.encoded())
 
-    def _send(self, data: bytes) -> None:
+    def _send_bytes(self, data: bytes) -> None:
         try:
             self._connection.sendall(data)
         except OSError:
-            self._over = True
+            self._is_closed = True

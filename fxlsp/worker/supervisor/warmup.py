@@ -1,32 +1,69 @@
-"""One small trace ahead of time: in the template for torch's lazy imports and caches, in children for their pages."""
+"""Preparation of a process before its request: torch, packages, a small trace.
+
+The small trace makes torch's lazy imports and caches happen in the supervisor, and copies pages in workers.
+"""
 
 from __future__ import annotations
 
+import gc
+import importlib
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 
 import torch
 
 from ...report.recipes import Recipe
+from ...wire.messages import WIRE
 from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
-from ..building.fake_tensors import new_fake_mode
-from ..checks.base.pass_result import Traced
+from ..building.fake_tensors import make_init_skippable, new_fake_mode
+from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..locations.expressions import Expressions
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..locations.sources import Sources
 from ..plain_pass.assembly import Assembly
-from ..plain_pass.feeding import Feed, Subject
+from ..plain_pass.feeding import Feed, ModelWithInputs
 from ..plain_pass.interpreter import ValueInterpreter
 from ..plain_pass.tracer import ModulePathTracer
 from ..recovery.recovering_pass import recover
-from ..torch_private import FakeTensorMode
+from ..sandbox.accelerators import redirect_defaults_to_cpu
+from ..sandbox.single_process import refuse_process_groups
+from ..sandbox.weights import skip_weights
+from ..torch_private import FakeTensorMode, disable_accelerators
+
+
+def prepare_torch() -> None:
+    """Disable what a trace must not do in torch, and do one small trace ahead."""
+    # Before a package is imported that could bind the originals.
+    disable_accelerators()
+    redirect_defaults_to_cpu()
+    refuse_process_groups()
+    skip_weights()
+    make_init_skippable()
+    warm_up()
+    # Done once here, and not in each forked process.
+    WIRE.prepare()
+    gc.collect()
+    gc.freeze()
+
+
+def preload(names: Iterable[str]) -> None:
+    """Import those of the packages that can be imported."""
+    for name in names:
+        # The trace that needs a package reports why it cannot be imported, at the line that imports it.
+        with suppress(Exception):
+            importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+
 
 _TARGET = "_Usual"
 
 
 class _Usual(torch.nn.Module):
-    """The layers that most models have."""
+    """Model of the layers that most models have."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,13 +83,13 @@ class _Usual(torch.nn.Module):
 
 
 def warm_up() -> None:
-    """Do what both passes of a trace do, on a small model."""
-    warm_up_first_pass()
-    warm_up_second_pass()
+    """Run both passes of a trace on a small model."""
+    warm_up_plain_pass()
+    warm_up_recovering_pass()
 
 
-def warm_up_first_pass() -> None:
-    """Trace a small model, run it on fake tensors, let one operation fail, and check all that is checked."""
+def warm_up_plain_pass() -> None:
+    """Run the plain pass and all checks on a small model; one operation fails."""
     model, constructions, places, mode = _usual()
     tracer, checking = ModulePathTracer(places), Checking()
     with checking.watching(model, tracer):
@@ -62,20 +99,20 @@ def warm_up_first_pass() -> None:
         interpreter.run_on({"x": torch.ones(2, 3, size, size)})
     assembly = Assembly(model, tracer, interpreter.values, places, constructions)
     assembly.nodes(), assembly.modules(), assembly.calls()
-    list(checking.problems(Traced(model, tracer, places, constructions, _TARGET)))
+    list(checking.problems(PassResult(model, tracer, places, constructions, _TARGET)))
 
 
-def warm_up_second_pass() -> None:
-    """Follow a small model on fake tensors."""
+def warm_up_recovering_pass() -> None:
+    """Run the recovering pass on a small model."""
     model, constructions, places, mode = _usual()
     feed = Feed(Recipe("", None, "default"), {"x": torch.ones(2, 3, 16, 16)})
     built = Built(model, _Usual, sys.modules[__name__], _TARGET)
-    recover(Subject(_TARGET, built, constructions, feed, mode, real=False), places)
+    recover(ModelWithInputs(_TARGET, built, constructions, feed, mode, real=False), places)
 
 
-def _usual() -> tuple[torch.nn.Module, Constructions, Places, FakeTensorMode]:
+def _usual() -> tuple[torch.nn.Module, Constructions, SourceMap, FakeTensorMode]:
     sources = Sources({})
-    places, mode = Places(sources, Expressions(sources)), new_fake_mode()
+    places, mode = SourceMap(sources, Expressions(sources)), new_fake_mode()
     seed()
     constructions = Constructions(places)
-    return construct(_Usual, constructions, mode, really=False), constructions, places, mode
+    return construct(_Usual, constructions, mode, real_tensors=False), constructions, places, mode

@@ -1,4 +1,4 @@
-"""What the template knows of one child that traces: its messages, its limits, how it ended."""
+"""Supervisor's side of one worker: its messages, its limits, how it ended."""
 
 from __future__ import annotations
 
@@ -15,53 +15,54 @@ from ...wire.vocabulary import WireMessage
 from ..processes.crash_dump import TIME_LIMIT_MARK, parse_stack
 from ..processes.system import lower_priority, resident_megabytes
 
-_TAIL = 4096
-"""Bytes kept of what a child prints."""
+_TAIL_BYTES = 4096
+"""The last bytes of a worker's output that are stored."""
 _GRACE_SECONDS = 1.0
-"""A child's own watchdog ends it at its limit; after this much more the template does."""
-_PARSED = 4096
-"""Bytes; longer frames are results and pass on unread."""
-_START = "start"
-"""The stage of a child before it says any."""
+"""Seconds beyond its time limit after which the supervisor kills a worker; its own watchdog ends it at the limit."""
+_MAX_PARSED_BYTES = 4096
+"""Longer frames are reports and are forwarded without being parsed."""
+_START_STAGE = "start"
+"""The stage of a worker before it reports any."""
 REAP_SECONDS = 0.2
-"""What a child that has said its last word has to end by itself."""
+"""Time within which a worker that has sent its last message has to exit by itself."""
 STACK_SECONDS = 0.3
-"""What a child that is over its limit has to tell where it is."""
+"""Time within which a worker that exceeds a limit has to write its stack."""
 
 
-class Ending(NamedTuple):
-    """How a process ended; exactly one of these is known."""
+class ExitStatus(NamedTuple):
+    """How a process ended; exactly one of the fields is set."""
 
     exit: int | None
     signal: int | None
 
 
-class Offspring(ABC):
-    """A child from its making to its burial. It gets ready by itself, and carries out one request.
+class WorkerHandle(ABC):
+    """Worker from its creation until it is reaped; it executes one request.
 
-    How it is made, spoken to and ended is for subclasses to say: :mod:`.forked` and :mod:`.spawned`.
+    It prepares itself without a request. How it is created, written to and killed is defined by :mod:`.forked_worker`
+    and :mod:`.spawned_worker`.
     """
 
     pid: int
     report_pipe: int
-    """On which its messages arrive. Its end is the child's."""
+    """Descriptor on which the worker's messages arrive. It reaches its end when the worker exits."""
 
     def __init__(self, folder: str) -> None:
-        """``folder`` holds the scratch folders of the template's children."""
+        """``folder`` holds the scratch folders of the supervisor's workers."""
         self.id = -1
-        """The request it carries out; -1 while it waits for one."""
+        """Id of the request that it executes; -1 while it waits for one."""
         self.done = False
-        """Whether its result has passed."""
+        """Whether its result was forwarded, or is no longer wanted."""
         self.declined = False
-        """Whether its request is for another child: this one knows something that is not so any more."""
+        """Whether another worker has to execute its request: what this one was forked with is out of date."""
         self.assignment: TraceRequest | None = None
         """Its request, with the unsaved texts that it names."""
         self._scratch = tempfile.mkdtemp(dir=folder)
         self._limits = Limits(math.inf, math.inf)
         self._started = time.monotonic()
-        self._owed = 1
-        """How often it has yet to say that it is ready."""
-        self._stage = _START
+        self._pending_ready = 1
+        """Number of ``ready`` messages that are still to come."""
+        self._stage = _START_STAGE
         self._splitter = Splitter()
         self._output = b""
         self._stack = b""
@@ -69,64 +70,64 @@ class Offspring(ABC):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has said that a request would be carried out at once."""
-        return self._owed == 0
+        """Whether it has reported that it would start a request at once."""
+        return self._pending_ready == 0
 
     @property
-    def has_begun(self) -> bool:
-        """Whether it has said so of its request."""
-        return self._stage != _START
+    def has_started(self) -> bool:
+        """Whether it has reported a stage of its request."""
+        return self._stage != _START_STAGE
 
     @property
     @abstractmethod
     def pipes(self) -> tuple[int, ...]:
-        """The descriptors on which something of it arrives."""
+        """Descriptors on which its messages and output arrive."""
 
     @abstractmethod
     def read(self, pipe: int) -> list[bytes] | None:
-        """Frames to pass on; None when the child has closed its report pipe, and so has ended."""
+        """Read from a pipe; return the frames to forward, None at the worker's end."""
 
     @abstractmethod
-    def _hand_over(self, data: bytes) -> None:
-        """Give the child what it is to read; one that has died is found dead when its report pipe is read."""
+    def _send(self, data: bytes) -> None:
+        """Send bytes to the worker; its death shows when its report pipe is read."""
 
     @abstractmethod
-    def _ask_for_stack(self) -> None:
-        """Let it tell where it is, if it can, in a moment."""
+    def _request_stack(self) -> None:
+        """Make the worker write its stack, and wait for that a moment."""
 
     @abstractmethod
     def _kill(self) -> None:
-        """End it at once; its report pipe then closes."""
+        """Kill the worker at once; its report pipe then closes."""
 
     @abstractmethod
-    def _reap(self) -> Ending:
-        """Wait for its end, or bring it about. Frees all that was held for it."""
+    def _wait_for_exit(self) -> ExitStatus:
+        """Wait until the worker has exited, or kill it, and free its resources."""
 
     def assign(self, request: TraceRequest) -> None:
-        """Give the child its request, which holds the unsaved texts that it names."""
+        """Give the worker its request, which contains the unsaved texts that it names."""
         self.id = request.id
         self.assignment = request
-        self._begin(request)
+        self._start(request)
 
-    def _begin(self, request: TraceRequest) -> None:
+    def _start(self, request: TraceRequest) -> None:
         self._limits = request.limits
         self._started = time.monotonic()
-        self._hand_over(request.encoded())
+        self._send(request.encoded())
 
     def yield_to_others(self) -> None:
-        """Leave the processors to whatever else wants them."""
+        """Lower the worker's priority."""
         lower_priority(self.pid)
 
     def enforce_limits(self) -> None:
-        """End the child if it is over its time or memory."""
+        """Kill the worker if it exceeds its time or memory."""
         if time.monotonic() - self._started > self._limits.seconds + _GRACE_SECONDS:
-            self._end_at("time")
+            self._kill_at_limit("time")
         elif resident_megabytes(self.pid) > self._limits.megabytes:
-            self._end_at("memory")
+            self._kill_at_limit("memory")
 
-    def bury(self) -> WorkerDied:
-        """Reap the child and everything it left, and return how it ended."""
-        end = self._reap()
+    def reap(self) -> WorkerDied:
+        """Wait for the worker's end, remove what it left, and return how it ended."""
+        end = self._wait_for_exit()
         self._remove_scratch()
         return WorkerDied(
             id=self.id,
@@ -138,35 +139,38 @@ class Offspring(ABC):
             stderr_tail=self._output.decode("utf-8", "replace"),
         )
 
-    def answer_for(self, death: WorkerDied) -> WireMessage:
-        """Return what answers its request after it died: by rule that it died."""
+    def final_message(self, death: WorkerDied) -> WireMessage:
+        """Return the answer to a request whose worker died: the death, unless overridden."""
         return death
 
     def _remove_scratch(self) -> None:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def _end_at(self, limit: Literal["time", "memory"]) -> None:
+    def _kill_at_limit(self, limit: Literal["time", "memory"]) -> None:
         if self._limit is None:
             self._limit = limit
-            self._ask_for_stack()
+            self._request_stack()
             self._kill()
 
     def _reached_limit(self) -> Literal["time", "memory"] | None:
         return "time" if self._stack.startswith(TIME_LIMIT_MARK.encode()) else self._limit
 
-    def _printed(self, data: bytes) -> None:
-        self._output = (self._output + data)[-_TAIL:]
+    def _append_output(self, data: bytes) -> None:
+        self._output = (self._output + data)[-_TAIL_BYTES:]
 
-    def _pass_on(self, data: bytes) -> list[bytes]:
-        return [framed(payload) for payload in self._splitter.feed(data) if self._is_passed_on(payload)]
+    def _forwarded_frames(self, data: bytes) -> list[bytes]:
+        return [framed(payload) for payload in self._splitter.feed(data) if self._is_forwarded(payload)]
 
-    def _is_passed_on(self, payload: bytes) -> bool:
-        return self._heard(WIRE.decode(payload) if len(payload) <= _PARSED else None, payload)
+    def _is_forwarded(self, payload: bytes) -> bool:
+        return self._handle(WIRE.decode(payload) if len(payload) <= _MAX_PARSED_BYTES else None, payload)
 
-    def _heard(self, message: WireMessage | None, payload: bytes) -> bool:
-        """Return whether the server gets a message too. None is a long one, by rule a result, which is not read."""
+    def _handle(self, message: WireMessage | None, payload: bytes) -> bool:
+        """Update the state by a message, and return whether it is forwarded to the server.
+
+        ``message`` is None for a long one, which is a report and is not parsed.
+        """
         if isinstance(message, Ready):
-            self._owed -= 1
+            self._pending_ready -= 1
             return False
         if isinstance(message, Declined):
             self.declined = True

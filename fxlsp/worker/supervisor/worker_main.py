@@ -1,4 +1,4 @@
-"""The process that gets ready, does one job, writes one report and dies."""
+"""Program of a forked worker: prepare, execute one request, send one report, exit."""
 
 from __future__ import annotations
 
@@ -14,102 +14,105 @@ import torch
 
 from ...wire.messages import FailureMessage, Ready, RecoveredMessage, ReportMessage, TraceRequest
 from ..building.targets import is_settled
-from ..processes.crash_dump import speak_before_dying
-from ..processes.fds import FAULT, Pipes, await_request
+from ..processes.crash_dump import arrange_crash_dump
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
 from ..processes.lifetime import die_with_parent
-from ..processes.pipe_writing import write_all
 from ..processes.side_process import WaitingSideProcess
 from ..sandbox.audit import refuse_side_effects
-from ..torch_private import compile_without_processes
-from ..trace.job import Job
-from ..trace.load import RequestLoad, SayStage
-from .checkpoint import Holding
-from .request_execution import job_of, load_of, say_nothing, say_stages
-from .warmup import warm_up_first_pass, warm_up_second_pass
+from ..torch_private import compile_in_process
+from ..trace.job import TraceJob
+from ..trace.load import RequestLoad, StageCallback
+from .checkpoint import Checkpoint
+from .request_execution import ignore_stage, loaded_job, new_load, stage_reporter
+from .warmup import warm_up_plain_pass, warm_up_recovering_pass
 
 STACK_SIGNAL = signal.SIGUSR1
-"""Makes a child write its running stack to its pipe."""
+"""Signal that makes a worker write its current stack to its pipe."""
 
 
-def become_child(pipes: Pipes, scratch: str) -> NoReturn:
-    """In a process just forked: get ready, wait for one request, carry it out and exit."""
-    # First of all: after the parent used OpenMP, a child that computes would wait for threads that were not forked.
+def run_worker(pipes: WorkerPipes, scratch: str) -> NoReturn:
+    """Prepare a forked process, wait for one request, execute it and exit."""
+    # Must come first: once the parent has used OpenMP, computations in this process would wait for threads that were
+    # not forked.
     torch.set_num_threads(1)
     os.setsid()
     die_with_parent(os.getppid())
     pipes.redirect()
-    # It lives for one trace: collecting costs more than what it would free.
+    # The process lives for one trace: collecting costs more than it would free.
     gc.disable()
     exit_really = os._exit
     try:
-        compile_without_processes()
-        with _second(pipes, scratch) as second:
-            # A forked process copies each page as it first writes to it. A trace done now, while nobody waits for it,
-            # does most of that: measured, the one that follows takes half the time.
-            warm_up_first_pass()
+        compile_in_process()
+        with _recovery_process(pipes, scratch) as recovery:
+            # A forked process copies each page when it first writes to it. A trace done now, before a request waits,
+            # does most of that: measured, the next trace takes half the time.
+            warm_up_plain_pass()
             write_all(pipes.reports, Ready().encoded())
             request = await_request(pipes.jobs)
-            speak_before_dying(pipes.stack, request.limits.seconds)
+            arrange_crash_dump(pipes.stack, request.limits.seconds)
             faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
             refuse_side_effects(scratch)
-            message = _carried_out(request, second, pipes, scratch)
+            message = _answer(request, recovery, pipes, scratch)
         write_all(pipes.reports, message.encoded())
         sys.stdout.flush()
         sys.stderr.flush()
     except BaseException:
-        # A fault of ours: its traceback goes to the log by way of standard error.
+        # An internal error: its traceback goes to the log through standard error.
         traceback.print_exc()
         sys.stderr.flush()
-        exit_really(FAULT)
+        exit_really(EXIT_INTERNAL_ERROR)
     exit_really(0)
 
 
-def _carried_out(
-    request: TraceRequest, second: WaitingSideProcess, pipes: Pipes, scratch: str
+def _answer(
+    request: TraceRequest, recovery: WaitingSideProcess, pipes: WorkerPipes, scratch: str
 ) -> ReportMessage | FailureMessage:
-    """The answer. In a process that was forked meanwhile from a holder, it is that to another request."""
+    """Return the answer to the request; after a resume, to the request received then."""
 
-    def say_stage_of(request: TraceRequest) -> SayStage:
-        return say_stages(request, lambda data: write_all(pipes.reports, data))
+    def stage_reporter_of(request: TraceRequest) -> StageCallback:
+        return stage_reporter(request, lambda data: write_all(pipes.reports, data))
 
-    load = load_of(request, say_stage_of(request))
+    load = new_load(request, stage_reporter_of(request))
     if is_settled(request):
-        second.begin(request)
-    holding = Holding(load, pipes, scratch, second.let_go, say_stage_of)
-    holding.run()
-    if not holding.is_held:
-        return Job(load).run(second)
-    with _held_second(pipes, load) as second:
+        recovery.begin(request)
+    checkpoint = Checkpoint(load, pipes, scratch, recovery.abandon, stage_reporter_of)
+    checkpoint.run()
+    if not checkpoint.is_resumed:
+        return TraceJob(load).run(recovery)
+    with _resumed_recovery_process(pipes, load) as recovery:
         if is_settled(load.request):
-            second.begin(load.request)
-        return Job(load).run(second)
+            recovery.begin(load.request)
+        return TraceJob(load).run(recovery)
 
 
-def _second(pipes: Pipes, scratch: str) -> WaitingSideProcess:
-    """The process for the second pass.
+def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:
+    """Return the side process of the recovering pass.
 
-    It is forked before either gets ready: after a fork both would copy their pages once more.
+    It is forked before either process prepares itself: after that, both would copy their pages once more.
     """
 
     def work(requests: int) -> RecoveredMessage:
-        for descriptor in (pipes.jobs, pipes.reports, pipes.holders):
+        for descriptor in (pipes.jobs, pipes.reports, pipes.checkpoints):
             os.close(descriptor)
-        warm_up_second_pass()
+        warm_up_recovering_pass()
         request = await_request(requests)
         refuse_side_effects(scratch)
-        return job_of(request, say_nothing).recover()
+        return loaded_job(request, ignore_stage).recover()
 
     return WaitingSideProcess(work)
 
 
-def _held_second(pipes: Pipes, load: RequestLoad) -> WaitingSideProcess:
-    """The same where the load comes from a holder: it is shared, since each on its own would have no other."""
+def _resumed_recovery_process(pipes: WorkerPipes, load: RequestLoad) -> WaitingSideProcess:
+    """Return the side process of a worker that was resumed from a checkpoint.
+
+    It shares the worker's load: there is no other one, since a checkpoint resumes once.
+    """
 
     def work(requests: int) -> RecoveredMessage:
         os.close(pipes.reports)
         request = await_request(requests)
         load.request = request
-        load.timing.restart("load", say_nothing)
-        return Job(load).recover()
+        load.timing.restart("load", ignore_stage)
+        return TraceJob(load).recover()
 
     return WaitingSideProcess(work)

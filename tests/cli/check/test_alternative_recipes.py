@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fxlsp.cli.check.alternative_recipes import variants
+from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, find_models
-from fxlsp.cli.check.results import Findings
-from fxlsp.cli.check.trace_order import generations
+from fxlsp.cli.check.results import CheckResults
+from fxlsp.cli.check.trace_order import trace_generations
 from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.settings import Settings
 
@@ -67,13 +67,15 @@ def find(tmp_path: Path) -> list[FoundFile]:
 
 
 def test_what_is_handed_a_class_comes_before_it(tmp_path: Path) -> None:
-    names = [[model.candidate.name for _, model in each] for each in generations(find(tmp_path))]
+    names = [[model.candidate.name for _, model in each] for each in trace_generations(find(tmp_path))]
     assert names == [["Net"], ["Wide", "Narrow"]]
 
 
 def test_the_way_that_names_a_class_is_tried_first_for_it(tmp_path: Path) -> None:
     files = find(tmp_path)
-    members = [member for generation in generations(files) for member in generation]
+    members = [member for generation in trace_generations(files) for member in generation]
     (wide,) = (member for member in members if member[1].candidate.name == "Wide")
-    tried = [(model.candidate.name, recipe.init) for model, recipe in variants(wide, members, Findings(files))]
+    tried = [
+        (model.candidate.name, recipe.init) for model, recipe in alternative_recipes(wide, members, CheckResults(files))
+    ]
     assert tried == [("Net", "large()"), ("Net", "small()"), ("Net", "middle()")]

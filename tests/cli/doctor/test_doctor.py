@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fxlsp.cli.doctor.environment import available, memory
-from fxlsp.cli.doctor.interpreter_probe import probe
+from fxlsp.cli.doctor.interpreter import probe_interpreter
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.worker.supervisor.start import OLDEST_PYTHON as OLDEST_OF_WORKER
@@ -246,7 +246,7 @@ def test_a_limit_beyond_the_memory_that_is_free_is_a_warning() -> None:
 
 
 def test_an_interpreter_says_what_is_installed_without_importing_it(tmp_path: Path) -> None:
-    said = probe(sys.executable)
+    said = probe_interpreter(sys.executable)
     assert said.version == sys.version_info[:2]
     assert "torch" in said.packages
     assert said.fork == ""

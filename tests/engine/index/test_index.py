@@ -12,10 +12,10 @@ from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.index.python_files import StoppedError
 from fxlsp.engine.index.scan import IndexCache, content_digest, read_index
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
-from fxlsp.source.models.class_hierarchy import Kind
-from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.markdown_blocks import read_source
+from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document, read_document
 
 NET = """
@@ -67,8 +67,8 @@ class Files:
         ]
 
     def classes(self, home: str) -> list[str]:
-        bases = self.index.imported_bases(self.path(home))
-        return [model.qualname for model in model_classes(read_document(self.path(home)).with_bases(bases))]
+        bases = self.index.external_bases(self.path(home))
+        return [model.qualname for model in model_classes(read_document(self.path(home)).with_external_bases(bases))]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_classes_that_derive_from_each_other_are_no_modules(tmp_path: Path) -> N
         a="import torch\nfrom b import B\nclass A(B): ...\n",
         b="import torch\nfrom a import A\nclass B(A): ...\n",
     )
-    assert files.index.kind_of(SymbolId(files.path("a"), "A")) is Kind.UNKNOWN
+    assert files.index.kind_of(SymbolId(files.path("a"), "A")) is ClassKind.UNKNOWN
 
 
 def test_the_nearest_file_of_a_name_counts(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_an_edit_changes_what_its_own_file_offers_alone(tmp_path: Path) -> None:
     files = Files(tmp_path, models=NET, train="import torch\nfrom models import Net\nNet(3)\n")
     index = files.index
     text = NET.replace("class Net", "class Other")
-    edited = index.with_file(files.path("models"), offers_of(Document("", files.path("models"), 2, text)))
+    edited = index.with_file(files.path("models"), file_summary_of(Document("", files.path("models"), 2, text)))
     assert edited.resolve(files.path("train"), "Net") is None
     assert index.resolve(files.path("train"), "Net") is not None
     assert edited.files[files.path("train")] is index.files[files.path("train")]
@@ -221,7 +221,7 @@ def test_the_cache_answers_by_content(tmp_path: Path, cache_folder: Path, monkey
     files = Files(tmp_path, models=NET, broken="import torch\nclass (:\n", latin="# coding: nonsense\nimport torch\n")
     first = files.index
     parsed: list[str] = []
-    monkeypatch.setattr("fxlsp.engine.index.scan.offers_of", lambda document: parsed.append(document.path))
+    monkeypatch.setattr("fxlsp.engine.index.scan.file_summary_of", lambda document: parsed.append(document.path))
     assert files.index.files == first.files
     assert parsed == []
     files.write("new.py", "import torch\n")

@@ -17,7 +17,7 @@ from fxlsp.engine.state.analysis import Analysis, analyse
 from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.engine.state.folders import ClientSettings, read_folder
 from fxlsp.engine.state.session import Session
-from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.text.documents import Document, read_document
 
 NET = """\
@@ -79,7 +79,7 @@ async def recipes_after(
 async def test_what_the_index_has_learned_meanwhile_counts(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     def read(tested: DocumentAnalyzer) -> None:
         paths = [f"{session.folders[0].path}/{name}" for name in ("net.py", "use.py")]
-        session.set_index(Index({path: offers_of(read_document(path)) for path in paths}))
+        session.set_index(Index({path: file_summary_of(read_document(path)) for path in paths}))
         tested.other_files_changed(None)
 
     assert await recipes_after(session, monkeypatch, read) == ["torch.randn(2, 3)"]

@@ -17,7 +17,7 @@ from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.session import user_choices
 from fxlsp.engine.session.user_choices import UserChoices
 from fxlsp.engine.state.folders import ClientSettings, read_folder
-from fxlsp.engine.state.instances import ModuleInstance
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.storage.user_choices_file import ChoiceKey, InvalidFileError, UserChoicesFile
@@ -31,7 +31,7 @@ CALL = Recipe("Net(32)", "torch.randn(2, 8)", "call-site", "/elsewhere/train.py"
 COMMENT = FoundRecipe(Recipe("Net(1)", None, "comment"), Span(3, 1, 3, 9))
 SITE = FoundRecipe(CALL, Span(7, 1, 7, 9), "/elsewhere/train.py")
 PIN = PinnedRecipe(CALL, (COMMENT, SITE))
-INSTANCE = ModuleInstance("/project/net.py", "Net", "layers.1", 1)
+INSTANCE = ForwardInstance("/project/net.py", "Net", "layers.1", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -135,7 +135,7 @@ async def test_a_folder_that_comes_later_brings_its_own_and_changes_none(tmp_pat
     first.session.set_instance(net(tmp_path), INSTANCE)
     await first.choices.close()
     second = Sitting(tmp_path, "other")
-    newer = ModuleInstance("/project/net.py", "Net", "layers.2", 1)
+    newer = ForwardInstance("/project/net.py", "Net", "layers.2", 1)
     second.session.set_instance(net(tmp_path), newer)
     second.session.set_folders(Sitting(tmp_path).session.folders)
     second.choices.read_folders()

@@ -9,7 +9,7 @@ import pytest
 from fxlsp.engine.index.index import Index
 from fxlsp.engine.state.import_rewriting import module_name, rewrite_recipe
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.text.documents import Document
 
 HOME = "from torch import nn\n\nclass Net(nn.Module): ...\n"
@@ -25,7 +25,7 @@ width = read()
 def told(folder: Path, init: str, inputs: str | None, home: str = HOME, other: str = OTHER) -> Recipe | None:
     texts = {str(folder / "models.py"): home, str(folder / "train.py"): other}
     own, another = (Document("", path, None, text) for path, text in texts.items())
-    index = Index({document.path: offers_of(document) for document in (own, another)})
+    index = Index({document.path: file_summary_of(document) for document in (own, another)})
     recipe = Recipe(init, inputs, "call-site", another.path)
     return rewrite_recipe(recipe, own, another, index, [str(folder)])
 

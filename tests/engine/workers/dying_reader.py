@@ -17,12 +17,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from fxlsp.engine.index import scan
 from fxlsp.engine.index_reader.reader_protocol import read_folders
-from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.models.file_summary import FileSummary, file_summary_of
 from fxlsp.source.text.documents import Document
 from fxlsp.wire.handed_socket import handed_socket
 
 
-def obeyed(document: Document) -> Offers:
+def obeyed(document: Document) -> FileSummary:
     seen, go = Path(document.path + ".seen"), Path(document.path + ".go")
     is_first = not seen.exists()
     if "# dies" in document.text or "# waits" in document.text:
@@ -31,9 +31,9 @@ def obeyed(document: Document) -> Offers:
         os.kill(os.getpid(), signal.SIGKILL)
     while "# waits\n" in document.text and not go.exists():
         time.sleep(0.002)
-    return offers_of(document)
+    return file_summary_of(document)
 
 
-scan.offers_of = obeyed  # type: ignore[attr-defined]  # imported there for its own use
+scan.file_summary_of = obeyed  # type: ignore[attr-defined]  # imported there for its own use
 read_folders(handed_socket(sys.argv[1]))
 os._exit(0)

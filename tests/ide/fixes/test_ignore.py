@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from fxlsp.ide.fixes.registry import fixes
+from fxlsp.ide.fixes.registry import fixes_and_ignore
 from fxlsp.source.python.ignores import is_ignored
 from fxlsp.source.text.positions import Span
 from tests.ide.builder import document
@@ -15,7 +15,7 @@ from tests.ide.fixing import applied, marked
 
 def ignored(text: str, code: str = "FX101") -> str | None:
     made, span = marked(text)
-    found = [fix for fix in fixes(made, code, span) if fix.title == f"Ignore {code} here"]
+    found = [fix for fix in fixes_and_ignore(made, code, span) if fix.title == f"Ignore {code} here"]
     assert len(found) < 2
     if not found:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hover.hover import hover
-from fxlsp.ide.render.tables import Table
+from fxlsp.ide.render.tables import TextTable
 from fxlsp.report.codes import CONTROL_FLOW
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.ide.nets import TEXT, trace
@@ -55,7 +55,7 @@ def test_advice_alone_is_nothing_to_copy() -> None:
 
 
 def test_a_table_is_copied_whole_and_without_empty_columns() -> None:
-    table = Table(("path", "call", "out"), tuple((f"layer{index}", "", "a|b") for index in range(30)))
+    table = TextTable(("path", "call", "out"), tuple((f"layer{index}", "", "a|b") for index in range(30)))
     lines = table.markdown.split("\n")
     assert lines[:3] == ["| path | out |", "| --- | --- |", r"| layer0 | a\|b |"]
     assert len(lines) == 32

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.navigation.call_hierarchy import Calls, Item, Reference, incoming, outgoing, prepare
+from fxlsp.ide.navigation.call_hierarchy import HierarchyCalls, HierarchyItem, Reference, incoming, outgoing, prepare
 from fxlsp.report.locations import Step
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.ide.navigable import TEXT, trace
@@ -16,11 +16,11 @@ def traced() -> Snapshot:
     return snapshot(TEXT, trace().state())
 
 
-def prepared(session: Snapshot, marked: str) -> list[Item]:
+def prepared(session: Snapshot, marked: str) -> list[HierarchyItem]:
     return prepare(session, PATH, *cursor(session, marked))
 
 
-def shown(session: Snapshot, calls: list[Calls]) -> list[tuple[str, list[str]]]:
+def shown(session: Snapshot, calls: list[HierarchyCalls]) -> list[tuple[str, list[str]]]:
     lines = session.documents[PATH].lines
     return [(each.item.name, [lines.slice(place) for place in each.places]) for each in calls]
 

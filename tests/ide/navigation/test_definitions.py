@@ -4,7 +4,7 @@ import pytest
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.navigation.definitions import definition, implementation, unknown_to_python
-from fxlsp.ide.trace_view.targets import Target
+from fxlsp.ide.trace_view.targets import NavigationTarget
 from tests.ide.builder import PATH, edited, snapshot
 from tests.ide.navigable import TEXT, trace
 
@@ -21,18 +21,18 @@ def cursor(session: Snapshot, marked: str) -> tuple[int, int]:
     return lines.place(lines.text.index(before + after) + len(before))
 
 
-def shown(session: Snapshot, target: Target) -> str:
+def shown(session: Snapshot, target: NavigationTarget) -> str:
     """The line on which a target stands, from its first character."""
     lines = session.documents[target.path].lines
     return lines.line_text(target.span.line)[target.span.column - 1 :]
 
 
 def defined(session: Snapshot, marked: str) -> list[str] | None:
-    leads = definition(session, PATH, *cursor(session, marked))
-    if leads is None:
+    found = definition(session, PATH, *cursor(session, marked))
+    if found is None:
         return None
     document = session.documents[PATH]
-    targets = [*leads.forwards, *unknown_to_python(leads, document, session.documents.get)]
+    targets = [*found.forwards, *unknown_to_python(found, document, session.documents.get)]
     return [f"{target.span.line}: {shown(session, target)}" for target in targets]
 
 
@@ -40,7 +40,7 @@ BLOCK, DOUBLE = "10: forward(self, x):", "15: forward(self, x):"
 
 
 @pytest.mark.parametrize(
-    ("marked", "leads"),
+    ("marked", "expected"),
     [
         ("x = self.la|yer(x)", [BLOCK]),
         ("x = self.|layer(x)", [BLOCK]),
@@ -51,8 +51,8 @@ BLOCK, DOUBLE = "10: forward(self, x):", "15: forward(self, x):"
         ("checkpoint(self.d|yn, x)", [DOUBLE, '25: self.add_module("dyn", Double())']),
     ],
 )
-def test_a_module_call_leads_to_what_ran_and_to_what_no_python_server_finds(marked: str, leads: list[str]) -> None:
-    assert defined(traced(), marked) == leads
+def test_a_module_call_leads_to_what_ran_and_to_what_no_python_server_finds(marked: str, expected: list[str]) -> None:
+    assert defined(traced(), marked) == expected
 
 
 def test_a_leaf_that_an_assignment_registers_is_left_to_the_python_server() -> None:
@@ -86,24 +86,24 @@ def test_what_names_the_module_is_what_the_editor_underlines() -> None:
         ("x = self.layer[|0](x)", "layer[0]"),
         ("x = tu|rn(x)", "turn"),
     ]:
-        leads = definition(session, PATH, *cursor(session, marked))
-        assert leads is not None
-        assert session.documents[PATH].lines.slice(leads.name) == name
+        found = definition(session, PATH, *cursor(session, marked))
+        assert found is not None
+        assert session.documents[PATH].lines.slice(found.name) == name
 
 
 def test_every_forward_of_all_instances_is_an_implementation() -> None:
     session = traced()
-    leads = implementation(session, PATH, *cursor(session, "x = tu|rn(x)"))
-    assert leads is not None
-    assert [target.span.line for target in leads.forwards] == [10, 15]
-    assert leads.registrations == ()
+    found = implementation(session, PATH, *cursor(session, "x = tu|rn(x)"))
+    assert found is not None
+    assert [target.span.line for target in found.forwards] == [10, 15]
+    assert found.registrations == ()
 
 
 def test_the_whole_function_is_the_extent() -> None:
     session = traced()
-    leads = definition(session, PATH, *cursor(session, "x = self.la|yer(x)"))
-    assert leads is not None
-    (target,) = leads.forwards
+    found = definition(session, PATH, *cursor(session, "x = self.la|yer(x)"))
+    assert found is not None
+    (target,) = found.forwards
     assert (
         session.documents[PATH].lines.slice(target.extent).startswith("def forward(self, x):\n        return self.conv")
     )

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fxlsp.engine.index.index import SymbolId
-from fxlsp.ide.navigation.document_symbols import symbols
-from fxlsp.ide.navigation.outline_symbol import Symbol
+from fxlsp.ide.navigation.document_symbols import Symbol, symbols
 from fxlsp.ide.trace_view.instances import instance_choices
 from fxlsp.source.text.positions import LineIndex
 from tests.ide import navigable

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.navigation.call_hierarchy import incoming, outgoing, prepare
 from fxlsp.ide.navigation.definitions import definition
-from fxlsp.ide.navigation.document_symbols import symbols
-from fxlsp.ide.navigation.outline_symbol import Symbol
+from fxlsp.ide.navigation.document_symbols import Symbol, symbols
 from fxlsp.ide.navigation.workspace_symbols import workspace_symbols
 from fxlsp.source.text.documents import TextEdit
 from tests.ide.builder import PATH, edited_by, snapshot

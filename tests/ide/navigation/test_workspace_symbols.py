@@ -7,7 +7,7 @@ import pytest
 from fxlsp.engine.index.index import Index
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.navigation.workspace_symbols import class_target, workspace_symbols
-from fxlsp.source.models.file_summary import offers_of
+from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import LineIndex
 from tests.ide.builder import PATH, edited, snapshot
@@ -33,7 +33,7 @@ class Encoder(nn.Module):
 
 def traced() -> Snapshot:
     other = Document("file:///project/other.py", "/project/other.py", None, OTHER)
-    return replace(snapshot(TEXT, trace().state()), index=Index({other.path: offers_of(other)}))
+    return replace(snapshot(TEXT, trace().state()), index=Index({other.path: file_summary_of(other)}))
 
 
 def names(query: str, most: int = 100) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.ide.render.path_patterns import braced
+from fxlsp.ide.render.path_patterns import compact_paths
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from fxlsp.ide.render.path_patterns import braced
     ],
 )
 def test_paths_that_differ_in_one_part_are_written_as_one(paths: list[str], text: str) -> None:
-    assert braced(paths) == text
+    assert compact_paths(paths) == text
 
 
 PARTS = st.sampled_from(["a", "b", "0", "1", "2", "3"])
@@ -34,7 +34,7 @@ PARTS = st.sampled_from(["a", "b", "0", "1", "2", "3"])
 @given(st.lists(st.lists(PARTS, min_size=1, max_size=3).map(".".join), min_size=1, max_size=3, unique=True))
 def test_what_is_written_spells_the_paths_and_no_others(paths: list[str]) -> None:
     # At most three paths, so that none is merely counted.
-    assert sorted(spelled(braced(paths))) == sorted(paths)
+    assert sorted(spelled(compact_paths(paths))) == sorted(paths)
 
 
 def spelled(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from fxlsp.ide.render.rich_text import code, words
-from fxlsp.ide.render.tables import Table, table_lines
+from fxlsp.ide.render.tables import TextTable, distinguishing, table_lines
 
 
 def test_columns_are_aligned_and_empty_ones_left_out() -> None:
@@ -20,7 +20,7 @@ def test_a_table_that_just_fits_is_whole() -> None:
 
 
 def test_a_table_has_as_many_forms_as_clients_know() -> None:
-    text = Table(("path", "call", "out"), (("a|b", "", "(1,)"), ("c", "", "(2,)"), ("d", "", "(3,)"))).text(limit=3)
+    text = TextTable(("path", "call", "out"), (("a|b", "", "(1,)"), ("c", "", "(2,)"), ("d", "", "(3,)"))).text(limit=3)
     assert text.plain == "path  out\na|b   (1,)\n… 2 more"
     assert text.markdown == f"```text\n{text.plain}\n```"
     assert text.tabular == "| path | out |\n| --- | --- |\n| a\\|b | (1,) |\n\n… 2 more"
@@ -32,3 +32,26 @@ def test_nothing_in_running_text_is_markup() -> None:
 
 def test_code_may_hold_backticks() -> None:
     assert code("a `b` c").markdown == "`` a `b` c ``"
+
+
+def test_modules_of_one_class_show_the_arguments_in_which_they_differ() -> None:
+    titles = [
+        "Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))",
+        "Conv2d(8, 8, kernel_size=(3, 3), stride=(2, 2))",
+    ]
+    assert distinguishing(titles) == ["3, stride=(1, 1)", "8, stride=(2, 2)"]
+
+
+def test_equal_modules_show_nothing() -> None:
+    assert distinguishing(["ReLU(inplace=True)", "ReLU(inplace=True)"]) == ["", ""]
+
+
+def test_modules_of_several_classes_show_what_they_are() -> None:
+    assert distinguishing(["Identity()", "BatchNorm2d(8)"]) == ["Identity()", "BatchNorm2d(8)"]
+
+
+def test_a_long_title_is_shortened_at_its_end() -> None:
+    short, long = distinguishing(["Identity()", f"Sequential({'x' * 100})"])
+    assert short == "Identity()"
+    assert len(long) == 48
+    assert long.endswith("…")

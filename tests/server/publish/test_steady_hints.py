@@ -11,7 +11,7 @@ from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint
 from fxlsp.server.publish import steady_hints
-from fxlsp.server.publish.steady_hints import StillHints
+from fxlsp.server.publish.steady_hints import SteadyHints
 from fxlsp.source.text.documents import Document
 from tests.server.conftest import Start
 from tests.server.test_features import NET
@@ -25,7 +25,7 @@ class Session:
 
     def __init__(self) -> None:
         self.rested = asyncio.Event()
-        self.still = StillHints(self.rested.set)
+        self.still = SteadyHints(self.rested.set)
         self.text = "x = a\ny = b\n"
         self.type(self.text, 1)
 
@@ -37,12 +37,12 @@ class Session:
     def shown(self, *texts: str) -> list[str]:
         """What is shown when these are the hints of the lines."""
         hints = [Hint(line, 6, text, ()) for line, text in enumerate(texts, 1) if text]
-        return [hint.text for hint in self.still.held(PATH, EVERYTHING, hints)]
+        return [hint.text for hint in self.still.hints_to_show(PATH, EVERYTHING, hints)]
 
 
 @pytest.fixture
 async def session(monkeypatch: pytest.MonkeyPatch) -> Session:
-    monkeypatch.setattr(steady_hints, "REST", 0.05)
+    monkeypatch.setattr(steady_hints, "IDLE_SECONDS", 0.05)
     return Session()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.source.models.file_summary import Offers, offers_of
+from fxlsp.source.models.file_summary import FileSummary, file_summary_of
 from fxlsp.source.text.documents import Document
 
 NET = """\
@@ -32,8 +32,8 @@ build()
 """
 
 
-def offers(text: str) -> Offers:
-    return offers_of(Document("", "/net.py", None, text))
+def offers(text: str) -> FileSummary:
+    return file_summary_of(Document("", "/net.py", None, text))
 
 
 def test_definitions_are_told_with_what_they_mention() -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxlsp.source.models.models import ForwardDef, ModelClass, factories, instances, model_classes
+from fxlsp.source.models.forward_defs import ForwardDef
+from fxlsp.source.models.models import ModelClass, factories, instances, model_classes
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 

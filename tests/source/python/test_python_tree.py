@@ -37,7 +37,7 @@ def tree(text: str = TEXT) -> PythonTree:
 def test_a_span_means_the_node_itself_else_the_only_one_in_it_else_the_one_around(
     span: Span, kind: type[ast.stmt] | type[ast.expr], text: str | None
 ) -> None:
-    found = tree().standing_at(span, kind)
+    found = tree().node_at(span, kind)
     assert (None if found is None else tree().text(found)) == text
 
 
@@ -47,7 +47,7 @@ def test_text_that_does_not_parse_has_no_tree() -> None:
 
 def test_a_decorator_belongs_to_its_function() -> None:
     found = tree("@a(1)\n@b\ndef f():\n    pass\n")
-    call = found.standing_at(Span(1, 2, 1, 6), ast.Call)
+    call = found.node_at(Span(1, 2, 1, 6), ast.Call)
     assert call is not None
     assert found.text(call) == "a(1)"
 

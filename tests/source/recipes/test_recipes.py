@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fxlsp.report.recipes import Recipe
-from fxlsp.source.models.models import Factory, Instance, ModelClass, factories, instances, model_classes
+from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
 from fxlsp.source.python.expressions import parse_expression
 from fxlsp.source.recipes.recipes import FoundRecipe, recipes_for
 from fxlsp.source.text.documents import Document
@@ -40,7 +40,7 @@ def document_of(text: str) -> Document:
 
 def found(text: str, name: str = "Net") -> tuple[FoundRecipe, ...]:
     document = document_of(text)
-    models: list[ModelClass | Factory | Instance] = [
+    models: list[ModelClass | Factory | ModelInstance] = [
         *(each for each in model_classes(document) if each.qualname == name),
         *(each for each in factories(document) if each.name == name),
         *(each for each in instances(document) if each.name == name),

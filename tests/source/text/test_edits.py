@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fxlsp.source.text.diff import edits_between
 from fxlsp.source.text.documents import Document, TextEdit
-from fxlsp.source.text.edits import EditLog, Moved, move
+from fxlsp.source.text.edits import EditLog, MovedSpan, move
 from fxlsp.source.text.positions import LineIndex, Span
 
 TEXTS = st.text(st.sampled_from("ab\n\r é𝒳"), max_size=24)
@@ -53,7 +53,7 @@ def log_of(text: str, changes: list[list[TextEdit]]) -> EditLog:
     for change in changes:
         for edit in change:
             text = edit.apply(text)
-        log = log.then(change, LineIndex(text))
+        log = log.extended(change, LineIndex(text))
     return log
 
 
@@ -113,8 +113,8 @@ def test_edits_between_two_texts_turn_one_into_the_other(old: str, new: str) -> 
 def test_a_whole_text_that_differs_in_two_lines_leaves_the_spans_between_alone() -> None:
     old = "import torch\n\n\ndef f(x):\n    return x\n\n\nprint(f(1))\n"
     new = "import torch, os\n\n\ndef f(x):\n    return x\n\n\nprint(f(2))\n"
-    log = EditLog.starting_at(LineIndex(old)).then(edits_between(old, new), LineIndex(new))
-    assert move(Span(5, 5, 5, 13), log) == Moved(Span(5, 5, 5, 13), stale=False)
+    log = EditLog.starting_at(LineIndex(old)).extended(edits_between(old, new), LineIndex(new))
+    assert move(Span(5, 5, 5, 13), log) == MovedSpan(Span(5, 5, 5, 13), stale=False)
     assert move(Span(8, 7, 8, 11), log) is None
 
 
@@ -126,23 +126,23 @@ def test_texts_of_many_different_lines_are_one_edit_rather_than_a_long_compariso
 
 def after(old: str, *edits: TextEdit) -> EditLog:
     document = Document("untitled:a", "/untitled/a.py", 1, old)
-    return EditLog.starting_at(document.lines).then(edits, document.edited(edits, 2).lines)
+    return EditLog.starting_at(document.lines).extended(edits, document.edited(edits, 2).lines)
 
 
 def test_a_line_put_above_shifts_a_span_and_leaves_it_fresh() -> None:
     log = after("y = x + 1\n", TextEdit(0, 0, "# a comment\n"))
-    assert move(Span(1, 5, 1, 10), log) == Moved(Span(2, 5, 2, 10), stale=False)
+    assert move(Span(1, 5, 1, 10), log) == MovedSpan(Span(2, 5, 2, 10), stale=False)
 
 
 def test_a_new_line_begun_at_the_end_of_a_line_leaves_it_fresh() -> None:
     log = after("y = x\nz = y\n", TextEdit(5, 5, "\n"))
-    assert move(Span(1, 5, 1, 6), log) == Moved(Span(1, 5, 1, 6), stale=False)
-    assert move(Span(2, 1, 2, 6), log) == Moved(Span(3, 1, 3, 6), stale=False)
+    assert move(Span(1, 5, 1, 6), log) == MovedSpan(Span(1, 5, 1, 6), stale=False)
+    assert move(Span(2, 1, 2, 6), log) == MovedSpan(Span(3, 1, 3, 6), stale=False)
 
 
 def test_typing_beside_a_span_keeps_it_stale() -> None:
     log = after("f(x)\n", TextEdit(4, 4, ".relu()"), TextEdit(0, 0, "y = "))
-    assert move(Span(1, 1, 1, 5), log) == Moved(Span(1, 5, 1, 9), stale=True)
+    assert move(Span(1, 1, 1, 5), log) == MovedSpan(Span(1, 5, 1, 9), stale=True)
 
 
 def test_typing_inside_a_span_drops_it() -> None:
@@ -152,12 +152,12 @@ def test_typing_inside_a_span_drops_it() -> None:
 def test_what_is_typed_and_taken_back_leaves_no_trace() -> None:
     log = after("f(x)\n", TextEdit(3, 3, "y"), TextEdit(3, 4, ""))
     assert log.hunks == ()
-    assert move(Span(1, 1, 1, 5), log) == Moved(Span(1, 1, 1, 5), stale=False)
+    assert move(Span(1, 1, 1, 5), log) == MovedSpan(Span(1, 1, 1, 5), stale=False)
 
 
 def test_a_line_that_is_taken_out_and_put_back_is_as_before_although_another_line_differs() -> None:
     log = after("x = 1\ny = f(x)\nz = y\n", TextEdit(4, 5, "2"), TextEdit(6, 15, ""), TextEdit(6, 6, "y = f(x)\n"))
-    assert move(Span(2, 5, 2, 9), log) == Moved(Span(2, 5, 2, 9), stale=False)
+    assert move(Span(2, 5, 2, 9), log) == MovedSpan(Span(2, 5, 2, 9), stale=False)
 
 
 def test_a_deleted_line_that_is_typed_again_above_one_that_ends_like_it_is_as_before() -> None:
@@ -166,12 +166,12 @@ def test_a_deleted_line_that_is_typed_again_above_one_that_ends_like_it_is_as_be
         text, TextEdit(0, 0, "#\n"), TextEdit(16, 30, ""), TextEdit(8, 8, "1, s=2)\nb = g(3, "), TextEdit(25, 28, "")
     )
     assert log.after.text == "#\n" + text
-    assert move(Span(2, 5, 2, 14), log) == Moved(Span(3, 5, 3, 14), stale=False)
+    assert move(Span(2, 5, 2, 14), log) == MovedSpan(Span(3, 5, 3, 14), stale=False)
 
 
 def test_of_a_stretch_that_is_typed_anew_only_what_differs_counts() -> None:
     log = after("y = f(x)\nz = g(y)\n", TextEdit(0, 18, "y = f(x)\nz = h(y)\n"))
-    assert move(Span(1, 5, 1, 9), log) == Moved(Span(1, 5, 1, 9), stale=False)
+    assert move(Span(1, 5, 1, 9), log) == MovedSpan(Span(1, 5, 1, 9), stale=False)
     assert move(Span(2, 5, 2, 9), log) is None
 
 

@@ -40,7 +40,7 @@ class Cell:
     is_python: bool = True
     """That is its language."""
     is_code: bool = True
-    _parsed_before: str | None = None
+    _earlier_valid: str | None = None
     """The newest text before this one that parses, without magics."""
 
     @cached_property
@@ -71,24 +71,24 @@ class Cell:
         return self.error is None and not parse(self.python).root_node.has_error
 
     @property
-    def settled(self) -> str:
+    def last_valid(self) -> str:
         """Its newest part of the notebook's text that parses; blank if none has."""
         if self.parses:
             return self.python
-        return self._blank if self._parsed_before is None else self._parsed_before
+        return self._blank if self._earlier_valid is None else self._earlier_valid
 
     @property
-    def is_behind(self) -> bool:
+    def uses_earlier_text(self) -> bool:
         """Whether an earlier text stands for it."""
-        return not self.parses and self._parsed_before is not None
+        return not self.parses and self._earlier_valid is not None
 
     @property
     def _blank(self) -> str:
         return "\n" * (self.lines.line_count - 1)
 
     def changed(self, text: str, version: int | None) -> Cell:
-        before = self.python if self.parses else self._parsed_before
-        return replace(self, version=version, text=text, _parsed_before=before)
+        before = self.python if self.parses else self._earlier_valid
+        return replace(self, version=version, text=text, _earlier_valid=before)
 
     def of_kind(self, is_code: bool) -> Cell:
         """The same text as code, or as none."""
@@ -127,9 +127,9 @@ class Cells:
         return "\n".join(cell.python for cell in self.cells)
 
     @cached_property
-    def settled_text(self) -> str:
+    def last_valid_text(self) -> str:
         """The same, with the newest text that parsed of each cell."""
-        return "\n".join(cell.settled for cell in self.cells)
+        return "\n".join(cell.last_valid for cell in self.cells)
 
     @cached_property
     def parses(self) -> bool:
@@ -144,7 +144,7 @@ class Cells:
         index = bisect_right(self.extents, line, key=lambda extent: extent.first_line)
         return self.extents[max(index - 1, 0)] if self.extents else None
 
-    def located(self, location: Location) -> Location:
+    def cell_location(self, location: Location) -> Location:
         """A place of the text as one of a cell."""
         extent = self.at(location.line)
         if extent is None:

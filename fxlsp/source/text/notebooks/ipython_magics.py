@@ -61,10 +61,10 @@ def _without_line_magics(lines: list[str]) -> Iterator[str]:
             in_magic = _is_continued(line)
             yield _blank(line)
             continue
-        kept = _python_of_line(line) if reader.is_at_statement else line
-        in_magic = kept is not line and _is_continued(line)
-        reader.read(kept)
-        yield kept
+        python = _python_of_line(line) if reader.is_at_statement else line
+        in_magic = python is not line and _is_continued(line)
+        reader.read(python)
+        yield python
 
 
 def _python_of_line(line: str) -> str:

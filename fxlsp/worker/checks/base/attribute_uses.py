@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from .executed_functions import Executed, Function
+from .executed_functions import ExecutedFunction, ExecutedFunctions
 
 _CHANGING = frozenset(
     (
@@ -19,10 +19,10 @@ _CHANGING = frozenset(
 
 
 @dataclass(frozen=True)
-class Use:
+class AttributeUse:
     """A part of a function's text that has to do with one thing."""
 
-    function: Function
+    function: ExecutedFunction
     node: ast.expr | ast.stmt
 
     @property
@@ -30,45 +30,45 @@ class Use:
         return (self.node.lineno, self.node.col_offset)
 
 
-def assignments(executed: Executed, owner: Any, name: str) -> list[Use]:
+def assignments(executed: ExecutedFunctions, owner: Any, name: str) -> list[AttributeUse]:
     """The targets that assign an attribute of ``owner`` (or a global, if that is a Python module)."""
-    return [Use(function, node) for function, node in _references(executed, owner, name, (ast.Store, ast.Del))]
+    return [AttributeUse(function, node) for function, node in _references(executed, owner, name, (ast.Store, ast.Del))]
 
 
-def reads(executed: Executed, owner: Any, name: str) -> list[Use]:
+def reads(executed: ExecutedFunctions, owner: Any, name: str) -> list[AttributeUse]:
     """The expressions that read an attribute or global, ``hasattr`` and ``getattr`` of it included.
 
     A target of ``+=`` is not among them.
     """
-    found = [Use(function, node) for function, node in _references(executed, owner, name, (ast.Load,))]
+    found = [AttributeUse(function, node) for function, node in _references(executed, owner, name, (ast.Load,))]
     for function in executed.reachable:
         for call in function.parts(ast.Call):
             match call:
                 case ast.Call(func=ast.Name(id="hasattr" | "getattr"), args=[of, ast.Constant(value=named), *_]):
                     if named == name and _is(function, of, owner):
-                        found.append(Use(function, call))
+                        found.append(AttributeUse(function, call))
     return found
 
 
-def changes_of(executed: Executed, container: Any) -> list[Use]:
+def changes_of(executed: ExecutedFunctions, container: Any) -> list[AttributeUse]:
     """The expressions that change the contents of ``container``; where none is seen to, those that read it."""
-    found: list[Use] = []
+    found: list[AttributeUse] = []
     for function in executed.reachable:
-        found += [Use(function, node) for node, of in _changing(function) if _is(function, of, container)]
+        found += [AttributeUse(function, node) for node, of in _changing(function) if _is(function, of, container)]
     return found or [
-        Use(function, node)
+        AttributeUse(function, node)
         for function in executed.reachable
         for node in function.parts(ast.Attribute)
         if isinstance(node.ctx, ast.Load) and _is(function, node, container)
     ]
 
 
-def clears(use: Use) -> bool:
+def clears(use: AttributeUse) -> bool:
     """Whether a change of a container empties it."""
     return isinstance(use.node, ast.Call) and isinstance(use.node.func, ast.Attribute) and use.node.func.attr == "clear"
 
 
-def _changing(function: Function) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:
+def _changing(function: ExecutedFunction) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:
     """The expressions that change a container, each with the container's."""
     for call in function.parts(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr in _CHANGING:
@@ -82,13 +82,13 @@ def _changing(function: Function) -> Iterator[tuple[ast.expr | ast.stmt, ast.exp
 
 
 def _references(
-    executed: Executed, owner: Any, name: str, contexts: tuple[type[ast.expr_context], ...]
-) -> Iterator[tuple[Function, ast.expr]]:
+    executed: ExecutedFunctions, owner: Any, name: str, contexts: tuple[type[ast.expr_context], ...]
+) -> Iterator[tuple[ExecutedFunction, ast.expr]]:
     for function in executed.reachable:
         if isinstance(owner, ModuleType):
             if function.is_global_of(owner, name):
                 yield from ((function, node) for node in function.parts(ast.Name) if _named(node, name, contexts))
-        elif function.names(name):
+        elif function.mentions(name):
             for node in function.parts(ast.Attribute):
                 if node.attr == name and isinstance(node.ctx, contexts) and _is(function, node.value, owner):
                     yield function, node
@@ -98,7 +98,7 @@ def _named(node: ast.Name, name: str, contexts: tuple[type[ast.expr_context], ..
     return node.id == name and isinstance(node.ctx, contexts)
 
 
-def _is(function: Function, expression: ast.expr, wanted: object) -> bool:
+def _is(function: ExecutedFunction, expression: ast.expr, wanted: object) -> bool:
     if function.resolve(expression) is wanted:
         return True
     return any(function.resolve(expression, module) is wanted for module in function.modules.values())

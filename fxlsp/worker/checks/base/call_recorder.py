@@ -15,18 +15,19 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Chain, is_torch
+from ...locations.code_origin import is_torch
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
 from .state_snapshot import holds_proxy, own_attributes, workspace_modules
 
 
 @dataclass(frozen=True)
-class Call:
+class RecordedCall:
     """One call of a recorded function."""
 
     name: str
     """As its user would write it: ``random.random``."""
-    chain: Chain
+    call_stack: CallStack
     module_path: str
     traced: bool
     """Whether an argument was a traced value."""
@@ -36,21 +37,21 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class FunctionToRecord:
     """A function to record, and where it is defined."""
 
-    holder: Any
+    owner: Any
     attribute: str
     name: str
     by_torch: bool = False
     """Whether calls of torch's own count too."""
 
 
-class Recorder:
+class CallRecorder:
     """Records the calls of functions from the user's code, in the order in which they returned."""
 
-    def __init__(self, functions: list[Recorded]) -> None:
-        self.calls: list[Call] = []
+    def __init__(self, functions: list[FunctionToRecord]) -> None:
+        self.calls: list[RecordedCall] = []
         self._functions = functions
         self._running: set[str] = set()
 
@@ -60,11 +61,11 @@ class Recorder:
         with ExitStack() as undo:
             wrappers: dict[int, tuple[Any, Any]] = {}
             for recorded in self._functions:
-                original = vars(recorded.holder).get(recorded.attribute)
+                original = vars(recorded.owner).get(recorded.attribute)
                 if original is not None and id(original) not in wrappers:
                     wrapper = self._wrapper(original, recorded, tracer)
                     wrappers[id(original)] = (original, wrapper)
-                    _replace(undo, recorded.holder, recorded.attribute, wrapper)
+                    _replace(undo, recorded.owner, recorded.attribute, wrapper)
             scopes = _user_scopes(root)
             for scope in scopes:
                 for name, value in list(scope.items()):
@@ -75,24 +76,26 @@ class Recorder:
             yield
 
     def _wrapper(
-        self, original: Callable[..., Any], recorded: Recorded, tracer: ModulePathTracer
+        self, original: Callable[..., Any], recorded: FunctionToRecord, tracer: ModulePathTracer
     ) -> Callable[..., Any]:
         family = recorded.name.rpartition(".")[0]
 
         @functools.wraps(original)
         def record(*args: Any, **kwargs: Any) -> Any:
-            theirs = not recorded.by_torch and is_torch(sys._getframe(1).f_code.co_filename)
-            if tracer.evaluating or theirs or family in self._running:
+            is_from_torch = not recorded.by_torch and is_torch(sys._getframe(1).f_code.co_filename)
+            if tracer.evaluating or is_from_torch or family in self._running:
                 return original(*args, **kwargs)
             self._running.add(family)
-            chain, path = tracer.chain(), tracer.current_path
+            call_stack, path = tracer.call_stack(), tracer.current_path
             result = None
             try:
                 result = original(*args, **kwargs)
             finally:
                 self._running.discard(family)
                 traced = holds_proxy((*args, *kwargs.values()))
-                self.calls.append(Call(recorded.name, chain, path, traced, len(args) + len(kwargs), result))
+                self.calls.append(
+                    RecordedCall(recorded.name, call_stack, path, traced, len(args) + len(kwargs), result)
+                )
             return result
 
         return record
@@ -107,7 +110,7 @@ class Recorder:
             if not tracer.evaluating and holds_proxy((*args, *kwargs.values())):
                 path = tracer.current_path
                 name = f"{cls.__module__}.{cls.__qualname__}.apply"
-                calls.append(Call(name, tracer.chain(), path, True, len(args)))
+                calls.append(RecordedCall(name, tracer.call_stack(), path, True, len(args)))
             return original.__get__(None, cls)(*args, **kwargs)
 
         _replace(undo, function, "apply", classmethod(apply), original)
@@ -119,12 +122,12 @@ class Recorder:
                     undo.callback(scope.__setitem__, name, value)
 
 
-_BOUND = (type(torch.autograd.Function.apply), type(Recorder([]).recording))
+_BOUND = (type(torch.autograd.Function.apply), type(CallRecorder([]).recording))
 
 
-def _replace(undo: ExitStack, holder: Any, name: str, value: Any, original: Any = None) -> None:
-    undo.callback(setattr, holder, name, vars(holder)[name] if original is None else original)
-    setattr(holder, name, value)
+def _replace(undo: ExitStack, owner: Any, name: str, value: Any, original: Any = None) -> None:
+    undo.callback(setattr, owner, name, vars(owner)[name] if original is None else original)
+    setattr(owner, name, value)
 
 
 def _user_scopes(root: torch.nn.Module) -> list[dict[str, Any]]:

@@ -11,23 +11,23 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Chain
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer, TracedCall
 
 
 @dataclass(eq=False, slots=True)
-class CallSite:
+class EnteredCall:
     """A call that a pass entered."""
 
     module: torch.nn.Module
-    caller: CallSite | None
+    caller: EnteredCall | None
     """The call that was running; None in the root's ``forward``."""
     call: TracedCall | None = None
     """What the tracer noted of it; None for a module that is not registered."""
     variables: Mapping[str, torch.nn.Module] = field(default_factory=dict)
     """The modules among the local variables of the calling function; noted for modules with several names alone."""
 
-    def around(self) -> Iterator[CallSite]:
+    def outer_calls(self) -> Iterator[EnteredCall]:
         """The calls that were running when this one was made, innermost first."""
         outer = self.caller
         while outer is not None:
@@ -35,15 +35,15 @@ class CallSite:
             outer = outer.caller
 
 
-class CallTree:
+class PassCallTree:
     """The calls of one pass, in the order in which they were entered."""
 
     def __init__(self) -> None:
-        self._sites: list[CallSite] = []
-        self._running: CallSite | None = None
+        self._sites: list[EnteredCall] = []
+        self._running: EnteredCall | None = None
 
     @contextmanager
-    def noted(self, tracer: ModulePathTracer, shared: set[torch.nn.Module]) -> Iterator[None]:
+    def recording(self, tracer: ModulePathTracer, shared: set[torch.nn.Module]) -> Iterator[None]:
         """While this lasts, every call is noted, and of those of ``shared`` modules the variables too."""
         original = tracer.call_module
 
@@ -51,7 +51,7 @@ class CallTree:
             if tracer.evaluating:
                 return original(m, forward, args, kwargs)
             before = len(tracer.calls)
-            site = CallSite(m, self._running)
+            site = EnteredCall(m, self._running)
             self._sites.append(site)
             self._running = site
             try:
@@ -60,7 +60,7 @@ class CallTree:
                 self._running = site.caller
                 if before < len(tracer.calls) and tracer.calls[before].module is m:
                     site.call = tracer.calls[before]
-                    site.variables = _variables(sys._getframe(1), site.call.chain) if m in shared else {}
+                    site.variables = _variables(sys._getframe(1), site.call.call_stack) if m in shared else {}
 
         tracer.call_module = call_module  # type: ignore[method-assign]
         try:
@@ -68,17 +68,17 @@ class CallTree:
         finally:
             tracer.call_module = original  # type: ignore[method-assign]
 
-    def of(self, tracer: ModulePathTracer) -> Iterator[tuple[CallSite, TracedCall]]:
+    def recorded_by(self, tracer: ModulePathTracer) -> Iterator[tuple[EnteredCall, TracedCall]]:
         """The calls that are part of the graph: a recovering pass takes back what it tried in vain."""
-        kept = {id(call) for call in tracer.calls}
+        remaining = {id(call) for call in tracer.calls}
         for site in self._sites:
-            if site.call is not None and id(site.call) in kept:
+            if site.call is not None and id(site.call) in remaining:
                 yield site, site.call
 
 
-def _variables(frame: FrameType | None, chain: Chain) -> dict[str, torch.nn.Module]:
+def _variables(frame: FrameType | None, call_stack: CallStack) -> dict[str, torch.nn.Module]:
     """The modules among the local variables of the function whose expression ends ``chain``."""
-    while frame is not None and not (chain and frame.f_code is chain[-1].code):
+    while frame is not None and not (call_stack and frame.f_code is call_stack[-1].code):
         frame = frame.f_back
     variables = () if frame is None else frame.f_locals.items()
     # By type(): a proxy may answer isinstance() as its value would.

@@ -9,7 +9,7 @@ import torch
 
 from ....report.problems import Problem
 from ...plain_pass.tracer import ModulePathTracer
-from .pass_result import Traced
+from .pass_result import PassResult
 
 
 class Check:
@@ -19,6 +19,6 @@ class Check:
         """While this lasts, the pass runs."""
         return nullcontext()
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         """What was found, once the pass is over."""
         raise NotImplementedError

@@ -8,13 +8,15 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Chain, is_torch, walk_out
+from ...locations.bytecode import walk_out
+from ...locations.code_origin import is_torch
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
-from ...torch_private import Operator, TorchDispatchMode, packet_of, storage_key, tensors_in, written_by
+from ...torch_private import Operator, TorchDispatchMode, mutated_arguments, overload_packet, storage_key, tensors_in
 
 
 @dataclass(frozen=True)
-class Origin:
+class TensorOrigin:
     """What a tensor was worked out from."""
 
     state: frozenset[str] = frozenset()
@@ -25,13 +27,13 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Operation:
+class EagerOperation:
     """One operation that ran for real."""
 
     name: str
-    chain: Chain
+    call_stack: CallStack
     module_path: str
-    origin: Origin
+    origin: TensorOrigin
     """Of its result."""
     written: frozenset[str] = frozenset()
     """Paths of the buffers and parameters that it changed in place."""
@@ -41,21 +43,21 @@ class Operation:
     """Whether it made a Python number of a tensor."""
 
 
-class RealOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class EagerOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While this mode is on, notes every operation of the model's that ran for real."""
 
     def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.notes: list[Operation] = []
+        self.notes: list[EagerOperation] = []
         self._root = root
         self._tracer = tracer
         self._state: dict[int, str] | None = None
-        self._made: dict[int, Origin] = {}
-        self._results: dict[int, Operation] = {}
-        self._last: dict[int, Operation] = {}
+        self._made: dict[int, TensorOrigin] = {}
+        self._results: dict[int, EagerOperation] = {}
+        self._last: dict[int, EagerOperation] = {}
         self._kept: list[Any] = []
 
-    def made_by(self, tensor: torch.Tensor) -> Operation | None:
+    def made_by(self, tensor: torch.Tensor) -> EagerOperation | None:
         """The operation whose result ``tensor`` is; None for one that was there before the pass."""
         # Autograd may wrap a view anew on its way to the caller.
         return self._results.get(id(tensor)) or self._last.get(storage_key(tensor))
@@ -75,10 +77,10 @@ class RealOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._state = {storage_key(tensor): name for name, tensor in reversed(named)}
         draws = torch.Tag.nondeterministic_seeded in func.tags
         origin = self._origin(tensors_in((args, kwargs)), draws)
-        written = written_by(func, args, kwargs)
-        operation = Operation(
-            packet_of(func).__name__.rstrip("_"),
-            self._tracer.chain(),
+        written = mutated_arguments(func, args, kwargs)
+        operation = EagerOperation(
+            overload_packet(func).__name__.rstrip("_"),
+            self._tracer.call_stack(),
             self._tracer.current_path,
             origin,
             frozenset(self._state[storage_key(tensor)] for tensor in written if storage_key(tensor) in self._state),
@@ -95,7 +97,7 @@ class RealOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self._made[key] = origin
             self._results[id(tensor)] = self._last[key] = operation
 
-    def _origin(self, operands: list[torch.Tensor], draws: bool) -> Origin:
+    def _origin(self, operands: list[torch.Tensor], draws: bool) -> TensorOrigin:
         state: set[str] = set()
         foreign: list[torch.Tensor] = []
         for tensor in operands:
@@ -109,7 +111,7 @@ class RealOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 draws = draws or before.random
             elif id(tensor) not in self._results:
                 foreign.append(tensor)
-        return Origin(frozenset(state), tuple(foreign), draws)
+        return TensorOrigin(frozenset(state), tuple(foreign), draws)
 
 
 def _initialises_module() -> bool:

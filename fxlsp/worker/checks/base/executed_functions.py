@@ -1,7 +1,7 @@
 """Which functions of the user's ran in a pass, and what the names in their text stand for.
 
 What ran is told by the chains of the nodes and of the module calls. A function that made no node and called no module
-leaves no trace in them: :meth:`Executed.reachable` adds those that the others call by a name that can be resolved.
+leaves no trace in them: :meth:`ExecutedFunctions.reachable` adds those that the others call by a resolvable name.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import torch
 
 from ....report.locations import Location
 from ...locations.expressions import span_of
-from ...locations.source_map import Chain, Instruction, Places
+from ...locations.source_map import CallStack, Instruction, SourceMap
 from ...plain_pass.tracer import ModulePathTracer, forward_code
 
 _Node = TypeVar("_Node", bound=ast.AST)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
-Key = tuple[str, str, int]
+FunctionKey = tuple[str, str, int]
 """File, name and first line: what a ``def`` shares with the copies that FX makes of its code."""
 
 
@@ -38,7 +38,7 @@ UNRESOLVED = _Unresolved()
 """What an expression stands for that only running it could tell."""
 
 
-class Function:
+class ExecutedFunction:
     """A ``def`` of the user's that ran in a pass, or may have."""
 
     def __init__(self, code: CodeType, definition: Definition, scope: Mapping[str, object]) -> None:
@@ -52,8 +52,8 @@ class Function:
         self._locals = {*code.co_varnames, *code.co_cellvars}
 
     @property
-    def key(self) -> Key:
-        return key_of(self.code)
+    def key(self) -> FunctionKey:
+        return function_key(self.code)
 
     @cached_property
     def _parts(self) -> dict[type[ast.AST], list[ast.AST]]:
@@ -70,7 +70,7 @@ class Function:
         """The syntax nodes of one type in its body, in the order of the text."""
         return self._parts.get(kind, [])  # type: ignore[return-value]
 
-    def names(self, name: str) -> bool:
+    def mentions(self, name: str) -> bool:
         """Whether its text reads or writes an attribute or global of this name."""
         return name in self.code.co_names
 
@@ -88,7 +88,7 @@ class Function:
         return next((module for module in self.modules.values() if self.is_method_of(module)), None)
 
     @cached_property
-    def own_name(self) -> str | None:
+    def self_name(self) -> str | None:
         """What the module is called inside its method (``self``)."""
         arguments = self.definition.args
         first = [*arguments.posonlyargs, *arguments.args][:1]
@@ -97,7 +97,7 @@ class Function:
     def is_method_of(self, module: torch.nn.Module) -> bool:
         """Whether a class of ``module`` defines it."""
         return any(
-            self.key == key_of(code)
+            self.key == function_key(code)
             for cls in type(module).__mro__
             if (code := code_of(cls.__dict__.get(self.code.co_name))) is not None
         )
@@ -109,7 +109,7 @@ class Function:
         """
         match expression:
             case ast.Name(id=name):
-                if name == self.own_name:
+                if name == self.self_name:
                     return self.module if module is None else module
                 if name in self._locals:
                     return UNRESOLVED
@@ -121,25 +121,25 @@ class Function:
         return UNRESOLVED
 
 
-class Executed:
+class ExecutedFunctions:
     """The functions that ran in one pass."""
 
-    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, places: Places) -> None:
+    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, places: SourceMap) -> None:
         """``tracer`` has traced ``root``."""
         self._places = places
         self._modules = dict(root.named_modules(remove_duplicate=False))
         self._scopes: dict[str, Mapping[str, object]] = {}
-        self._functions: dict[Key, Function | None] = {}
+        self._functions: dict[FunctionKey, ExecutedFunction | None] = {}
         self._note(forward_code(root), "")
         for origin in tracer.origins.values():
-            self._note_chain(origin.chain)
+            self._note_chain(origin.call_stack)
         for call in tracer.calls:
-            self._note_chain(call.chain)
+            self._note_chain(call.call_stack)
             if not call.leaf:
                 self._note(forward_code(call.module), call.module_path)
 
     @property
-    def functions(self) -> list[Function]:
+    def functions(self) -> list[ExecutedFunction]:
         """Every one, in the order in which they first showed."""
         return [function for function in self._functions.values() if function is not None]
 
@@ -151,30 +151,30 @@ class Executed:
                 if value is not UNRESOLVED:
                     yield name, value
 
-    def of_code(self, code: CodeType) -> Function | None:
+    def with_code(self, code: CodeType) -> ExecutedFunction | None:
         """The function that has this code, if it ran."""
-        return self._functions.get(key_of(code))
+        return self._functions.get(function_key(code))
 
     @cached_property
-    def reachable(self) -> list[Function]:
+    def reachable(self) -> list[ExecutedFunction]:
         """The functions that ran, and those that they call by name: helpers that made no nodes."""
         known = dict(self._functions)
         found = self.functions
         for function in found:
             for called, path, module in self._called(function):
                 code = code_of(called)
-                if code is None or key_of(code) in known:
+                if code is None or function_key(code) in known:
                     continue
-                helper = known[key_of(code)] = self.function_of(code)
+                helper = known[function_key(code)] = self.function_of(code)
                 if helper is not None:
                     if module is not None:
                         helper.modules[path] = module
                     found.append(helper)
         return found
 
-    def _called(self, function: Function) -> Iterator[tuple[object, str, torch.nn.Module | None]]:
+    def _called(self, function: ExecutedFunction) -> Iterator[tuple[object, str, torch.nn.Module | None]]:
         """What the text of a function calls, methods and properties of its module and functions of its file."""
-        own = function.own_name
+        own = function.self_name
         for path, module in tuple(function.modules.items()) or (("", None),):
             for call in function.parts(ast.Call):
                 if isinstance(call.func, ast.Name):
@@ -183,16 +183,16 @@ class Executed:
                 continue
             for attribute in function.parts(ast.Attribute):
                 if isinstance(attribute.value, ast.Name) and attribute.value.id == own:
-                    yield _static(type(module), attribute.attr), path, module
+                    yield _static_attribute(type(module), attribute.attr), path, module
 
-    def _note_chain(self, chain: Chain) -> None:
-        for instruction in chain:
+    def _note_chain(self, call_stack: CallStack) -> None:
+        for instruction in call_stack:
             self._note(instruction.code, instruction.module_path, instruction)
 
     def _note(self, code: CodeType | None, path: str | None, instruction: Instruction | None = None) -> None:
         if code is None:
             return
-        key = key_of(code)
+        key = function_key(code)
         if key not in self._functions:
             self._functions[key] = self.function_of(code)
         function = self._functions[key]
@@ -203,7 +203,7 @@ class Executed:
         if path is not None and path not in function.modules and path in self._modules:
             function.modules[path] = self._modules[path]
 
-    def function_of(self, code: CodeType) -> Function | None:
+    def function_of(self, code: CodeType) -> ExecutedFunction | None:
         """The ``def`` that made ``code``, whether it ran or not.
 
         None for code without a ``def`` that can be looked at: lambdas, comprehensions, generated code.
@@ -211,7 +211,7 @@ class Executed:
         if code.co_name.startswith("<") or not self._places.is_shown(code.co_filename):
             return None
         definition = self._places.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
-        return None if definition is None else Function(code, definition, self._scope(code.co_filename))
+        return None if definition is None else ExecutedFunction(code, definition, self._scope(code.co_filename))
 
     def _scope(self, filename: str) -> Mapping[str, object]:
         if not self._scopes:
@@ -225,7 +225,7 @@ class Executed:
             self._scopes[filename] = next(same, {})
         return self._scopes[filename]
 
-    def location(self, function: Function, node: ast.AST) -> Location:
+    def location(self, function: ExecutedFunction, node: ast.AST) -> Location:
         """Where a part of a function stands."""
         code = function.code
         if not hasattr(code, "co_positions"):
@@ -233,7 +233,7 @@ class Executed:
         return self._places.location(code.co_filename, span_of(node), code.co_name)
 
 
-def key_of(code: CodeType) -> Key:
+def function_key(code: CodeType) -> FunctionKey:
     """What identifies a ``def`` across copies of its code."""
     return (code.co_filename, code.co_name, code.co_firstlineno)
 
@@ -258,17 +258,17 @@ def attribute_of(owner: object, name: str) -> object:
         for attributes in (state, *(state.get(kind) or {} for kind in ("_parameters", "_buffers", "_modules"))):
             if name in attributes:
                 return attributes[name]
-        found = _static(type(owner), name)
+        found = _static_attribute(type(owner), name)
         return found.__get__(owner) if isinstance(found, FunctionType) else found
     if isinstance(owner, ModuleType):
         return vars(owner).get(name, UNRESOLVED)
     if isinstance(owner, type):
-        return _static(owner, name)
+        return _static_attribute(owner, name)
     own = getattr(owner, "__dict__", None)
     return own.get(name, UNRESOLVED) if type(own) is dict else UNRESOLVED
 
 
-def _static(cls: type, name: str) -> object:
+def _static_attribute(cls: type, name: str) -> object:
     found = inspect.getattr_static(cls, name, UNRESOLVED)
     return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from functools import cached_property
 
 import torch
 
 from ....report.locations import Location, RelatedPlace
-from ...building.registrations import Running
-from .pass_result import Traced
+from ...building.registrations import RunningCode
+from ...locations.source_map import Instruction
+from ...plain_pass.tracer import TracedCall
+from .call_tree import EnteredCall
+from .pass_result import PassResult
 
 _SHOWN = 3
 
@@ -59,7 +63,7 @@ class ModuleNames:
         """The module of this name."""
         return self._modules.get(path)
 
-    def registrations(self, module: torch.nn.Module, traced: Traced) -> tuple[RelatedPlace, ...]:
+    def registrations(self, module: torch.nn.Module, traced: PassResult) -> tuple[RelatedPlace, ...]:
         """The places that gave it its names."""
         places: dict[Location, list[str]] = {}
         for path in self.of(module):
@@ -68,7 +72,7 @@ class ModuleNames:
                 places.setdefault(written.innermost, []).append(path)
         return tuple(RelatedPlace(f"registered as {listed(paths)}", place) for place, paths in places.items())
 
-    def _registration(self, path: str, traced: Traced) -> Written | None:
+    def _registration(self, path: str, traced: PassResult) -> OriginPlaces | None:
         """Where the part of ``path`` was registered that has another name too."""
         module = self.at(path)
         while path and module is not None and not self.is_registered_twice(module):
@@ -79,7 +83,7 @@ class ModuleNames:
 
 
 @dataclass(frozen=True)
-class Written:
+class OriginPlaces:
     """Where something was constructed or registered."""
 
     own: Location
@@ -88,7 +92,7 @@ class Written:
     """In whatever code did it: what a related place shows."""
 
     @classmethod
-    def at(cls, running: Running | None, traced: Traced) -> Written | None:
+    def at(cls, running: RunningCode | None, traced: PassResult) -> OriginPlaces | None:
         if running is None:
             return None
         locate = traced.places.locate
@@ -96,10 +100,10 @@ class Written:
         return cls(locate(own.code, own.offset), locate(innermost.code, innermost.offset))
 
 
-def registration_of(owner: torch.nn.Module, name: str, traced: Traced) -> Written | None:
+def registration_of(owner: torch.nn.Module, name: str, traced: PassResult) -> OriginPlaces | None:
     """Where ``name`` was registered in ``owner``; where ``owner`` was made, for what it made by itself."""
-    noted = traced.constructions.registrations.of(owner, name)
-    return Written.at(traced.constructions.written(owner) if noted is None else noted.written, traced)
+    registered = traced.constructions.registrations.of(owner, name)
+    return OriginPlaces.at(traced.constructions.written(owner) if registered is None else registered.written, traced)
 
 
 def kind_of_state(module: torch.nn.Module) -> str | None:
@@ -118,3 +122,75 @@ def listed(names: list[str]) -> str:
     """``a, b and c``, or the first of many and how many more."""
     shown = names if len(names) <= _SHOWN + 1 else [*names[:_SHOWN], f"{len(names) - _SHOWN} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+_Step = str | int
+
+
+def called_names(traced: PassResult, names: ModuleNames, call: TracedCall, site: EnteredCall) -> tuple[str, ...]:
+    """The names of a module that a call of it means; empty where its text does not tell.
+
+    Several where the module whose attribute is called has several names itself: ``self.lin(x)`` in the ``forward`` of a
+    module that is both ``a`` and ``b`` means ``a.lin`` as much as ``b.lin``.
+    """
+    callee = _callee(traced, call.call_stack[-1]) if call.call_stack else None
+    if callee is not None:
+        name, steps = callee
+        start = site.variables.get(name)
+        if start is not None and steps:
+            below = _path_below(start, steps)
+            if below is not None and below[1] is call.module:
+                return tuple(joined(path, below[0]) for path in names.of(start))
+    return _name_by_tracer(names, call)
+
+
+def _callee(traced: PassResult, instruction: Instruction) -> tuple[str, list[_Step]] | None:
+    """``self.blocks[0].lin(x)`` as ``self`` and the steps from there; None for any other expression."""
+    node = traced.places.syntax_of(instruction)
+    steps: list[_Step] = []
+    expression = node.func if isinstance(node, ast.Call) else None
+    while True:
+        match expression:
+            case ast.Attribute(value=value, attr=name):
+                steps.append(name)
+            case ast.Subscript(value=value, slice=ast.Constant(value=str() | int() as index)):
+                steps.append(index)
+            case ast.Subscript(value=value, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(index)))):
+                steps.append(-index)
+            case ast.Name(id=name):
+                return name, steps[::-1]
+            case _:
+                return None
+        expression = value
+
+
+def _path_below(module: torch.nn.Module, steps: list[_Step]) -> tuple[str, torch.nn.Module] | None:
+    """The path that ``steps`` lead along, and the module at its end; None where one of them leads to no child."""
+    path = ""
+    for step in steps:
+        name = _child_name(module, step)
+        child = module._modules.get(name)
+        if child is None:
+            return None
+        path, module = joined(path, name), child
+    return path, module
+
+
+def _child_name(module: torch.nn.Module, step: _Step) -> str:
+    """The name that an attribute, a key or an index of a container stands for; "" for an index out of range."""
+    if isinstance(step, str):
+        return step
+    children = list(module._modules)
+    return children[step] if -len(children) <= step < len(children) else ""
+
+
+def _name_by_tracer(names: ModuleNames, call: TracedCall) -> tuple[str, ...]:
+    """The name that the tracer worked out from the attributes that were read, unless a module above explains it."""
+    here, known = call.call_path, call.module_path
+    if here is None or here == known:
+        return () if here is None else (here,)
+    while here.rpartition(".")[2] == known.rpartition(".")[2]:
+        here, known = here.rpartition(".")[0], known.rpartition(".")[0]
+        if names.at(here) is names.at(known):
+            return (call.module_path,)
+    return (call.call_path,) if call.call_path is not None else ()

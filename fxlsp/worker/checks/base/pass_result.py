@@ -12,18 +12,19 @@ from ....report.codes import Severity, severity_of
 from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
 from ...building.construction import Constructions
-from ...locations.source_map import Chain, Places, is_installed
+from ...locations.code_origin import is_installed
+from ...locations.source_map import CallStack, SourceMap
 from ...plain_pass.tracer import ModulePathTracer
-from .executed_functions import Executed
+from .executed_functions import ExecutedFunctions
 
 
 @dataclass(frozen=True)
-class Traced:
+class PassResult:
     """One pass over one model."""
 
     root: torch.nn.Module
     tracer: ModulePathTracer
-    places: Places
+    places: SourceMap
     constructions: Constructions
     target: str
     """The model's name in problems."""
@@ -33,9 +34,9 @@ class Traced:
     """Paths of the modules that are called in the other of train and eval; None where that is not known."""
 
     @cached_property
-    def executed(self) -> Executed:
+    def executed(self) -> ExecutedFunctions:
         """The user's functions that ran."""
-        return Executed(self.root, self.tracer, self.places)
+        return ExecutedFunctions(self.root, self.tracer, self.places)
 
     def problem(
         self,
@@ -49,15 +50,15 @@ class Traced:
         """A problem of this model, of the severity that its code has by default unless another is given."""
         return Problem(code, severity or severity_of(code), message, location, related, module_path, self.target)
 
-    def standing(self, chain: Chain) -> Location | None:
+    def problem_location(self, call_stack: CallStack) -> Location | None:
         """Where a problem of what ``chain`` ran stands: its innermost expression outside installed packages, if any."""
-        steps = self.places.steps(tuple(step for step in chain if self.places.is_shown(step.code.co_filename)))
+        steps = self.places.steps(tuple(step for step in call_stack if self.places.is_shown(step.code.co_filename)))
         own = [step.location for step in steps if not is_installed(step.location.file)]
         return own[-1] if own else (steps[-1].location if steps else None)
 
-    def standing_attribute(self, chain: Chain, name: str) -> Location | None:
+    def attribute_location(self, call_stack: CallStack, name: str) -> Location | None:
         """The ``... .name`` where :meth:`standing` says, if just one stands there; else that place."""
-        place = self.standing(chain)
-        if chain and place == self.places.locate(chain[-1].code, chain[-1].offset):
-            return self.places.attribute_in(chain[-1], name) or place
+        place = self.problem_location(call_stack)
+        if call_stack and place == self.places.locate(call_stack[-1].code, call_stack[-1].offset):
+            return self.places.attribute_in(call_stack[-1], name) or place
         return place

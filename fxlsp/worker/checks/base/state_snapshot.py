@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.fx
 
-from ...locations.source_map import is_installed
+from ...locations.code_origin import is_installed
 
 _LARGEST = 1000
 """Items; what holds more is not compared."""
@@ -34,7 +34,7 @@ MISSING = _Missing()
 
 
 @dataclass(frozen=True)
-class Change:
+class StateChange:
     """An attribute, a global or the contents of a container that are not what they were."""
 
     owner: Any
@@ -55,11 +55,11 @@ class _Namespace:
     owner: Any
     live: dict[str, Any]
     copy: Mapping[str, Any]
-    grows: bool
+    tracks_new: bool
     """Whether names that were not there count."""
 
 
-class Snapshot:
+class StateSnapshot:
     """What the modules of a model, the objects and containers that they hold, and the globals of the workspace were."""
 
     def __init__(self, root: torch.nn.Module) -> None:
@@ -67,23 +67,23 @@ class Snapshot:
         self._contents: dict[int, tuple[Any, Any]] = {}
         self._objects: dict[int, Any] = {}
         for module in root.modules():
-            self._keep_attributes(module, 2)
+            self._save_attributes(module, 2)
             if module._buffers and isinstance(module._buffers, dict):  # those of a scripted module are copies
-                self._namespaces.append(_Namespace(module, module._buffers, dict(module._buffers), grows=False))
+                self._namespaces.append(_Namespace(module, module._buffers, dict(module._buffers), tracks_new=False))
         for scope in workspace_modules():
             held = {name: value for name, value in vars(scope).items() if _is_state(name, value)}
-            self._namespaces.append(_Namespace(scope, vars(scope), held, grows=False))
+            self._namespaces.append(_Namespace(scope, vars(scope), held, tracks_new=False))
             for value in held.values():
-                self._keep(value, 1)
+                self._save(value, 1)
 
-    def _keep_attributes(self, owner: Any, depth: int) -> None:
+    def _save_attributes(self, owner: Any, depth: int) -> None:
         live = vars(owner)
         copy = dict(own_attributes(live))
-        self._namespaces.append(_Namespace(owner, live, copy, grows=True))
+        self._namespaces.append(_Namespace(owner, live, copy, tracks_new=True))
         for value in copy.values():
-            self._keep(value, depth)
+            self._save(value, depth)
 
-    def _keep(self, value: Any, depth: int) -> None:
+    def _save(self, value: Any, depth: int) -> None:
         if isinstance(value, _SCALARS) or depth == 0 or id(value) in self._objects:
             return
         if isinstance(value, _CONTAINERS):
@@ -91,30 +91,32 @@ class Snapshot:
             if len(value) <= _LARGEST:
                 self._contents[id(value)] = (value, value.copy())
                 for item in list(value.values() if isinstance(value, dict) else value):
-                    self._keep(item, depth - 1)
+                    self._save(item, depth - 1)
         elif is_plain_object(value):
             self._objects[id(value)] = value
-            self._keep_attributes(value, depth - 1)
+            self._save_attributes(value, depth - 1)
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[StateChange]:
         """What differs now."""
         for space in self._namespaces:
             for name, before in space.copy.items():
                 after = space.live.get(name, MISSING)
                 if after is not before and not _equal(before, after):
-                    yield Change(space.owner, name, before, after)
-            if space.grows and len(space.live) > len(space.copy):
+                    yield StateChange(space.owner, name, before, after)
+            if space.tracks_new and len(space.live) > len(space.copy):
                 for name, after in list(space.live.items()):
                     if name not in space.copy and name not in _OWN and not _MADE_BY_FX.fullmatch(name):
-                        yield Change(space.owner, name, MISSING, after)
+                        yield StateChange(space.owner, name, MISSING, after)
         for value, copy in self._contents.values():
             if not _same_contents(value, copy):
-                yield Change(value, "", copy, value)
+                yield StateChange(value, "", copy, value)
 
     def restore(self) -> None:
         """Make everything what it was, as far as assignments and contents go."""
         for space in self._namespaces:
-            for name in [name for name in space.live if space.grows and name not in space.copy and name not in _OWN]:
+            for name in [
+                name for name in space.live if space.tracks_new and name not in space.copy and name not in _OWN
+            ]:
                 del space.live[name]
             space.live.update(space.copy)
         for value, copy in self._contents.values():

@@ -8,21 +8,21 @@ from typing import Any
 
 import torch
 
-from .pass_result import Traced
+from .pass_result import PassResult
 from .state_snapshot import is_plain_object
 
 _LARGEST = 1000
 
 
 @dataclass(frozen=True)
-class Holder:
+class TensorOwner:
     """What holds a tensor."""
 
     description: str
     in_container: bool
 
 
-def holder_of(traced: Traced, tensor: torch.Tensor) -> Holder | None:
+def owner_of(traced: PassResult, tensor: torch.Tensor) -> TensorOwner | None:
     """What holds ``tensor``: modules of the model first, then globals of the functions that ran."""
     for path, module in traced.root.named_modules():
         for name, value in vars(module).items():
@@ -30,11 +30,11 @@ def holder_of(traced: Traced, tensor: torch.Tensor) -> Holder | None:
                 depth = _depth(value, tensor)
                 if depth is not None:
                     kind = "the attribute" if depth == 0 else f"the {type(value).__name__}"
-                    return Holder(f"{kind} {path}.{name}" if path else f"{kind} {name}", depth > 0)
+                    return TensorOwner(f"{kind} {path}.{name}" if path else f"{kind} {name}", depth > 0)
     for name, value in traced.executed.globals():
         depth = _depth(value, tensor)
         if depth is not None:
-            return Holder(f"the global {name}", False)
+            return TensorOwner(f"the global {name}", False)
     return None
 
 

@@ -13,7 +13,7 @@ import torch
 from ....report.codes import MISLEADING_NAME
 from ....report.problems import Problem
 from ..base.check import Check
-from ..base.pass_result import Traced
+from ..base.pass_result import PassResult
 
 _NOT_IN_NAMES = re.compile("[^0-9a-zA-Z_]+")
 _WORD_START = re.compile("(?<=[a-z])([A-Z])")
@@ -22,7 +22,7 @@ _WORD_START = re.compile("(?<=[a-z])([A-Z])")
 class NodeNames(Check):
     """Compares the names of the module calls in the graph with what FX makes of the paths of the other modules."""
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         renamed = []
         for node in traced.tracer.graph.nodes:
             if node.op != "call_module":
@@ -38,11 +38,11 @@ class NodeNames(Check):
             if other is not None:
                 yield self._misleading(node, other, traced)
 
-    def _misleading(self, node: torch.fx.Node, other: str, traced: Traced) -> Problem:
+    def _misleading(self, node: torch.fx.Node, other: str, traced: PassResult) -> Problem:
         return traced.problem(
             MISLEADING_NAME,
             f"The node of this call of {node.target} is named {node.name}, which reads as the module {other}.",
-            traced.standing(traced.tracer.origins[node].chain),
+            traced.problem_location(traced.tracer.origins[node].call_stack),
             str(node.target),
         )
 

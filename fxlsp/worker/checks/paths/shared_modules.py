@@ -17,28 +17,27 @@ from ....report.codes import AMBIGUOUS_PATH, CALLED_AGAIN
 from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
 from ...plain_pass.tracer import ModulePathTracer, TracedCall
-from ..base.call_tree import CallSite, CallTree
-from ..base.called_names import called_names
+from ..base.call_tree import EnteredCall, PassCallTree
 from ..base.check import Check
-from ..base.module_names import ModuleNames, kind_of_state, listed
-from ..base.pass_result import Traced
+from ..base.module_names import ModuleNames, called_names, kind_of_state, listed
+from ..base.pass_result import PassResult
 
 
 class SharedModules(Check):
     """FX204 and FX206; a call that is ambiguous is not told as a repeated one too."""
 
     def __init__(self) -> None:
-        self._tree = CallTree()
+        self._tree = PassCallTree()
 
     @contextmanager
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
         self._names = ModuleNames(root)
-        with self._tree.noted(tracer, self._names.shared):
+        with self._tree.recording(tracer, self._names.shared):
             yield
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         calls: dict[torch.nn.Module, list[_Call]] = defaultdict(list)
-        for site, call in self._tree.of(traced.tracer):
+        for site, call in self._tree.recorded_by(traced.tracer):
             calls[site.module].append(_Call(site, call, traced, self._names))
         for module, its_calls in calls.items():
             if not self._names.is_registered(module):
@@ -54,7 +53,7 @@ class SharedModules(Check):
 class _Call:
     """One call of a module."""
 
-    def __init__(self, site: CallSite, call: TracedCall, traced: Traced, names: ModuleNames) -> None:
+    def __init__(self, site: EnteredCall, call: TracedCall, traced: PassResult, names: ModuleNames) -> None:
         self.site = site
         self.traced = call
         self._names = names
@@ -62,7 +61,7 @@ class _Call:
 
     @cached_property
     def place(self) -> Location | None:
-        return self._pass.standing(self.traced.chain)
+        return self._pass.problem_location(self.traced.call_stack)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -71,15 +70,15 @@ class _Call:
 
     def follows(self, first: _Call) -> bool:
         """Whether it repeats ``first`` only because a module around both is called again: that one is told."""
-        around_first = list(first.site.around())
-        called_before = {site.module for site in around_first}
-        return any(site.module in called_before for site in self.site.around() if site not in around_first)
+        outside_first = list(first.site.outer_calls())
+        called_before = {site.module for site in outside_first}
+        return any(site.module in called_before for site in self.site.outer_calls() if site not in outside_first)
 
 
 class _SharedModule:
     """A module and all its calls."""
 
-    def __init__(self, module: torch.nn.Module, calls: list[_Call], traced: Traced, names: ModuleNames) -> None:
+    def __init__(self, module: torch.nn.Module, calls: list[_Call], traced: PassResult, names: ModuleNames) -> None:
         self._module = module
         self._calls = calls
         self._traced = traced
@@ -116,8 +115,8 @@ class _SharedModule:
             return []
         loops: dict[object, list[_Call]] = defaultdict(list)
         for call in self._calls:
-            if call.traced.chain and not call.names:
-                loops[call.site.caller, call.traced.chain[-1]].append(call)
+            if call.traced.call_stack and not call.names:
+                loops[call.site.caller, call.traced.call_stack[-1]].append(call)
         return [call for loop in loops.values() if len(loop) > 1 for call in loop]
 
     def repeated(self) -> Iterator[Problem]:

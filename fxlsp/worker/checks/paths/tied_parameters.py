@@ -11,8 +11,8 @@ from ....report.codes import TIED_PARAMETER
 from ....report.locations import RelatedPlace
 from ....report.problems import Problem
 from ..base.check import Check
-from ..base.module_names import Written, joined, listed, registration_of
-from ..base.pass_result import Traced
+from ..base.module_names import OriginPlaces, joined, listed, registration_of
+from ..base.pass_result import PassResult
 
 
 @dataclass(frozen=True)
@@ -26,18 +26,18 @@ class _Name:
     def __str__(self) -> str:
         return joined(self.owner_path, self.name)
 
-    def time(self, traced: Traced) -> int:
+    def time(self, traced: PassResult) -> int:
         registration = traced.constructions.registrations.of(self.owner, self.name)
         return 0 if registration is None else registration.order
 
-    def written(self, traced: Traced) -> Written | None:
+    def written(self, traced: PassResult) -> OriginPlaces | None:
         return registration_of(self.owner, self.name, traced)
 
 
 class TiedParameters(Check):
     """Looks at the registrations alone; what a shared module holds is told of the module."""
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         held: dict[int, list[_Name]] = {}
         for path, module in traced.root.named_modules():
             for name, parameter in module._parameters.items():
@@ -47,7 +47,7 @@ class TiedParameters(Check):
             if len(names) > 1:
                 yield from self._tied(names, traced)
 
-    def _tied(self, names: list[_Name], traced: Traced) -> Iterator[Problem]:
+    def _tied(self, names: list[_Name], traced: PassResult) -> Iterator[Problem]:
         # What was registered last made them one.
         last = max(names, key=lambda name: name.time(traced))
         tied = last.written(traced)

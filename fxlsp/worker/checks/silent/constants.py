@@ -14,9 +14,9 @@ from ....report.locations import Location
 from ....report.problems import Problem
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
-from ..base.eager_operations import Operation, Origin, RealOperations
-from ..base.pass_result import Traced
-from ..base.tensor_owners import Holder, holder_of
+from ..base.eager_operations import EagerOperation, EagerOperations, TensorOrigin
+from ..base.pass_result import PassResult
+from ..base.tensor_owners import TensorOwner, owner_of
 
 _CONSTANT = re.compile(r"_tensor_constant\d+")
 
@@ -25,15 +25,15 @@ class Constants(Check):
     """Looks at the operations that ran for real during a pass, and at the constants that they became."""
 
     def __init__(self) -> None:
-        self._operations: RealOperations | None = None
+        self._operations: EagerOperations | None = None
 
     @contextmanager
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
-        self._operations = RealOperations(root, tracer)
+        self._operations = EagerOperations(root, tracer)
         with self._operations:
             yield
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         if self._operations is None:
             return
         yield from _updates(traced, self._operations.notes)
@@ -44,12 +44,12 @@ class Constants(Check):
                 yield from _of_constant(traced, node, self._operations)
 
 
-def _updates(traced: Traced, operations: list[Operation]) -> Iterator[Problem]:
+def _updates(traced: PassResult, operations: list[EagerOperation]) -> Iterator[Problem]:
     found: dict[str, dict[Location, str]] = {}
     used = {str(node.target) for node in traced.tracer.graph.nodes if node.op == "get_attr"}
     for operation in operations:
         used |= operation.origin.state - operation.written
-        location = traced.standing(operation.chain) if operation.written else None
+        location = traced.problem_location(operation.call_stack) if operation.written else None
         if location is not None:
             for name in sorted(operation.written):
                 found.setdefault(name, {})[location] = operation.module_path
@@ -74,8 +74,8 @@ def _is_inside(location: Location, other: Location) -> bool:
     )
 
 
-def _of_operation(traced: Traced, operation: Operation) -> Iterator[Problem]:
-    location = traced.standing(operation.chain)
+def _of_operation(traced: PassResult, operation: EagerOperation) -> Iterator[Problem]:
+    location = traced.problem_location(operation.call_stack)
     if location is None:
         return
     path = operation.module_path
@@ -94,7 +94,7 @@ def _of_operation(traced: Traced, operation: Operation) -> Iterator[Problem]:
         yield traced.problem(CONSTANT, message, location, path, severity=_severity(traced, operation.origin))
 
 
-def _of_constant(traced: Traced, node: torch.fx.Node, operations: RealOperations) -> Iterator[Problem]:
+def _of_constant(traced: PassResult, node: torch.fx.Node, operations: EagerOperations) -> Iterator[Problem]:
     tensor = _tensor_at(traced.root, str(node.target))
     if tensor is None:
         return
@@ -105,22 +105,26 @@ def _of_constant(traced: Traced, node: torch.fx.Node, operations: RealOperations
                 f"The tensor {node.target} is an attribute, but no buffer: it is not in the state_dict, and does not "
                 f"move with the model to another device."
             )
-            location = traced.standing_attribute(origin.chain, str(node.target).rpartition(".")[2])
+            location = traced.attribute_location(origin.call_stack, str(node.target).rpartition(".")[2])
             yield traced.problem(CONSTANT, message, location, origin.module_path, severity="hint")
         return
     made = operations.made_by(tensor)
     if made is None:
-        held = holder_of(traced, tensor)
-        if held is not None:
+        owner = owner_of(traced, tensor)
+        if owner is not None:
             message = (
-                f"This uses a tensor that {held.description} holds: in the graph it is the constant {node.target}, not "
-                f"in the state_dict of the model."
+                f"This uses a tensor that {owner.description} holds: in the graph it is the constant {node.target}, "
+                f"not in the state_dict of the model."
             )
             yield traced.problem(
-                CONSTANT, message, traced.standing(origin.chain), origin.module_path, severity=_of_holder(held)
+                CONSTANT,
+                message,
+                traced.problem_location(origin.call_stack),
+                origin.module_path,
+                severity=_owner_severity(owner),
             )
         return
-    location = traced.standing(made.chain) or traced.standing(origin.chain)
+    location = traced.problem_location(made.call_stack) or traced.problem_location(origin.call_stack)
     if made.origin.state:
         names = _listed(made.origin.state)
         message = (
@@ -129,21 +133,21 @@ def _of_constant(traced: Traced, node: torch.fx.Node, operations: RealOperations
         )
         yield traced.problem(CONSTANT, message, location, made.module_path, severity=_severity(traced, made.origin))
         return
-    holders = [held for held in (holder_of(traced, tensor) for tensor in made.origin.foreign) if held is not None]
-    if holders:
+    owners = [owner for owner in (owner_of(traced, tensor) for tensor in made.origin.foreign) if owner is not None]
+    if owners:
         message = (
-            f"This is computed from a tensor that {holders[0].description} holds: in the graph it is the constant "
+            f"This is computed from a tensor that {owners[0].description} holds: in the graph it is the constant "
             f"{node.target}, which does not follow it and is not in the state_dict of the model."
         )
-        yield traced.problem(CONSTANT, message, location, made.module_path, severity=_of_holder(holders[0]))
+        yield traced.problem(CONSTANT, message, location, made.module_path, severity=_owner_severity(owners[0]))
 
 
-def _of_holder(held: Holder) -> Severity:
+def _owner_severity(owner: TensorOwner) -> Severity:
     """Tensors in lists are often meant to be state; a global or an attribute of its own is a constant on purpose."""
-    return severity_of(CONSTANT) if held.in_container else "hint"
+    return severity_of(CONSTANT) if owner.in_container else "hint"
 
 
-def _severity(traced: Traced, origin: Origin) -> Severity:
+def _severity(traced: PassResult, origin: TensorOrigin) -> Severity:
     """Floating buffers that are saved change in training; indices and masks stay what they are."""
     return severity_of(CONSTANT) if any(_changes(traced.root, name) for name in origin.state) else "hint"
 
@@ -158,7 +162,7 @@ def _changes(root: torch.nn.Module, name: str) -> bool:
     return saved and isinstance(tensor, torch.Tensor) and (tensor.is_floating_point() or tensor.is_complex())
 
 
-def _kind(traced: Traced, name: str) -> str:
+def _kind(traced: PassResult, name: str) -> str:
     owner_path, _, own_name = name.rpartition(".")
     return "The parameter" if own_name in traced.root.get_submodule(owner_path)._parameters else "The buffer"
 

@@ -22,11 +22,12 @@ import torch.autograd.profiler
 from ....report.codes import CONTEXT_DROPPED, Severity
 from ....report.locations import Location
 from ....report.problems import Problem
-from ...locations.source_map import Chain, Instruction, is_torch
+from ...locations.code_origin import is_torch
+from ...locations.source_map import CallStack, Instruction
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
-from ..base.executed_functions import UNRESOLVED, Function, code_of
-from ..base.pass_result import Traced
+from ..base.executed_functions import UNRESOLVED, ExecutedFunction, code_of
+from ..base.pass_result import PassResult
 
 _MANAGERS: tuple[tuple[type, str], ...] = (
     (torch.no_grad, "torch.no_grad"),
@@ -46,7 +47,7 @@ class _Entry:
 
     manager: Any
     name: str
-    chain: Chain
+    call_stack: CallStack
     module_path: str
     decorated: CodeType | None
     """The function that it decorates, if it was not entered by ``with``."""
@@ -119,7 +120,7 @@ class DroppedContexts(Check):
 
         return leave
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         for entry in self._entries:
             location = _location(traced, entry) if entry.nodes else None
             if location is None:
@@ -157,7 +158,7 @@ def _entry(manager: Any, name: str, tracer: ModulePathTracer, before: tuple[obje
         before = (manager.prev, *before[1:])
     path = tracer.current_path
     changes = before != _state() or name in ("saved_tensors_hooks", "record_function")
-    return _Entry(manager, name, tracer.chain(), path, decorated, changes, len(tracer.graph.nodes))
+    return _Entry(manager, name, tracer.call_stack(), path, decorated, changes, len(tracer.graph.nodes))
 
 
 def _is_contextlib(frame: FrameType) -> bool:
@@ -181,20 +182,20 @@ def _effect(entry: _Entry) -> str:
     return ""
 
 
-def _location(traced: Traced, entry: _Entry) -> Location | None:
+def _location(traced: PassResult, entry: _Entry) -> Location | None:
     if entry.decorated is not None:
         return _of_decorator(traced, entry)
-    shown = [step for step in entry.chain if traced.places.is_shown(step.code.co_filename)]
-    place = traced.standing(entry.chain)
+    shown = [step for step in entry.call_stack if traced.places.is_shown(step.code.co_filename)]
+    place = traced.problem_location(entry.call_stack)
     inner = shown[-1] if shown else None
     if inner is not None and place == traced.places.locate(inner.code, inner.offset):
         return _of_item(traced, inner, entry) or place
     return place
 
 
-def _of_decorator(traced: Traced, entry: _Entry) -> Location | None:
+def _of_decorator(traced: PassResult, entry: _Entry) -> Location | None:
     code = entry.decorated
-    function = None if code is None else traced.executed.of_code(code)
+    function = None if code is None else traced.executed.with_code(code)
     if code is None or function is None:
         return None if code is None else traced.places.of_decorator(code)
     decorators = function.definition.decorator_list
@@ -203,10 +204,10 @@ def _of_decorator(traced: Traced, entry: _Entry) -> Location | None:
     return traced.executed.location(function, chosen[-1]) if chosen else traced.places.of_definition(code)
 
 
-def _of_item(traced: Traced, instruction: Instruction, entry: _Entry) -> Location | None:
+def _of_item(traced: PassResult, instruction: Instruction, entry: _Entry) -> Location | None:
     """The item of a ``with`` that an instruction enters; None if it does something else."""
     code, offset, _ = instruction
-    function = traced.executed.of_code(code)
+    function = traced.executed.with_code(code)
     if function is None or dis.opname[code.co_code[offset]] not in _ENTERS:
         return None
     line = traced.places.locate(code, offset).line
@@ -223,7 +224,9 @@ def _of_item(traced: Traced, instruction: Instruction, entry: _Entry) -> Locatio
     return traced.executed.location(function, item)
 
 
-def _entered_item(traced: Traced, function: Function, instruction: Instruction, items: list[ast.expr]) -> ast.expr:
+def _entered_item(
+    traced: PassResult, function: ExecutedFunction, instruction: Instruction, items: list[ast.expr]
+) -> ast.expr:
     """The item that an instruction enters, of several that fit: by its place, else by its turn.
 
     CPython 3.11 gives each the place of the whole statement, later versions that of its item; 3.10 knows lines alone.
@@ -242,7 +245,7 @@ def _entered_item(traced: Traced, function: Function, instruction: Instruction, 
     return items[turn % len(items)]
 
 
-def _makes(function: Function, expression: ast.expr, entry: _Entry) -> bool:
+def _makes(function: ExecutedFunction, expression: ast.expr, entry: _Entry) -> bool:
     """Whether an expression names, or calls, the class of the manager that was entered."""
     named = expression.func if isinstance(expression, ast.Call) else expression
     found = function.resolve(named)

@@ -14,21 +14,21 @@ from ....report.codes import OPTIONAL_INPUT, VARIADIC_INPUT
 from ....report.problems import Problem
 from ...plain_pass.tracer import TracedCall, forward_code
 from ..base.check import Check
-from ..base.executed_functions import Function, code_of
-from ..base.pass_result import Traced
+from ..base.executed_functions import ExecutedFunction, code_of
+from ..base.pass_result import PassResult
 
 
 class OptionalInputs(Check):
     """Looks for comparisons with None of inputs that are None unless they are passed."""
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         code = forward_code(traced.root)
-        forward = None if code is None else traced.executed.of_code(code)
+        forward = None if code is None else traced.executed.with_code(code)
         if forward is None:
             return
         names = optional_parameters(forward)
         for name in names:
-            flow = _Flow(traced, name)
+            flow = _InputFlow(traced, name)
             flow.follow(forward, traced.root, name)
             flow.follow_calls()
             for function, test in flow.tests:
@@ -40,7 +40,7 @@ class OptionalInputs(Check):
                 yield traced.problem(OPTIONAL_INPUT, message, traced.executed.location(function, test), path)
 
 
-def optional_parameters(function: Function) -> list[str]:
+def optional_parameters(function: ExecutedFunction) -> list[str]:
     """The parameters of a function whose default is None."""
     arguments = function.definition.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -51,29 +51,29 @@ def optional_parameters(function: Function) -> list[str]:
     return [parameter.arg for parameter, default in pairs if _is_none(default)]
 
 
-class _Flow:
+class _InputFlow:
     """Where one input goes: the names it has in functions and modules that it is passed to."""
 
-    def __init__(self, traced: Traced, name: str) -> None:
-        self.tests: list[tuple[Function, ast.Compare]] = []
+    def __init__(self, traced: PassResult, name: str) -> None:
+        self.tests: list[tuple[ExecutedFunction, ast.Compare]] = []
         self._traced = traced
         self._name = name
         self._seen: set[tuple[object, int, str]] = set()
 
-    def follow(self, function: Function, module: torch.nn.Module | None, name: str) -> None:
+    def follow(self, function: ExecutedFunction, module: torch.nn.Module | None, name: str) -> None:
         """Note the tests of the value in ``function``, where it is called ``name``, and go on with what it calls."""
         key = (function.key, id(module), name)
         if key in self._seen:
             return
         self._seen.add(key)
         end = _rebound_at(function, name)
-        harmless = _tests_of_what_must_be_given(function)
+        harmless = _required_tests(function)
         for test in function.parts(ast.Compare):
             if _compares_with_none(test, name) and _starts(test) < end and id(test) not in harmless:
                 self.tests.append((function, test))
         for call in function.parts(ast.Call):
             if _starts(call) < end:
-                self._into(function, module, call, name)
+                self._follow_call(function, module, call, name)
 
     def follow_calls(self) -> None:
         """Go on in the modules that were called with the value."""
@@ -81,7 +81,7 @@ class _Flow:
             if not call.leaf:
                 for index, argument in enumerate(call.arguments):
                     if self._is_input(argument):
-                        self._into_module(call, index)
+                        self._follow_module_call(call, index)
 
     def _is_input(self, value: object) -> bool:
         if not isinstance(value, torch.fx.Proxy) or isinstance(value, torch.fx.proxy.Attribute):
@@ -89,9 +89,9 @@ class _Flow:
         node = value.node
         return node.op == "placeholder" and node.target == self._name
 
-    def _into_module(self, call: TracedCall, index: int) -> None:
+    def _follow_module_call(self, call: TracedCall, index: int) -> None:
         code = forward_code(call.module)
-        forward = None if code is None else self._traced.executed.of_code(code)
+        forward = None if code is None else self._traced.executed.with_code(code)
         if forward is None:
             return
         keywords = self._keywords_of(call)
@@ -107,17 +107,19 @@ class _Flow:
 
     def _keywords_of(self, call: TracedCall) -> list[str | None]:
         """The names of the keyword arguments of a module's call, as its text has them."""
-        if not call.chain:
+        if not call.call_stack:
             return []
-        code, offset, _ = call.chain[-1]
-        function = self._traced.executed.of_code(code)
+        code, offset, _ = call.call_stack[-1]
+        function = self._traced.executed.with_code(code)
         place = self._traced.places.locate(code, offset)
         for written in function.parts(ast.Call) if function is not None else []:
             if function is not None and self._traced.executed.location(function, written) == place:
                 return [keyword.arg for keyword in written.keywords]
         return []
 
-    def _into(self, function: Function, module: torch.nn.Module | None, call: ast.Call, name: str) -> None:
+    def _follow_call(
+        self, function: ExecutedFunction, module: torch.nn.Module | None, call: ast.Call, name: str
+    ) -> None:
         """Go on in a function that is called with the value."""
         passed = [index for index, argument in enumerate(call.args) if _is_name(argument, name)]
         named = [keyword.arg for keyword in call.keywords if keyword.arg and _is_name(keyword.value, name)]
@@ -125,7 +127,7 @@ class _Flow:
             return
         called = function.resolve(call.func, module)
         code = code_of(called)
-        helper = None if code is None else self._traced.executed.of_code(code)
+        helper = None if code is None else self._traced.executed.with_code(code)
         if helper is None:
             return
         parameters = _parameters(helper)[1 if isinstance(called, MethodType) else 0 :]
@@ -136,7 +138,7 @@ class _Flow:
 class VariadicInputs(Check):
     """Looks for ``*args`` and ``**kwargs`` of the root."""
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         code = forward_code(traced.root)
         for node in traced.tracer.graph.nodes:
             name = str(node.target)
@@ -146,12 +148,12 @@ class VariadicInputs(Check):
                 yield traced.problem(VARIADIC_INPUT, message, location, "")
 
 
-def _parameters(function: Function) -> list[str]:
+def _parameters(function: ExecutedFunction) -> list[str]:
     arguments = function.definition.args
     return [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)]
 
 
-def _rebound_at(function: Function, name: str) -> tuple[int, int]:
+def _rebound_at(function: ExecutedFunction, name: str) -> tuple[int, int]:
     """Where the function's own text gives the name another value, whatever it had."""
     for statement in function.definition.body:
         if isinstance(statement, ast.Assign) and any(_is_name(target, name) for target in statement.targets):
@@ -159,7 +161,7 @@ def _rebound_at(function: Function, name: str) -> tuple[int, int]:
     return (sys.maxsize, 0)
 
 
-def _tests_of_what_must_be_given(function: Function) -> set[int]:
+def _required_tests(function: ExecutedFunction) -> set[int]:
     """The tests that end the function if the input is not given: it is not optional then."""
     found = {id(part) for asserted in function.parts(ast.Assert) for part in ast.walk(asserted.test)}
     for branch in function.parts(ast.If):

@@ -10,6 +10,7 @@ import ast
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -18,39 +19,41 @@ import torch
 from ....report.codes import BUFFER_UPDATE, PROXY_KEPT, STATE_BAKED
 from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
-from ..base.attribute_assignments import Assignment, assignments_noted
-from ..base.attribute_uses import Use, assignments, changes_of, clears, reads
+from ..base.attribute_uses import AttributeUse, assignments, changes_of, clears, reads
 from ..base.check import Check
-from ..base.executed_functions import Executed
-from ..base.pass_result import Traced
-from ..base.state_snapshot import MISSING, Change, Snapshot, holds_proxy
+from ..base.executed_functions import ExecutedFunctions
+from ..base.pass_result import PassResult
+from ..base.state_snapshot import MISSING, StateChange, StateSnapshot, holds_proxy
 
 
 class KeptState(Check):
     """Looks for traced values that are kept, and for Python state that changes."""
 
     def __init__(self) -> None:
-        self._notes: list[Assignment] = []
-        self._snapshot: Snapshot | None = None
+        self._notes: list[AttributeAssignment] = []
+        self._snapshot: StateSnapshot | None = None
 
     @contextmanager
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
-        self._snapshot = Snapshot(root)
-        with assignments_noted(tracer, self._notes):
+        self._snapshot = StateSnapshot(root)
+        with recording_assignments(tracer, self._notes):
             yield
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         if self._snapshot is None:
             return
         for change in self._snapshot.changes():
-            yield from _Told(traced, change, self._notes, self._snapshot).problems()
+            yield from _ChangeReport(traced, change, self._notes, self._snapshot).problems()
 
 
-class _Told:
+class _ChangeReport:
     """What there is to say about one change."""
 
-    def __init__(self, traced: Traced, change: Change, notes: list[Assignment], snapshot: Snapshot) -> None:
+    def __init__(
+        self, traced: PassResult, change: StateChange, notes: list[AttributeAssignment], snapshot: StateSnapshot
+    ) -> None:
         self._traced = traced
         self._change = change
         self._snapshot = snapshot
@@ -59,7 +62,7 @@ class _Told:
     def problems(self) -> Iterator[Problem]:
         change = self._change
         if change.keeps_proxy:
-            yield from self._kept()
+            yield from self._proxy_kept()
         elif self._is_buffer():
             yield from self._buffer_replaced()
         elif change.name:
@@ -67,8 +70,8 @@ class _Told:
         elif not holds_proxy(change.after):
             yield from self._contents_changed()
 
-    def _kept(self) -> Iterator[Problem]:
-        what, owner = self._named(), self._change.owner
+    def _proxy_kept(self) -> Iterator[Problem]:
+        what, owner = self._label(), self._change.owner
         if self._is_buffer():
             message = (
                 f"The buffer {what} becomes a traced value here: the graph never updates it, and torch.fx's proxy "
@@ -81,7 +84,7 @@ class _Told:
             )
         stored = [note for note in self._notes if note.holds_proxy]
         for note in stored:
-            yield self._problem(PROXY_KEPT, message, self._traced.standing(note.chain), note.module_path)
+            yield self._problem(PROXY_KEPT, message, self._traced.problem_location(note.call_stack), note.module_path)
         if stored:
             return
         executed = self._traced.executed
@@ -94,11 +97,13 @@ class _Told:
 
     def _buffer_replaced(self) -> Iterator[Problem]:
         message = (
-            f"The buffer {self._named()} is replaced here while the model is traced, and never by the graph: running "
+            f"The buffer {self._label()} is replaced here while the model is traced, and never by the graph: running "
             f"the graph leaves it as it is"
         )
         for note in self._notes:
-            yield self._problem(BUFFER_UPDATE, message, self._traced.standing(note.chain), note.module_path)
+            yield self._problem(
+                BUFFER_UPDATE, message, self._traced.problem_location(note.call_stack), note.module_path
+            )
 
     def _attribute_changed(self) -> Iterator[Problem]:
         change, executed = self._change, self._traced.executed
@@ -107,7 +112,7 @@ class _Told:
         if not self._depends_on_last_time(targets, read):
             return
         message = (
-            f"{self._named()} changes whenever this runs (from {_shown(change.before)} to {_shown(change.after)} "
+            f"{self._label()} changes whenever this runs (from {_shown(change.before)} to {_shown(change.after)} "
             f"while tracing); the graph does not change it"
         )
         if read:
@@ -115,13 +120,13 @@ class _Told:
         related = self._related(read)
         if self._notes:
             for note in self._notes:
-                location = self._traced.standing(note.chain)
+                location = self._traced.problem_location(note.call_stack)
                 yield self._problem(STATE_BAKED, message, location, note.module_path, related)
             return
         for use in targets:
             yield self._problem(STATE_BAKED, message, self._location(use), _path_of(use), related)
 
-    def _depends_on_last_time(self, targets: list[Use], read: list[Use]) -> bool:
+    def _depends_on_last_time(self, targets: list[AttributeUse], read: list[AttributeUse]) -> bool:
         """Whether the attribute's value is used before it is set, so that each run sees that of the last."""
         augmented = {id(part.target) for use in targets for part in use.function.parts(ast.AugAssign)}
         if any(id(use.node) in augmented for use in targets):
@@ -138,13 +143,13 @@ class _Told:
                 return True
         return False
 
-    def _ran_before_assignment(self, use: Use) -> bool:
+    def _ran_before_assignment(self, use: AttributeUse) -> bool:
         """Whether the function that reads it made nodes before it was assigned."""
         first = min((note.nodes for note in self._notes), default=0)
         nodes = list(self._traced.tracer.graph.nodes)[:first]
         origins = self._traced.tracer.origins
         code = use.function.code
-        return any(step.code is code for node in nodes for step in origins[node].chain)
+        return any(step.code is code for node in nodes for step in origins[node].call_stack)
 
     def _contents_changed(self) -> Iterator[Problem]:
         container, executed = self._change.after, self._traced.executed
@@ -153,7 +158,7 @@ class _Told:
             # What is emptied and filled anew each time holds the same each time.
             return
         message = (
-            f"{self._named(uses)} is changed here while the model is traced, and never by the graph; what depends on "
+            f"{self._label(uses)} is changed here while the model is traced, and never by the graph; what depends on "
             f"it in the graph is what it was then"
         )
         for use in uses:
@@ -163,7 +168,7 @@ class _Told:
         owner = self._change.owner
         return isinstance(owner, torch.nn.Module) and self._change.name in owner._buffers
 
-    def _named(self, uses: list[Use] | None = None) -> str:
+    def _label(self, uses: list[AttributeUse] | None = None) -> str:
         change = self._change
         if not change.name:
             return ast.unparse(_container_in(uses[0].node)) if uses else _described(change.after, self._traced.executed)
@@ -173,11 +178,11 @@ class _Told:
             return f"self.{change.name}"
         return f"{type(change.owner).__name__}.{change.name}"
 
-    def _related(self, read: list[Use]) -> tuple[RelatedPlace, ...]:
+    def _related(self, read: list[AttributeUse]) -> tuple[RelatedPlace, ...]:
         places = dict.fromkeys(self._location(use) for use in read)
         return tuple(RelatedPlace("its value at tracing is baked in here", place) for place in places)
 
-    def _location(self, use: Use) -> Location:
+    def _location(self, use: AttributeUse) -> Location:
         return self._traced.executed.location(use.function, use.node)
 
     def _problem(
@@ -195,7 +200,7 @@ def _is_container(value: object) -> bool:
     return isinstance(value, (list, dict, set, deque))
 
 
-def _described(container: Any, executed: Executed) -> str:
+def _described(container: Any, executed: ExecutedFunctions) -> str:
     uses = changes_of(executed, container)
     return ast.unparse(_container_in(uses[0].node)) if uses else f"a {type(container).__name__}"
 
@@ -212,7 +217,7 @@ def _container_in(node: ast.AST) -> ast.AST:
     return node
 
 
-def _statement_of(use: Use) -> ast.AST:
+def _statement_of(use: AttributeUse) -> ast.AST:
     """The smallest statement that holds a target."""
     kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign)
     holders = [part for kind in kinds for part in use.function.parts(kind) if _within(use.node, part)]
@@ -223,7 +228,7 @@ def _within(node: ast.AST, outer: ast.AST) -> bool:
     return any(part is node for part in ast.walk(outer))
 
 
-def _path_of(use: Use) -> str | None:
+def _path_of(use: AttributeUse) -> str | None:
     return next(iter(use.function.modules), None)
 
 
@@ -233,3 +238,38 @@ def _shown(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return "a tensor"
     return repr(value) if isinstance(value, (bool, int, float, str, type(None))) else f"a {type(value).__name__}"
+
+
+@dataclass(frozen=True)
+class AttributeAssignment:
+    """One ``module.name = value``."""
+
+    module: torch.nn.Module
+    name: str
+    value: Any
+    holds_proxy: bool
+    """Whether ``value`` held a traced value when it was assigned; lists may be filled later."""
+    call_stack: CallStack
+    module_path: str
+    """Path of the module whose ``forward`` assigned."""
+    nodes: int
+    """How many nodes the graph had."""
+
+
+@contextmanager
+def recording_assignments(tracer: ModulePathTracer, notes: list[AttributeAssignment]) -> Iterator[None]:
+    """While this lasts, every assignment to an attribute of a module is added to ``notes``."""
+    original = torch.nn.Module.__setattr__
+
+    def assign(self: torch.nn.Module, name: str, value: Any) -> None:
+        if not tracer.evaluating:
+            path = tracer.current_path
+            nodes = len(tracer.graph.nodes)
+            notes.append(AttributeAssignment(self, name, value, holds_proxy(value), tracer.call_stack(), path, nodes))
+        original(self, name, value)
+
+    torch.nn.Module.__setattr__ = assign  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        torch.nn.Module.__setattr__ = original  # type: ignore[method-assign]

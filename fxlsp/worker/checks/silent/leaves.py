@@ -11,11 +11,11 @@ import torch.nn.modules.loss
 from ....report.codes import HIDDEN_MODEL, LEAF_BYPASSED, LEAF_EXPECTED
 from ....report.locations import Location
 from ....report.problems import Problem
-from ...locations.source_map import is_installed
+from ...locations.code_origin import is_installed
 from ...plain_pass.tracer import TracedCall, forward_code
 from ..base.check import Check
-from ..base.executed_functions import UNRESOLVED, Function, key_of
-from ..base.pass_result import Traced
+from ..base.executed_functions import UNRESOLVED, ExecutedFunction, function_key
+from ..base.pass_result import PassResult
 
 _CONTAINERS = (
     torch.nn.Module,
@@ -32,17 +32,17 @@ _WRAPPERS = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
 class BypassedLeaves(Check):
     """Looks for ``module.forward(...)`` where ``module(...)`` is meant."""
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         for function in traced.executed.functions:
-            if not function.names("forward"):
+            if not function.mentions("forward"):
                 continue
             for call in function.parts(ast.Call):
                 if isinstance(call.func, ast.Attribute) and call.func.attr == "forward":
                     yield from _bypassed(traced, function, call, call.func.value)
 
 
-def _bypassed(traced: Traced, function: Function, call: ast.Call, of: ast.expr) -> Iterator[Problem]:
-    if isinstance(of, ast.Call) or (isinstance(of, ast.Name) and of.id == function.own_name):
+def _bypassed(traced: PassResult, function: ExecutedFunction, call: ast.Call, of: ast.expr) -> Iterator[Problem]:
+    if isinstance(of, ast.Call) or (isinstance(of, ast.Name) and of.id == function.self_name):
         # ``super().forward(x)`` and ``self.forward(x)`` are the module's own.
         return
     location = traced.executed.location(function, call)
@@ -64,20 +64,20 @@ def _bypassed(traced: Traced, function: Function, call: ast.Call, of: ast.expr) 
         return
 
 
-def _ran(traced: Traced, function: Function, location: Location) -> bool:
+def _ran(traced: PassResult, function: ExecutedFunction, location: Location) -> bool:
     return any(traced.places.locate(function.code, offset) == location for offset in function.offsets)
 
 
-def _enters_forward(traced: Traced, function: Function, location: Location) -> bool:
+def _enters_forward(traced: PassResult, function: ExecutedFunction, location: Location) -> bool:
     """Whether nodes made at this call belong to the ``forward`` of another module, as far as the graph shows."""
     codes = [forward_code(module) for module in traced.root.modules()]
-    forwards = {key_of(code) for code in codes if code is not None}
+    forwards = {function_key(code) for code in codes if code is not None}
     for node, origin in traced.tracer.origins.items():
-        for index, step in enumerate(origin.chain):
+        for index, step in enumerate(origin.call_stack):
             if step.code is function.code and traced.places.locate(step.code, step.offset) == location:
-                inner = origin.chain[index + 1 :]
+                inner = origin.call_stack[index + 1 :]
                 owner = str(node.target).rpartition(".")[0]
-                if inner and inner[0].code.co_name == "forward" and key_of(inner[0].code) in forwards:
+                if inner and inner[0].code.co_name == "forward" and function_key(inner[0].code) in forwards:
                     return True
                 if not inner and node.op == "get_attr" and owner != (step.module_path or ""):
                     return True
@@ -87,7 +87,7 @@ def _enters_forward(traced: Traced, function: Function, location: Location) -> b
 class TracedThrough(Check):
     """Looks for subclasses of torch.nn's layers that only look like leaves, and for wrappers that hide a model."""
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         for call in traced.tracer.calls:
             cls = type(call.module)
             if isinstance(call.module, _WRAPPERS) and call.leaf:
@@ -108,9 +108,9 @@ class TracedThrough(Check):
                 yield traced.problem(LEAF_EXPECTED, message, place, call.module_path)
 
 
-def _calling(traced: Traced, call: TracedCall) -> Location | None:
+def _calling(traced: PassResult, call: TracedCall) -> Location | None:
     made = traced.constructions.of(call.module)
-    place = traced.standing(call.chain)
+    place = traced.problem_location(call.call_stack)
     return place or (None if made is None else traced.places.locate(made.code, made.offset))
 
 

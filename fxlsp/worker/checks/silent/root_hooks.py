@@ -15,8 +15,8 @@ from ....report.codes import HOOK_DROPPED
 from ....report.locations import Location
 from ....report.problems import Problem
 from ..base.check import Check
-from ..base.executed_functions import Function, code_of
-from ..base.pass_result import Traced
+from ..base.executed_functions import ExecutedFunction, code_of
+from ..base.pass_result import PassResult
 
 _HOOKS = {
     "_forward_pre_hooks": ("register_forward_pre_hook", "forward pre-hook"),
@@ -31,7 +31,7 @@ _NORMS = {"SpectralNorm": "spectral_norm", "WeightNorm": "weight_norm"}
 class RootHooks(Check):
     """Looks at the root for what its class's ``forward`` does not hold."""
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         root = traced.root
         for attribute, (register, what) in _HOOKS.items():
             for hook in vars(root).get(attribute, {}).values():
@@ -48,7 +48,7 @@ class RootHooks(Check):
         yield from _own_call(traced)
 
 
-def _own_forward(traced: Traced) -> Iterator[Problem]:
+def _own_forward(traced: PassResult) -> Iterator[Problem]:
     root = traced.root
     own = vars(root).get("forward")
     of_class = getattr(type(root), "forward", None)
@@ -64,7 +64,7 @@ def _own_forward(traced: Traced) -> Iterator[Problem]:
     yield traced.problem(HOOK_DROPPED, message, next(targets, None) or _root(traced), "")
 
 
-def _own_call(traced: Traced) -> Iterator[Problem]:
+def _own_call(traced: PassResult) -> Iterator[Problem]:
     cls = type(traced.root)
     code = code_of(cls.__call__)
     if cls.__call__ is torch.nn.Module.__call__ or code is None or not traced.places.is_shown(code.co_filename):
@@ -76,7 +76,7 @@ def _own_call(traced: Traced) -> Iterator[Problem]:
     yield traced.problem(HOOK_DROPPED, message, traced.places.of_definition(code), "")
 
 
-def _only_calls_super(function: Function) -> bool:
+def _only_calls_super(function: ExecutedFunction) -> bool:
     """Whether a ``__call__`` is there for its annotations alone."""
     match [part for part in function.definition.body if not isinstance(part, ast.Expr)]:
         case [ast.Return(value=ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super"))), args=args))]:
@@ -84,7 +84,7 @@ def _only_calls_super(function: Function) -> bool:
     return False
 
 
-def _call(traced: Traced, name: str) -> Location | None:
+def _call(traced: PassResult, name: str) -> Location | None:
     """The call ``self.name(...)``, or ``name(self, ...)``, in a method of the root."""
     for method in _methods(traced):
         for call in method.parts(ast.Call):
@@ -95,7 +95,7 @@ def _call(traced: Traced, name: str) -> Location | None:
     return None
 
 
-def _methods(traced: Traced) -> Iterator[Function]:
+def _methods(traced: PassResult) -> Iterator[ExecutedFunction]:
     """The methods of the root's classes whose text can be seen."""
     for cls in type(traced.root).__mro__:
         for member in vars(cls).values():
@@ -106,7 +106,7 @@ def _methods(traced: Traced) -> Iterator[Function]:
                 yield method
 
 
-def _root(traced: Traced) -> Location | None:
+def _root(traced: PassResult) -> Location | None:
     made = traced.constructions.of(traced.root)
     place = traced.places.of_class(type(traced.root))
     return place or (None if made is None else traced.places.locate(made.code, made.offset))

@@ -18,11 +18,11 @@ from ....wire.messages import ModeDifference
 from ...building.builder import seed
 from ...building.construction import Constructions
 from ...building.fake_tensors import OnCpu
-from ...locations.source_map import Places
+from ...locations.source_map import SourceMap
 from ...plain_pass.tracer import ModulePathTracer
-from ..base.executed_functions import Function, Key, key_of
-from ..base.pass_result import Traced
-from ..base.state_snapshot import Snapshot
+from ..base.executed_functions import ExecutedFunction, FunctionKey, function_key
+from ..base.pass_result import PassResult
+from ..base.state_snapshot import StateSnapshot
 
 MakeTracer = Callable[[], ModulePathTracer]
 
@@ -72,13 +72,13 @@ def _reads_training(code: CodeType | None) -> bool:
     return "training" in code.co_names or any(_reads_training(one) for one in inner)
 
 
-def mode_differences(root: torch.nn.Module, places: Places, make_tracer: MakeTracer) -> ModeDifference:
+def mode_differences(root: torch.nn.Module, places: SourceMap, make_tracer: MakeTracer) -> ModeDifference:
     """Trace ``root`` in its own mode and in the other, and compare the graphs.
 
     For a process of its own: tracing changes the model.
     """
     training = root.training
-    before = Snapshot(root)
+    before = StateSnapshot(root)
     own = _traced(root, places, make_tracer())
     before.restore()
     root.train(not training)
@@ -92,7 +92,7 @@ def mode_differences(root: torch.nn.Module, places: Places, make_tracer: MakeTra
     return ModeDifference(training, *counts, found, entered, error)
 
 
-def _traced(root: torch.nn.Module, places: Places, tracer: ModulePathTracer) -> Traced:
+def _traced(root: torch.nn.Module, places: SourceMap, tracer: ModulePathTracer) -> PassResult:
     error: BaseException | None = None
     seed()
     try:
@@ -101,10 +101,10 @@ def _traced(root: torch.nn.Module, places: Places, tracer: ModulePathTracer) -> 
     except BaseException as raised:
         # Whatever the user's code raises ends this pass and nothing else.
         error = raised
-    return Traced(root, tracer, places, Constructions(places), "", error)
+    return PassResult(root, tracer, places, Constructions(places), "", error)
 
 
-def _places(own: Traced, other: Traced) -> Iterator[Location]:
+def _places(own: PassResult, other: PassResult) -> Iterator[Location]:
     here, there = _made_by_functions(own), _made_by_functions(other)
     # What ran in one mode alone did so for a reason that stands elsewhere.
     ran = {function.key for function in own.executed.functions} & {one.key for one in other.executed.functions}
@@ -116,43 +116,43 @@ def _places(own: Traced, other: Traced) -> Iterator[Location]:
         for function in traced.executed.reachable:
             # A helper that made no node in either mode may be what decides for the functions that call it.
             if function.key in differing or not (function.key in here or function.key in there):
-                for location in _asks_for_mode(traced, function):
+                for location in _mode_reads(traced, function):
                     if location not in seen:
                         seen.add(location)
                         yield location
 
 
-def _asks_for_mode(traced: Traced, function: Function) -> Iterator[Location]:
-    if function.names("training"):
+def _mode_reads(traced: PassResult, function: ExecutedFunction) -> Iterator[Location]:
+    if function.mentions("training"):
         for part in function.parts(ast.Attribute):
             if part.attr == "training" and isinstance(part.ctx, ast.Load):
                 yield traced.executed.location(function, part)
 
 
-def _made_by_functions(traced: Traced) -> dict[Key, list[Any]]:
+def _made_by_functions(traced: PassResult) -> dict[FunctionKey, list[Any]]:
     """What each function had to do with the nodes: where it stood when they were made, and which it made itself.
 
     Where is the place in the text: instructions differ where the compiler made two of one expression.
     """
-    found: dict[Key, list[Any]] = {}
+    found: dict[FunctionKey, list[Any]] = {}
     for node in traced.tracer.graph.nodes:
-        chain = traced.tracer.origins[node].chain
-        for depth, step in enumerate(chain):
-            steps = found.setdefault(key_of(step.code), [])
+        call_stack = traced.tracer.origins[node].call_stack
+        for depth, step in enumerate(call_stack):
+            steps = found.setdefault(function_key(step.code), [])
             place = traced.places.locate(step.code, step.offset)
-            if depth == len(chain) - 1:
-                steps.append((place, node.op, node.target, _plain(node)))
+            if depth == len(call_stack) - 1:
+                steps.append((place, node.op, node.target, _comparable_arguments(node)))
             elif not steps or steps[-1] != place:
                 steps.append(place)
     return found
 
 
-def _plain(node: torch.fx.Node) -> str:
+def _comparable_arguments(node: torch.fx.Node) -> str:
     """The arguments of a node but for other nodes' names."""
-    return repr(torch.fx.node.map_aggregate((node.args, node.kwargs), _plain_value))
+    return repr(torch.fx.node.map_aggregate((node.args, node.kwargs), _comparable_value))
 
 
-def _plain_value(value: Any) -> Any:
+def _comparable_value(value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex, str, type(None), torch.dtype)):
         return value
     return type(value).__name__

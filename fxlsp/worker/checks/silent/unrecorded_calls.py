@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import sys
 import time
@@ -11,16 +12,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+import torch.fx
 import torch.utils.checkpoint
 
 from ....report.codes import CHECKPOINT, CONTEXT_DROPPED, CUSTOM_BACKWARD, RANDOM
 from ....report.problems import Problem
+from ...locations.expressions import span_of
+from ...locations.source_map import Instruction
 from ...plain_pass.tracer import ModulePathTracer
 from ...torch_private import CHECKPOINT_PARTS
-from ..base.call_recorder import Call, Recorded, Recorder
+from ..base.call_recorder import CallRecorder, FunctionToRecord, RecordedCall
 from ..base.check import Check
-from ..base.pass_result import Traced
-from .clock_reads import reaches_graph
+from ..base.executed_functions import ExecutedFunction
+from ..base.pass_result import PassResult
 
 _SETTINGS = ("seed", "setstate", "getstate", "set_state", "get_state", "get_bit_generator", "set_bit_generator")
 _TIMES = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time")
@@ -43,23 +47,23 @@ class UnrecordedCalls(Check):
     """Looks for calls that run while the model is traced and that no node stands for."""
 
     def __init__(self) -> None:
-        self._recorder = Recorder([*_draws(), *_settings(), *_times(), *_checkpoints()])
+        self._recorder = CallRecorder([*_draws(), *_settings(), *_times(), *_checkpoints()])
 
     @contextmanager
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
         with self._recorder.recording(root, tracer):
             yield
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         for call in self._recorder.calls:
-            found = _told(traced, call)
-            location = traced.standing(call.chain) if found is not None else None
+            found = _classified(traced, call)
+            location = traced.problem_location(call.call_stack) if found is not None else None
             if found is not None and location is not None:
                 code, message = found
                 yield traced.problem(code, message, location, call.module_path)
 
 
-def _told(traced: Traced, call: Call) -> tuple[str, str] | None:
+def _classified(traced: PassResult, call: RecordedCall) -> tuple[str, str] | None:
     """The code and message for a call; None if it does no harm."""
     name = call.name
     where = f" in module {call.module_path}" if call.module_path else ""
@@ -77,7 +81,7 @@ def _told(traced: Traced, call: Call) -> tuple[str, str] | None:
             f"gradients of that; its own backward is lost."
         )
     if name.startswith("time."):
-        if not reaches_graph(traced, call):
+        if not _reaches_graph(traced, call):
             return None
         return RANDOM, (
             f"{name}() is asked once, while the model is traced: the graph holds that time, or what followed from it."
@@ -95,33 +99,88 @@ def _told(traced: Traced, call: Call) -> tuple[str, str] | None:
     )
 
 
-def _draws() -> list[Recorded]:
-    found = [Recorded(random, name, f"random.{name}") for name in random.__all__ if name not in _SETTINGS]
+def _draws() -> list[FunctionToRecord]:
+    found = [FunctionToRecord(random, name, f"random.{name}") for name in random.__all__ if name not in _SETTINGS]
     found = [recorded for recorded in found if not isinstance(getattr(random, recorded.attribute), type)]
     numpy = sys.modules.get("numpy.random")
     if numpy is not None:
         for name in numpy.__all__:
             drawn = getattr(numpy, name, None)
             if name not in _SETTINGS and callable(drawn) and not isinstance(drawn, type):
-                found.append(Recorded(numpy, name, f"numpy.random.{name}"))
+                found.append(FunctionToRecord(numpy, name, f"numpy.random.{name}"))
     return found
 
 
-def _settings() -> list[Recorded]:
-    found = [Recorded(*setting) for setting in _TORCH_SETTINGS]
+def _settings() -> list[FunctionToRecord]:
+    found = [FunctionToRecord(*setting) for setting in _TORCH_SETTINGS]
     numpy = sys.modules.get("numpy.random")
-    return found if numpy is None else [*found, Recorded(numpy, "seed", "numpy.random.seed")]
+    return found if numpy is None else [*found, FunctionToRecord(numpy, "seed", "numpy.random.seed")]
 
 
-def _times() -> list[Recorded]:
-    return [Recorded(time, name, f"time.{name}") for name in _TIMES]
+def _times() -> list[FunctionToRecord]:
+    return [FunctionToRecord(time, name, f"time.{name}") for name in _TIMES]
 
 
-def _checkpoints() -> list[Recorded]:
+def _checkpoints() -> list[FunctionToRecord]:
     return [
-        Recorded(torch.utils.checkpoint, name, f"torch.utils.checkpoint.{name}", by_torch=name.startswith("_"))
+        FunctionToRecord(torch.utils.checkpoint, name, f"torch.utils.checkpoint.{name}", by_torch=name.startswith("_"))
         for name in _CHECKPOINTS
     ]
 
 
 _NAMES_OF_SETTINGS = {name for *_, name in _TORCH_SETTINGS} | {"numpy.random.seed"}
+
+
+def _reaches_graph(traced: PassResult, call: RecordedCall) -> bool:
+    """Whether the result of ``call`` is an argument of a node, is computed with one, or decides a branch."""
+    if any(_holds(node, call.result) for node in traced.tracer.graph.nodes):
+        return True
+    for instruction in reversed(call.call_stack):
+        function = traced.executed.with_code(instruction.code)
+        if function is not None:
+            return _is_used(traced, function, instruction)
+    return False
+
+
+def _holds(node: torch.fx.Node, result: object) -> bool:
+    found: list[object] = []
+    torch.fx.node.map_aggregate((node.args, node.kwargs), found.append)
+    return any(type(value) is type(result) and value == result for value in found)
+
+
+def _is_used(traced: PassResult, function: ExecutedFunction, instruction: Instruction) -> bool:
+    place = traced.places.locate(instruction.code, instruction.offset)
+    calls = [call for call in function.parts(ast.Call) if traced.executed.location(function, call) == place]
+    if not calls:
+        return False
+    tainted = _Tainted(function, calls[0])
+    tests = [branch.test for branch in function.parts(ast.If)]
+    tests += [loop.test for loop in function.parts(ast.While)]
+    tests += [choice.test for choice in function.parts(ast.IfExp)]
+    if any(tainted.is_in(test) for test in tests):
+        return True
+    operations = {
+        traced.places.locate(last.code, last.offset)
+        for origin in traced.tracer.origins.values()
+        if origin.call_stack and (last := origin.call_stack[-1]).code is function.code
+    }
+    parts = (*function.parts(ast.BinOp), *function.parts(ast.Call), *function.parts(ast.AugAssign))
+    return any(tainted.is_in(part) and traced.executed.location(function, part) in operations for part in parts)
+
+
+class _Tainted:
+    """The expressions of a function that are computed from one of its calls, by way of local names."""
+
+    def __init__(self, function: ExecutedFunction, call: ast.Call) -> None:
+        self._call = span_of(call)
+        self._names: set[str] = set()
+        for assignment in function.parts(ast.Assign):
+            if self.is_in(assignment.value):
+                self._names |= {target.id for target in assignment.targets if isinstance(target, ast.Name)}
+
+    def is_in(self, part: ast.AST) -> bool:
+        return any(
+            (isinstance(node, ast.Name) and node.id in self._names and isinstance(node.ctx, ast.Load))
+            or (isinstance(node, ast.Call) and span_of(node) == self._call)
+            for node in ast.walk(part)
+        )

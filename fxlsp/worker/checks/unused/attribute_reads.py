@@ -15,7 +15,8 @@ from types import CodeType, FunctionType
 
 import torch
 
-from ...locations.source_map import Places, is_installed
+from ...locations.code_origin import is_installed
+from ...locations.source_map import SourceMap
 from ..base.executed_functions import code_of
 from .syntax_reads import SyntaxReads
 
@@ -42,7 +43,7 @@ _DEFINE_ATTRIBUTES = ("__getattr__", "__getattribute__")
 class AttributeReads:
     """What the classes of a model and the files of the workspace that were loaded read."""
 
-    def __init__(self, root: torch.nn.Module, places: Places) -> None:
+    def __init__(self, root: torch.nn.Module, places: SourceMap) -> None:
         self._root = root
         self._places = places
         self._read_any: dict[type, bool] = {}
@@ -56,7 +57,7 @@ class AttributeReads:
             or self._class_reads(type(owner), name)
             or any(self._reads_any(cls) for cls in self._classes_around(path, owner))
             or self._syntax.may_read(frozenset(cls.__name__ for cls in _bases(type(owner))), name)
-            or any(_reads(code, name, but_own=True) for code in self._codes)
+            or any(_reads(code, name, except_own=True) for code in self._codes)
         )
 
     def _class_reads(self, cls: type, name: str) -> bool:
@@ -148,14 +149,14 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
             yield from _nested(constant)
 
 
-def _reads(code: CodeType, name: str, but_own: bool = False) -> bool:
-    """Whether ``code`` reads an attribute; ``but_own`` leaves out those of its own first argument."""
+def _reads(code: CodeType, name: str, except_own: bool = False) -> bool:
+    """Whether ``code`` reads an attribute; ``except_own`` leaves out those of its own first argument."""
     if name not in code.co_names:
         return False
     own = code.co_varnames[0] if code.co_varnames else None
     of: object = None
     for instruction in dis.get_instructions(code):
-        if instruction.argval == name and _is_attribute(instruction.opname) and not (but_own and of == own):
+        if instruction.argval == name and _is_attribute(instruction.opname) and not (except_own and of == own):
             return True
         loads_local = instruction.opname.startswith("LOAD_FAST")
         # Since Python 3.13 one instruction may load two variables; the last is on top.

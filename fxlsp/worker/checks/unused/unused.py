@@ -13,15 +13,15 @@ import torch
 from ....report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED
 from ....report.problems import Problem
 from ..base.check import Check
-from ..base.module_names import Written, joined, kind_of_state, registration_of
-from ..base.pass_result import Traced
+from ..base.module_names import OriginPlaces, joined, kind_of_state, registration_of
+from ..base.pass_result import PassResult
 from .attribute_reads import AttributeReads, is_of_torch
 
 
 class Unused(Check):
     """FX501 and FX502."""
 
-    def problems(self, traced: Traced) -> Iterator[Problem]:
+    def problems(self, traced: PassResult) -> Iterator[Problem]:
         if traced.error is not None:
             # What follows the place where the pass ended was not entered.
             return
@@ -30,11 +30,11 @@ class Unused(Check):
             yield from found
 
 
-def _depends_on_mode(traced: Traced) -> bool:
-    return any(function.names("training") for function in traced.executed.functions)
+def _depends_on_mode(traced: PassResult) -> bool:
+    return any(function.mentions("training") for function in traced.executed.functions)
 
 
-def _unused(traced: Traced) -> Iterator[Problem]:
+def _unused(traced: PassResult) -> Iterator[Problem]:
     modules = dict(traced.root.named_modules())
     entered = {traced.root, *(call.module for call in traced.tracer.calls)}
     entered.update(modules[path] for path in traced.entered_in_other_mode or () if path in modules)
@@ -81,8 +81,8 @@ def _held_twice(modules: Iterable[torch.nn.Module]) -> set[int]:
     return twice
 
 
-def _never_called(traced: Traced, path: str, module: torch.nn.Module) -> Iterator[Problem]:
-    made = Written.at(traced.constructions.written(module), traced)
+def _never_called(traced: PassResult, path: str, module: torch.nn.Module) -> Iterator[Problem]:
+    made = OriginPlaces.at(traced.constructions.written(module), traced)
     if made is None:
         return
     if isinstance(module, (torch.nn.ParameterList, torch.nn.ParameterDict)):
@@ -94,7 +94,7 @@ def _never_called(traced: Traced, path: str, module: torch.nn.Module) -> Iterato
 
 
 def _never_used(
-    traced: Traced, path: str, owner: torch.nn.Module, name: str, parameter: torch.nn.Parameter
+    traced: PassResult, path: str, owner: torch.nn.Module, name: str, parameter: torch.nn.Parameter
 ) -> Iterator[Problem]:
     written = registration_of(owner, name, traced)
     if written is not None:

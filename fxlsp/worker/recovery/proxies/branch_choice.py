@@ -39,18 +39,18 @@ class BranchChoice:
             return None if isinstance(value, FakeTensor) and value.numel() == 1 else bool(value)
 
 
-def likely_side(asked: ast.AST | None, statement: ast.AST | None) -> bool:
-    """The truth of the expression ``asked`` inside ``statement`` that leads on.
+def likely_side(tested: ast.AST | None, statement: ast.AST | None) -> bool:
+    """The truth of the expression ``tested`` inside ``statement`` that leads on.
 
     An ``assert`` holds, a ``while`` ends, and a branch that raises is not taken; else the condition is true.
     """
-    wanted = _wanted_test(statement)
-    if asked is None or statement is None:
+    wanted = _leading_truth(statement)
+    if tested is None or statement is None:
         return wanted
-    return wanted != _is_negated(getattr(statement, "test", statement), asked)
+    return wanted != _is_negated(getattr(statement, "test", statement), tested)
 
 
-def _wanted_test(statement: ast.AST | None) -> bool:
+def _leading_truth(statement: ast.AST | None) -> bool:
     if isinstance(statement, ast.While):
         return False
     return not (isinstance(statement, ast.If) and _raises(statement.body))
@@ -60,13 +60,13 @@ def _raises(body: list[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Raise)
 
 
-def _is_negated(test: ast.AST, asked: ast.AST) -> bool:
+def _is_negated(test: ast.AST, tested: ast.AST) -> bool:
     """Whether there is an odd number of ``not`` between a test and the part of it that is asked for."""
-    if test is asked or _same_place(test, asked):
+    if test is tested or _same_place(test, tested):
         return False
     for child in ast.iter_child_nodes(test):
-        if any(part is asked or _same_place(part, asked) for part in ast.walk(child)):
-            return _is_negated(child, asked) != (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
+        if any(part is tested or _same_place(part, tested) for part in ast.walk(child)):
+            return _is_negated(child, tested) != (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not))
     return False
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Instruction, Places
+from ...locations.source_map import Instruction, SourceMap
 
 
 class _Unresolved:
@@ -20,7 +20,7 @@ class _Unresolved:
 
 UNRESOLVED = _Unresolved()
 
-_INFORMING = frozenset(
+_DIAGNOSTIC_CALLS = frozenset(
     {"print", "warn", "warning", "debug", "info", "error", "critical", "exception", "log", "write", "_assert"}
 )
 
@@ -28,7 +28,7 @@ _INFORMING = frozenset(
 class CallerExpression:
     """The expression that is running in a frame."""
 
-    def __init__(self, places: Places, frame: FrameType) -> None:
+    def __init__(self, places: SourceMap, frame: FrameType) -> None:
         self._places = places
         self._frame = frame
         self.is_shown = places.is_shown(frame.f_code.co_filename)
@@ -100,14 +100,14 @@ class CallerExpression:
         syntax = self.syntax
         return isinstance(syntax, ast.Subscript) and any(isinstance(part, ast.Slice) for part in ast.walk(syntax.slice))
 
-    def only_informs(self) -> bool:
+    def is_diagnostic(self) -> bool:
         """Whether the statement only informs a person: it prints, logs, warns, asserts or raises."""
         statement = self._places.statement_of(self.instruction) if self.is_shown else None
         if isinstance(statement, (ast.Raise, ast.Assert)):
             return True
         place = self._places.locate(*self.instruction[:2])
         calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call)) if statement is not None else ()
-        return any(_name_of(call) in _INFORMING and _holds_line(call, place.line) for call in calls)
+        return any(_name_of(call) in _DIAGNOSTIC_CALLS and _holds_line(call, place.line) for call in calls)
 
     def resolved(self, node: ast.expr) -> Any:
         """The value of a name, or of an attribute of a module or class, in the frame; else ``UNRESOLVED``."""

@@ -43,7 +43,7 @@ class ProxyOperations:
     def truth(self, proxy: Any) -> bool:
         """``bool(proxy)``: noted; where only data could decide, the likely side."""
         value = self._context.value_of(proxy)
-        return self._branches.truth_of(value, _words(lambda: self._recorder.refuse_bool(proxy)))
+        return self._branches.truth_of(value, _error_of(lambda: self._recorder.refuse_bool(proxy)))
 
     def iterator(self, proxy: Any, frame: FrameType) -> Iterator[Any]:
         """``iter(proxy)``; unpacking into a fixed number of targets is what a plain proxy does too."""
@@ -72,7 +72,7 @@ class ProxyOperations:
 
     def items(self, proxy: Any) -> Iterator[Any]:
         """The items of a traced value, each of them traced: noted."""
-        error = _words(lambda: self._recorder.refuse_iter(proxy))
+        error = _error_of(lambda: self._recorder.refuse_iter(proxy))
         if self._context.is_plain:
             raise error
         self._context.note(ITERATION, error)
@@ -102,12 +102,12 @@ class ProxyOperations:
         value = self._context.value_of(proxy)
         if self._context.is_plain or not isinstance(value, Mapping):
             return self._recorder.attribute_proxy(proxy, "keys")()
-        self._context.note(ITERATION, _words(lambda: self._recorder.refuse_iter(proxy)))
+        self._context.note(ITERATION, _error_of(lambda: self._recorder.refuse_iter(proxy)))
         return list(value)
 
     def length(self, proxy: Any, frame: FrameType) -> int:
         """``len(proxy)``: noted, unless iterating just was, as ``list`` asks for both."""
-        error = _words(lambda: torch.fx.Proxy.__len__(proxy))
+        error = _error_of(lambda: torch.fx.Proxy.__len__(proxy))
         if self._context.is_plain:
             raise error
         value = self._context.value_of(proxy)
@@ -120,7 +120,7 @@ class ProxyOperations:
 
     def reversed(self, proxy: Any) -> Any:
         """``reversed(proxy)``, which needs the length of a plain proxy."""
-        error = _words(lambda: torch.fx.Proxy.__len__(proxy))
+        error = _error_of(lambda: torch.fx.Proxy.__len__(proxy))
         if self._context.is_plain:
             raise error
         self._context.note(LENGTH, error)
@@ -131,7 +131,7 @@ class ProxyOperations:
 
     def contains(self, proxy: Any, item: Any) -> bool:
         """``item in proxy``: noted as the iteration that a plain proxy would need."""
-        error = _words(lambda: self._recorder.refuse_iter(proxy))
+        error = _error_of(lambda: self._recorder.refuse_iter(proxy))
         if self._context.is_plain:
             raise error
         self._context.note(ITERATION, error)
@@ -217,14 +217,14 @@ class ProxyOperations:
         value = self._context.value_of(proxy) if expression.is_shown and not self._context.is_plain else Unknown()
         if isinstance(value, Unknown):
             return torch.fx.Proxy.__repr__(proxy)
-        if not expression.only_informs():
+        if not expression.is_diagnostic():
             words = f"the text {torch.fx.Proxy.__repr__(proxy)!r} is used in the place of {_short(value)}"
             self._context.note(TEXT_OF_PROXY, None, words)
         with self._context.evaluation():
             return convert(value)
 
 
-def _words(refuse: Callable[[], Any]) -> BaseException:
+def _error_of(refuse: Callable[[], Any]) -> BaseException:
     """torch.fx's own exception."""
     try:
         refuse()

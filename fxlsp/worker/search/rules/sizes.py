@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice, permutations, zip_longest
+from itertools import combinations, islice, permutations, product, zip_longest
 from math import prod
 from typing import Any
 
@@ -148,6 +148,25 @@ def _edges_near(estimate: float, edge: int) -> list[int]:
     return [size for size in dict.fromkeys([*exact, *usual]) if size != edge and size <= LARGEST]
 
 
+def split(trial: Trial, got: int, want: int) -> Iterator[Edit]:
+    """Yield edits in which joined inputs have sizes of constructor arguments, of which ``want`` is the sum."""
+    given = [number_of(part) for _, part in init_numbers(trial)]
+    floats = [(path, tensor) for path, tensor in input_tensors(trial) if tensor.dtype == "float"]
+    for count in (2, 3):
+        sums = [sizes for sizes in product(dict.fromkeys(given), repeat=count) if sum(sizes) == want]
+        if want % count == 0:
+            # Nothing may say more than that they are alike.
+            sums.append((want // count,) * count)
+        for joined in combinations(floats, count) if sums else ():
+            for index in (-1, 1):
+                if all(len(tensor.shape) > 1 for _, tensor in joined) and got == sum(
+                    tensor.shape[index] for _, tensor in joined
+                ):
+                    for sizes in sums:
+                        pairs = zip(joined, sizes, strict=True)
+                        yield {path: with_dimension(tensor, index, size) for (path, tensor), size in pairs}
+
+
 def with_edges_times(trial: Trial, want: int, got: int) -> Iterator[Edit]:
     """Yield maps of ``want / got`` times as many pixels along each edge, where those are whole numbers."""
     for path, tensor in input_tensors(trial):
@@ -280,6 +299,12 @@ def _operand(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
     """Give an input that is the operand the size that is needed."""
     for path, tensor in same(evidence.trial, misfit.operand):
         yield {path: with_dimension(tensor, misfit.dimension, misfit.want)}
+
+
+@fit_rule("joined inputs")
+def _joined_inputs(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
+    """Give inputs that were joined the sizes of arguments whose sum is needed: all change at once."""
+    yield from split(evidence.trial, misfit.got, misfit.want)
 
 
 @fit_rule("map that was flattened")

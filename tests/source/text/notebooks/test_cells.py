@@ -36,19 +36,19 @@ def test_each_line_of_the_text_is_a_line_of_one_cell(texts: list[str]) -> None:
 
 def test_a_place_of_the_text_is_told_by_cell() -> None:
     cells = cells_of("a = 1\n", "", "b = 2\nc = 3")
-    assert cells.located(Location("nb.ipynb", 5, 1, 5, 6)) == Location("nb.ipynb", 2, 1, 2, 6, cell=3)
+    assert cells.cell_location(Location("nb.ipynb", 5, 1, 5, 6)) == Location("nb.ipynb", 2, 1, 2, 6, cell=3)
 
 
 def test_a_broken_cell_is_blank_and_one_that_parsed_stays_as_it_was() -> None:
     cells = cells_of("a = 1", "b = (\n", "c = 3")
-    assert cells.settled_text == "a = 1\n\n\nc = 3"
+    assert cells.last_valid_text == "a = 1\n\n\nc = 3"
     typed = cells.replaced([cells.cells[2].changed("c = (", 2)])
-    assert typed.settled_text == "a = 1\n\n\nc = 3"
-    assert typed.cells[2].is_behind
-    assert not typed.cells[1].is_behind
+    assert typed.last_valid_text == "a = 1\n\n\nc = 3"
+    assert typed.cells[2].uses_earlier_text
+    assert not typed.cells[1].uses_earlier_text
     again = typed.replaced([typed.cells[2].changed("c = ((", 3)])
-    assert again.settled_text == "a = 1\n\n\nc = 3"
-    assert again.replaced([again.cells[2].changed("c = 4", 4)]).settled_text == "a = 1\n\n\nc = 4"
+    assert again.last_valid_text == "a = 1\n\n\nc = 3"
+    assert again.replaced([again.cells[2].changed("c = 4", 4)]).last_valid_text == "a = 1\n\n\nc = 4"
 
 
 @pytest.mark.parametrize("text", ["def f(:\n", "print 'a'\n", "x = 1\n  y = 2\n", "f(a=1, 2)\n", "x = '''\n"])
@@ -61,7 +61,7 @@ def test_what_python_does_not_parse_is_an_error_within_the_cell(text: str) -> No
 
 
 def test_spans_of_the_program_move_to_the_text_with_its_broken_cell() -> None:
-    before = Document.of_cells("nb", "/nb.ipynb", 1, cells_of("a = 1", "b = f(1)", "c = 3"))
+    before = Document.from_cells("nb", "/nb.ipynb", 1, cells_of("a = 1", "b = f(1)", "c = 3"))
     assert before.cells is not None
     history = History.starting_at(before)
     after, edits = before.with_cells(before.cells.replaced([before.cells.cells[1].changed("b = (\n\nf(1)", 2)]), 2)

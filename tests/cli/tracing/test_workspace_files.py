@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.cli.check.files import python_files
 from fxlsp.cli.exit_codes import UsageError
+from fxlsp.cli.tracing.workspace_files import python_files
 
 
 def names(folder: Path, *paths: str) -> list[str]:

@@ -1,0 +1,47 @@
+"""Whose code a file holds: torch's, fxlsp's, an installed package's or the user's own."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from functools import cache
+
+import torch
+
+_WORKER_FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
+_TORCH_FOLDER = os.path.join(os.path.dirname(os.path.abspath(torch.__file__)), "")
+_STANDARD_LIBRARY = tuple(
+    os.path.join(folder, "") for folder in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")}
+)
+_PACKAGES = ("site-packages", "dist-packages")
+
+
+@cache
+def is_torch(filename: str) -> bool:
+    """Whether the file is torch's own: by folder with its separator, as ``torchvision`` starts alike."""
+    return filename.startswith(_TORCH_FOLDER)
+
+
+@cache
+def is_installed(filename: str) -> bool:
+    """Whether the file belongs to the standard library or an installed package, and so to no workspace."""
+    return any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES) or filename.startswith(_STANDARD_LIBRARY)
+
+
+def is_ours(filename: str) -> bool:
+    """Whether the file is fxlsp's."""
+    return filename.startswith(_WORKER_FOLDER)
+
+
+@cache
+def is_hidden(filename: str) -> bool:
+    if filename.startswith("<") or is_ours(filename) or is_torch(filename):
+        return True
+    in_packages = any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES)
+    return filename.startswith(_STANDARD_LIBRARY) and not in_packages
+
+
+@cache
+def is_workspace_code(filename: str) -> bool:
+    """Whether code of this file is the user's own, and neither fxlsp's nor generated."""
+    return not is_hidden(filename) and not is_installed(filename)
