@@ -40,7 +40,7 @@ class _WordIndex(NamedTuple):
         return (*(path for path in known if path not in self.changed), *self.changed)
 
     def after(self, path: str) -> _WordIndex | None:
-        """Return the words after a change of ``path``; None if it is time to collect them again."""
+        """Return the words after a change of ``path``; None to collect all again."""
         if path in self.changed:
             return self
         return _WordIndex(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
