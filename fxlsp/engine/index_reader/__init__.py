@@ -1,5 +1,5 @@
-"""The process that reads the files of a large workspace for the index, and its client.
+"""Process that reads the files of a large workspace for the index, and its client.
 
-In: folders. Out: summaries of files, streamed. It runs no user code, ends with the server, and a file that kills it
-twice is left out.
+In: folders. Out: summaries of files, as a stream. The process runs no user code and ends with the server. A file that
+kills it twice is left out.
 """

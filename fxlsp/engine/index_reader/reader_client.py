@@ -1,4 +1,7 @@
-"""Reads the folders of a session in a process of its own: parsing holds the GIL, and answers would wait for it."""
+"""Reading of the session's folders in a separate process.
+
+Parsing holds the GIL, so that answers would wait for a thread of the server.
+"""
 
 from __future__ import annotations
 
@@ -27,21 +30,21 @@ from fxlsp.wire.frames import WireError
 T = TypeVar("T")
 
 READER = Path(__file__).resolve().parent / "reader_main.py"
-"""Run by path, since what tells the server where its packages are is not there for another process."""
+"""Run by path: another process does not have the server's ``sys.path`` to import it from."""
 
 _MOST_DEATHS_A_FILE = 2
-"""Deaths while the same file is parsed after which it is left out."""
+"""Deaths while parsing the same file after which the file is left out."""
 _MOST_DEATHS = 4
-"""Of one reading. Whatever ends its processes, they are not the way to read these folders then."""
+"""Limit of deaths in one reading. After that the folders are read in the server itself."""
 
 _EXIT_SECONDS = 1.0
-"""What a process has to end after its connection has."""
+"""Time in which a process must end after its connection has closed."""
 
 _log = logging.getLogger("fxlsp.engine")
 
 
 class ReaderDiedError(Exception):
-    """The process ended before it had read everything."""
+    """Error for a process that ended before it had read everything."""
 
     def __init__(self, message: str, parsing: str | None = None) -> None:
         """
@@ -53,7 +56,7 @@ class ReaderDiedError(Exception):
 
 
 class IndexReader:
-    """One reading of some folders, each given by its path and what is to be left out of it."""
+    """One reading of some folders, each with its path and its exclusion."""
 
     def __init__(self, folders: tuple[tuple[str, Exclusion], ...], executor: Executor) -> None:
         self._folders = folders
@@ -62,7 +65,10 @@ class IndexReader:
         self._ended = Event()
 
     async def index(self) -> Index:
-        """What the files offer. To be cancelled by whoever no longer wants it: no process of it is left then."""
+        """Return the index of the folders.
+
+        Cancelling the task that awaits it stops the process.
+        """
         paths, is_excluded = self._paths_and_exclusion
         try:
             if await self._on_thread(is_small, paths, self._ended.is_set, is_excluded):
@@ -92,9 +98,10 @@ class IndexReader:
         return await self._index_on_thread(deaths.keys())
 
     async def _index_by_process(self, left_out: Iterable[str]) -> Index:
-        """
+        """Read the folders in one process, without parsing some files.
+
         Raises:
-            ReaderDiedError: the process did not come to the end.
+            ReaderDiedError: the process ended before it had read everything.
         """
         try:
             process = await Process.start(sys.executable or "", READER, self._executor)
@@ -135,15 +142,18 @@ class IndexReader:
 def _parse_summaries(message: SummariesRead) -> dict[str, FileSummary]:
     found = {name: FileSummary.from_json(data) for name, data in message.files.items()}
     for summary in found.values():
-        # The index asks for these of all files at once: bit by bit they are found while others are still read.
+        # The index needs this of all files at once; here it is computed while other files are still read.
         summary.names_by_word  # noqa: B018
     gc.freeze()
     return found
 
 
 def _make_index(files: Mapping[str, FileSummary]) -> Index:
-    """As what it is made of, it is kept from the garbage collector, which would hold the GIL for as long as it takes to
-    look at all of it, again and again. Nothing in it is part of a cycle, so what is replaced is freed all the same."""
+    """Return the index, excluded from garbage collection as its parts are.
+
+    The collector would hold the GIL while it visits all of it, again and again. No part is in a cycle, so replaced
+    parts are freed all the same.
+    """
     index = Index(files)
     gc.freeze()
     return index

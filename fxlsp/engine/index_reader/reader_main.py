@@ -1,7 +1,7 @@
-"""Starts the process that reads the files of a workspace for the server: ``python reader_main.py DESCRIPTOR``.
+"""Program of the index reader: ``python reader_main.py DESCRIPTOR``.
 
-Run by path under the server's own interpreter, it takes the fxlsp that it is a part of, however the server came by it
-(from site-packages, a source tree, an editor's extension), and learns where the server's packages are from its order.
+Run by path under the server's own interpreter. It loads the fxlsp that it is a part of, wherever the server found it
+(site-packages, a source tree, an editor's extension), and receives the server's ``sys.path`` with its order.
 """
 
 import importlib.util
@@ -10,7 +10,7 @@ import sys
 
 
 def main() -> None:
-    # Running a file by path puts its folder first on sys.path, where ``import requests`` would find ours.
+    # Running a file by path puts its folder first on sys.path, where modules of ours could shadow others.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]
     package = os.path.dirname(os.path.dirname(here))
@@ -25,7 +25,7 @@ def main() -> None:
     from fxlsp.wire.handed_socket import handed_socket
 
     read_folders(handed_socket(sys.argv[1]))
-    # At once: the thread that waits for the server's end would be waited for.
+    # At once: a regular exit would wait for the thread that waits for the server's end.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""What the server and the process that reads a workspace send each other; and the reading, in that process.
+"""Messages between server and index reader, and the reading in that process.
 
 The server sends one :class:`ReadOrder`. The process answers with a :class:`Parsing` before each file that it parses,
 with :class:`SummariesRead` whenever some files are read, and with :class:`ReadAll` at the end. The frames are those of
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
     from fxlsp.source.models.file_summary import FileSummary
 
 _NICENESS = 5
-"""Traces, and whatever the user waits for, come first; but a training run on every core does not stop the reading."""
+"""Traces and other work that the user waits for have priority, but a training run on every core does not stop the
+reading."""
 _BELOW_NORMAL = 0x4000
-"""The same on Windows, in its own number."""
+"""The corresponding priority class of Windows."""
 _FRAME_CHARACTERS = 2**16
-"""About the size of a frame: decoding one must not keep the server's other threads waiting."""
+"""Approximate size of a frame: decoding one must not block the server's other threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderToRead(JsonObject):
-    """A folder, and which of its files are left out."""
+    """Folder to read, and its exclusion."""
 
     path: str
     excluded_from: str
-    """The folder to which ``patterns`` are relative."""
+    """Folder to which ``patterns`` are relative."""
     patterns: tuple[str, ...]
 
 
@@ -51,12 +52,15 @@ class ReadOrder(WireMessage):
     """The server's ``sys.path``."""
     folders: tuple[FolderToRead, ...]
     left_out: tuple[str, ...]
-    """Files that are not to be parsed."""
+    """Files that must not be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsing(WireMessage):
-    """The file that is parsed next, so that it is known which one did not end well."""
+    """File that is parsed next.
+
+    If the process dies, this file is the cause.
+    """
 
     type: ClassVar[str] = "parsing"
     path: str
@@ -64,12 +68,12 @@ class Parsing(WireMessage):
 
 @dataclass(frozen=True, slots=True)
 class SummariesRead(WireMessage):
-    """What some programs offer."""
+    """Summaries of some programs."""
 
     type: ClassVar[str] = "offers"
     files: dict[str, Any]
-    """By name, as :meth:`~fxlsp.source.models.file_summary.FileSummary.to_json` has it: decoded on a thread of the
-    server."""
+    """Summaries by name, in the form of :meth:`~fxlsp.source.models.file_summary.FileSummary.to_json`, which a thread
+    of the server decodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +84,13 @@ class ReadAll(WireMessage):
 
 
 ORDERS = Vocabulary(ReadOrder)
-"""To the process."""
+"""Messages to the process."""
 ANSWERS = Vocabulary(Parsing, SummariesRead, ReadAll)
-"""To the server."""
+"""Messages to the server."""
 
 
 def read_order(folders: Sequence[tuple[str, Exclusion]], left_out: Iterable[str]) -> ReadOrder:
-    """Return the order to read these folders, without parsing what is left out."""
+    """Return the order to read these folders, without parsing some files."""
     return ReadOrder(
         python_path=tuple(os.path.abspath(entry) for entry in sys.path),
         folders=tuple(FolderToRead(path, exclusion.folder, exclusion.patterns) for path, exclusion in folders),
@@ -95,11 +99,11 @@ def read_order(folders: Sequence[tuple[str, Exclusion]], left_out: Iterable[str]
 
 
 def read_folders(connection: socket.socket) -> None:
-    """Receive one order and answer it; end the process when the other side is gone."""
+    """Receive one order and answer it; exit when the server closes the connection."""
     ordered = _receive_order(connection)
     threading.Thread(target=_exit_with_server, args=(connection,), daemon=True, name="fxlsp-server-watch").start()
     _lower_priority()
-    # What the server itself would import, wherever it would find it.
+    # Import from where the server itself would.
     sys.path[:] = ordered.python_path
     from fxlsp.engine.index.python_files import never_stop
     from fxlsp.engine.index.scan import folder_summaries
@@ -127,7 +131,7 @@ def read_folders(connection: socket.socket) -> None:
 
 
 class _SummaryBatches:
-    """Puts what small files offer together, as the text of :class:`SummariesRead`."""
+    """Sends summaries of small files together as one :class:`SummariesRead`."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -153,12 +157,12 @@ def _receive_order(connection: socket.socket) -> ReadOrder:
         for message in map(ORDERS.decode, splitter.feed(data)):
             assert isinstance(message, ReadOrder)
             return message
-    # The server has changed its mind, or is gone.
+    # The server cancelled the reading, or has ended.
     os._exit(0)
 
 
 def _exit_with_server(connection: socket.socket) -> None:
-    """Ends this process with the server, or when that wants no answer any more."""
+    """Exit when the server ends or closes the connection."""
     try:
         while connection.recv(2**16):
             pass

@@ -1,5 +1,5 @@
-"""What a session knows: documents, models, recipes, reports, and how they belong together.
+"""State of a session: documents, models, recipes, reports, and their relations.
 
-In: what has changed. Out: an immutable :class:`~fxlsp.engine.state.snapshot.Snapshot`. Nothing here waits or starts
-anything; only the loop of the session changes its state.
+In: changes. Out: an immutable :class:`~fxlsp.engine.state.snapshot.Snapshot`. No function here waits or starts
+anything; only the loop of the session changes the state.
 """

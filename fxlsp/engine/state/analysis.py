@@ -1,4 +1,4 @@
-"""Which models a document holds, how each is to be made, and in what order they are traced."""
+"""Models of a document: how each is constructed, and in which order to trace."""
 
 from __future__ import annotations
 
@@ -15,41 +15,45 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
 _MOST_CONTEXT_MODELS = 3
-"""Models of other files that are traced for the sake of one."""
+"""Limit of context models of one document."""
 _MOST_ALTERNATIVES = 4
-"""Call sites that are tried after the best one; whatever fails costs time."""
+"""Limit of call sites tried after the best one: each failure takes time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A model of a document that can be traced by its name."""
+    """Model of a document that can be traced by its name."""
 
     name: str
     extent: Span
     found: tuple[FoundRecipe, ...]
-    """What its file says about it, mistakes too."""
+    """All recipes that its file and other files contain, invalid ones too."""
     recipes: tuple[Recipe | None, ...]
-    """Those to trace it by; ``(None,)`` leaves it to the tracing process; empty while its comment is being mended."""
+    """Recipes to trace it by; ``(None,)`` if the worker must search for one; empty if its comment is not valid at
+    present."""
     alternatives: tuple[Recipe, ...]
-    """Further recipes, for when none of ``recipes`` works."""
+    """Further recipes, for the case that none of ``recipes`` works."""
     parents: frozenset[str]
-    """Candidates before it in the document's order that construct it."""
+    """Candidates earlier in the document's order that construct it."""
     users: frozenset[SymbolId]
-    """Model classes of any file that may construct it, or are handed it by the functions that make them."""
+    """Model classes of any file that may construct it, or receive it from the functions that construct them."""
     requested: bool
-    """A comment, setting or choice asks for it: it is traced even if another trace covers it."""
+    """Whether a comment, setting or choice requests it: it is traced even if another trace covers it."""
     pinned: bool = False
-    """The user chose its recipe among several: no other is tried."""
+    """Whether the user chose its recipe among several: no other is tried."""
 
     @property
     def is_fed(self) -> bool:
-        """Whether anything says what it is called with; else what makes it may show that better than a guess."""
+        """Whether inputs are known.
+
+        If not, the trace of a model that constructs it may be better than one with guessed inputs.
+        """
         return self.requested or any(recipe is not None and recipe.inputs is not None for recipe in self.recipes)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextModel:
-    """A model of another file, traced for what it shows of the classes of this one that it is made of."""
+    """Model of another file, traced because it shows classes of this file in use."""
 
     path: str
     name: str
@@ -60,20 +64,22 @@ class ContextModel:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The candidates of one document, parents before the children that they construct."""
+    """Candidates of one document, parents before the children that they construct."""
 
     document: Document
     candidates: tuple[Candidate, ...]
     context_models: tuple[ContextModel, ...] = ()
     files_read: frozenset[str] = frozenset()
-    """Paths of the other files that were asked how they make these models."""
+    """Paths of the other files on whose texts the recipes depend."""
 
 
 def analyse(document: Document, settings: Settings, cross_file: CrossFileRecipes | None = None) -> Analysis | None:
-    """The analysis of a document; None if its text does not parse. Takes milliseconds for a long text.
+    """Return the analysis of a document; None if its text does not parse.
+
+    Takes milliseconds for a long text.
 
     Args:
-        elsewhere: the rest of the workspace, as far as it is known.
+        cross_file: recipes in the rest of the workspace; None considers this file alone.
     """
     document.normalized  # noqa: B018  # computed here, where time may pass, for the comparisons that follow
     if not document.parses:
@@ -102,7 +108,7 @@ def analyse(document: Document, settings: Settings, cross_file: CrossFileRecipes
 def _context_models(
     document: Document, candidates: Sequence[Candidate], cross_file: CrossFileRecipes
 ) -> Iterator[ContextModel]:
-    """What other files make of the classes that nobody makes alone."""
+    """Yield models of other files that show classes without inputs of their own."""
     fed = {candidate.name for candidate in candidates if candidate.is_fed}
     users = sorted(
         {
@@ -123,18 +129,24 @@ def _context_models(
 
 
 def _traceable_classes(document: Document) -> list[ModelClass]:
-    """Those that a name reaches once the file has run: not one inside a function, the last of those of one name."""
+    """Return the classes that a name reaches once the file has run.
+
+    No class inside a function; of several with one name the last.
+    """
     by_name = {model.qualname: model for model in model_classes(document) if not model.local}
     return list(by_name.values())
 
 
 def _is_fed_otherwise(candidate: Candidate, fed: Container[str | None]) -> bool:
-    """An instance shows something only if its inputs are known, and something new only if no class is fed them."""
+    """Return whether an instance has known inputs which no class is traced with.
+
+    Without inputs it shows nothing, and with those of a class nothing new.
+    """
     return any(recipe and recipe.inputs and recipe.inputs not in fed for recipe in candidate.recipes)
 
 
 def _parents_first(classes: list[ModelClass]) -> list[ModelClass]:
-    """In an order in which whatever constructs a class comes before it, cycles aside."""
+    """Return the classes so that each follows those that construct it, cycles aside."""
     constructed_by = {
         model.qualname: [other for other in classes if model.qualname in other.constructs and other is not model]
         for model in classes
@@ -182,7 +194,10 @@ def _found(
     settings: Settings,
     cross_file: CrossFileRecipes | None = None,
 ) -> tuple[FoundRecipe, ...]:
-    """Everything that is written down: comments, then settings, then call sites, of which any can be chosen."""
+    """Return all recipes of a model: comments, then settings, then call sites.
+
+    The user can choose any of them.
+    """
     name = model.qualname if isinstance(model, ModelClass) else model.name
     own = recipes_for(document, model)
     comments = [each for each in own if each.recipe.source == "comment"]
@@ -197,7 +212,10 @@ def _found(
 
 
 def _chosen(found: tuple[FoundRecipe, ...]) -> tuple[tuple[Recipe | None, ...], tuple[Recipe, ...], bool]:
-    """All comments, else all of the settings, else the best call site and the next ones; and whether somebody asked."""
+    """Return (recipes, alternatives, requested) for a candidate.
+
+    The recipes are all comments, else all of the settings, else the best call site, with the next ones as alternatives.
+    """
     for source in ("comment", "config"):
         requested = [each for each in found if each.recipe.source == source]
         if requested:

@@ -1,4 +1,4 @@
-"""Whether the models for which the settings hold recipes are there."""
+"""Check of the recipes in settings for models that do not exist."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from fxlsp.source.text.class_kind import ClassKind
 
 @lru_cache(maxsize=4)
 def unknown_models(pyproject: Pyproject, index: Index) -> tuple[SettingProblem, ...]:
-    """The recipes of a ``pyproject.toml`` that are for no model of the workspace, each at its key.
+    """Return problems for configured recipes whose model is not in the workspace.
+
+    Each is located at the key of the recipe.
 
     Args:
-        index: of a workspace folder that holds the file itself; of others no more is said than is certain.
+        index: index of the workspace folder that contains the file. About other folders only what is certain is
+            reported.
     """
     table = pyproject.table.get("recipes")
     keys = table if isinstance(table, dict) else {}
@@ -43,7 +46,7 @@ def _mistake_in(key: str, folder: str, index: Index) -> str | None:
         return f"there is no file {path}"
     summary = index.files.get(real)
     if summary is None or not inside(real, folder) or name in summary.by_name or name in summary.assigned:
-        # A file that is not in the index may hold anything.
+        # A file that is not in the index may define anything.
         return None
     return f"{path} defines no {name}{_suggestion(name, index, real)}"
 
@@ -53,7 +56,7 @@ def _is_anywhere(name: str, index: Index) -> bool:
 
 
 def _suggestion(name: str, index: Index, path: str | None = None) -> str:
-    """A hint at the model that may be meant."""
+    """Return a hint at the model with the most similar name, "" if there is none."""
     models = [place.name for place in _models(index) if path in (None, place.path)]
     close = difflib.get_close_matches(name, models, 1)
     return f"; did you mean {close[0]}?" if close else ""

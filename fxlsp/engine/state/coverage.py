@@ -1,4 +1,7 @@
-"""Which classes need no trace of their own, since their ``forward`` ran inside the trace of another model."""
+"""Coverage: classes whose ``forward`` ran inside the trace of another model.
+
+They need no trace of their own.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,14 @@ from fxlsp.source.text.documents import Document
 
 
 def covered_classes(report: Report, document: Document, root: str) -> frozenset[str]:
-    """Qualified names of the classes of ``document`` whose ``forward`` the report shows with what it was fed.
+    """Return the classes of a document whose ``forward`` a report shows with inputs.
 
     Args:
-        report: traced on the very text of ``document``.
+        report: traced on the exact text of ``document``.
         root: name of the traced model, which does not cover itself.
+
+    Returns:
+        Qualified names of the classes.
     """
     lines = _forward_lines(report, document.path)
     return frozenset(
@@ -23,7 +29,10 @@ def covered_classes(report: Report, document: Document, root: str) -> frozenset[
 
 
 def _forward_lines(report: Report, path: str) -> frozenset[int]:
-    """The lines of ``path`` on which a ``forward`` is defined that ran; a decorated one counts from its decorator."""
+    """Return the lines of ``path`` of each ``forward`` that ran.
+
+    The lines of a decorated one start at its first decorator.
+    """
     lines: set[int] = set()
     for call in report.calls:
         if call.forward is not None and call.forward.file == path and (report.verdict.traceable or call.output):

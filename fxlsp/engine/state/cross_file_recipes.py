@@ -1,4 +1,4 @@
-"""How other files of the workspace make and feed the models of one file."""
+"""Recipes for the models of one file from the other files of the workspace."""
 
 from __future__ import annotations
 
@@ -16,28 +16,31 @@ from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document
 
 ReadText = Callable[[str], Document | None]
-"""The present text of a file of the workspace; None where it cannot be read."""
+"""Returns the present text of a workspace file; None if it cannot be read."""
 
 _MOST_FILES = 16
-"""Files with call sites of one model that are looked into, the nearest first."""
+"""Limit of files whose call sites of one model are read, the nearest first."""
 _MOST_MAKER_STEPS = 3
-"""Functions that hand on what another one made."""
+"""Limit of functions that pass on what another one constructed."""
 
 
 class CrossFileRecipes:
-    """The files around one that are asked; ``files_read`` grows with each answer."""
+    """Recipes found through the index; ``files_read`` grows with each result."""
 
     def __init__(self, index: Index, read: ReadText) -> None:
         self.files_read: set[str] = set()
-        """Paths of the files on whose texts the answers depend."""
+        """Paths of the files on whose texts the results depend."""
         self._index = index
         self._read = read
 
     def recipes_for(self, document: Document, name: str) -> list[FoundRecipe]:
-        """The recipes that other files hold for a model of ``document``, those of the nearest file first."""
+        """Return recipes from other files for a model of ``document``.
+
+        Those of the nearest file come first.
+        """
         makers = frozenset(SymbolId(document.path, each) for each in factory_names(document, frozenset({name})))
         known: dict[str, dict[str, SymbolId]] = {}
-        """What each file calls those that make the model."""
+        """By path of a file: the names that it uses for the model and the functions that construct it."""
         for _ in range(_MOST_MAKER_STEPS):
             self._add_mentions(makers, document.path, known)
             before = len(makers)
@@ -48,7 +51,7 @@ class CrossFileRecipes:
         return [each for path in paths for each in self._found(path, known[path], document)]
 
     def all_recipes_for(self, symbol: SymbolId) -> list[FoundRecipe]:
-        """The recipes for a class of another file, those in its own file first."""
+        """Return recipes for a class of another file, those of its own file first."""
         document = self._document(symbol.path)
         models = () if document is None else model_classes(document)
         model = next((each for each in models if each.qualname == symbol.name), None)
@@ -57,18 +60,21 @@ class CrossFileRecipes:
         return best_first([*recipes_for(document, model), *self.recipes_for(document, symbol.name)])
 
     def users_of(self, document: Document) -> frozenset[str]:
-        """Paths of the other files that name what a document defines."""
+        """Return the paths of other files that name a definition of a document."""
         summary = file_summary_of(document)
         symbols = (SymbolId(document.path, each.name) for each in summary.definitions)
         found = (path for symbol in symbols for path, _, _ in self._index.mentions(symbol))
         return frozenset(found) - {document.path}
 
     def concerns(self, document: Document) -> bool:
-        """Whether any other file names what a document defines."""
+        """Return whether any other file names a definition of a document."""
         return bool(self._index.files) and bool(self.users_of(document))
 
     def parents_of(self, symbol: SymbolId) -> frozenset[SymbolId]:
-        """The model classes of any file that may construct a class, themselves or by functions that they call."""
+        """Return the model classes of any file that may construct a class.
+
+        They do so themselves, or by functions that they call.
+        """
         parents: set[SymbolId] = set()
         waiting, seen = [symbol], {symbol}
         while waiting:
@@ -85,7 +91,10 @@ class CrossFileRecipes:
         return frozenset(parents - {symbol})
 
     def _modules_in(self, function: SymbolId) -> set[SymbolId]:
-        """The model classes that a function mentions: it may hand one to another, ``ResNet(Bottleneck)``."""
+        """Return the model classes that a function mentions.
+
+        It may pass one to another: ``ResNet(Bottleneck)``.
+        """
         definition = self._index.definition(function)
         names = frozenset[str]() if definition is None else definition.mentions
         symbols = (self._index.resolve(function.path, name) for name in names)
@@ -100,7 +109,7 @@ class CrossFileRecipes:
                     known.setdefault(path, {})[name] = maker
 
     def _makers(self, known: dict[str, dict[str, SymbolId]]) -> frozenset[SymbolId]:
-        """The functions in the files so far that return what the known ones make."""
+        """Return the functions in the known files that return what known ones construct."""
         found: set[SymbolId] = set()
         for path, names in known.items():
             document = self._document(path)
@@ -119,7 +128,7 @@ class CrossFileRecipes:
         return [each for each in found if each is not None]
 
     def _names_in_document(self, path: str, names: dict[str, SymbolId], document_path: str) -> dict[str, str]:
-        """What a file calls the things that the model's file defines, with their names in there."""
+        """Return a file's names for definitions of another, with their names there."""
         summary = self._index.files.get(path)
         imported = () if summary is None else summary.imports.names
         symbols = {**{name: self._index.resolve(path, name) for name in imported}, **names}
@@ -133,7 +142,7 @@ class CrossFileRecipes:
 
     def _nearest(self, known: dict[str, dict[str, SymbolId]], document_path: str) -> list[str]:
         def distance(path: str) -> tuple[bool, int, str]:
-            # Code that runs is more up to date than what is told about it.
+            # Code that runs is more up to date than code in documentation.
             return is_block(path), -len(os.path.commonpath([os.path.dirname(document_path), path])), path
 
         return sorted(known, key=distance)[:_MOST_FILES]

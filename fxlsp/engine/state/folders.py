@@ -1,4 +1,4 @@
-"""The workspace folders, each with its settings and its interpreter."""
+"""Workspace folders, each with its settings and its interpreter."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from fxlsp.report.problems import Failure
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One folder as it is set up now."""
+    """One workspace folder with its present settings."""
 
     path: str
-    """Real and absolute; "" for files that lie in no folder."""
+    """Real, absolute path; "" for files that are in no folder."""
     settings: Settings
     problems: tuple[SettingProblem, ...]
     interpreter: Interpreter | None
@@ -32,20 +32,20 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """What the editor says about the folders."""
+    """Settings that the editor sent for the folders."""
 
     settings: Mapping[str, Any]
-    """Of the shape of ``[tool.fxlsp]``."""
+    """Values in the structure of ``[tool.fxlsp]``."""
     python: str | None = None
-    """The interpreter chosen in the editor, as far as it tells."""
+    """Interpreter chosen in the editor; None if it sends none."""
     seconds: float = EDITOR_SECONDS
-    """The default time limit of a trace."""
+    """Default time limit of a trace."""
     folders: Mapping[str, ClientSettings] = field(default_factory=dict)
-    """What it says about single folders instead, by their real paths."""
+    """Settings of single folders, in place of these, by real path of the folder."""
 
 
 def read_folder(path: str, client: ClientSettings) -> Folder:
-    """Reads the folder's ``pyproject.toml`` and looks for its interpreter."""
+    """Read a folder's ``pyproject.toml`` and search for its interpreter."""
     real = os.path.realpath(path) if path else ""
     client = client.folders.get(real, client)
     pyproject = read_pyproject(real)
@@ -58,19 +58,26 @@ def read_folder(path: str, client: ClientSettings) -> Folder:
 
 
 def folder_of(path: str, folders: Iterable[Folder]) -> Folder:
-    """The innermost folder that holds ``path``, else the first: a buffer without a file belongs to somebody too."""
+    """Return the innermost folder that contains ``path``, else the first.
+
+    A buffer without a file thus has a folder too.
+    """
     known = tuple(folders)
     holding = [folder for folder in known if folder.path and inside(path, folder.path)]
     return max(holding, key=lambda folder: len(folder.path), default=known[0])
 
 
 def exclusion_of(folders: Iterable[Folder]) -> IsExcluded:
-    """What the settings of these folders leave out; for use on any thread."""
+    """Return what the settings of these folders exclude; callable on any thread."""
     return combined_exclusion((folder.path, folder.settings.exclude) for folder in folders)
 
 
 def combined_exclusion(folders: Iterable[tuple[str, Exclusion]]) -> IsExcluded:
-    """The same of folders that are given by their paths: the innermost around a file decides."""
+    """Return the exclusion by the innermost of several folders.
+
+    Args:
+        folders: path and exclusion of each folder.
+    """
     innermost_first = sorted((each for each in folders if each[0]), key=lambda each: len(each[0]), reverse=True)
 
     def is_excluded(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""The edits of one open document since each of the texts on which something was traced."""
+"""Edits of an open document since each text on which something was traced."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from fxlsp.source.text.edits import EditLog
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Immutable; texts are named by their digests (:func:`fxlsp.wire.frames.text_digest`)."""
+    """Immutable edit logs of a document, by digest of the text they start from.
+
+    Digests are those of :func:`fxlsp.wire.frames.text_digest`.
+    """
 
     opened: str
-    """The text as it was when the document was opened."""
+    """Digest of the text when the document was opened."""
     current: str
-    """The text as it is."""
+    """Digest of the present text."""
     logs: Mapping[str, EditLog]
 
     @classmethod
@@ -24,15 +27,20 @@ class History:
         return cls(document.digest, document.digest, _first_logs(document))
 
     def since(self, digest: str | None) -> EditLog | None:
-        """The edits since that text, None if it is not one of those kept.
+        """Return the edits since a text; None if that text is not known any more.
 
-        Without a digest, since the document was opened: a trace names no digest for a file outside the workspace,
-        of which the text on disk is what ran.
+        Args:
+            digest: digest of the text; None for the text when the document was opened. A trace reports no digest of a
+                file outside the workspace, of which it executes the text on disk.
         """
         return self.logs.get(self.opened if digest is None else digest)
 
     def edited(self, edits: Sequence[TextEdit], document: Document, keep: Container[str]) -> History:
-        """The history after ``edits`` led to ``document``; of earlier texts those in ``keep`` stay known."""
+        """Return the history after ``edits`` led to ``document``.
+
+        Args:
+            keep: digests of earlier texts that must stay known.
+        """
         kept = {base: log for base, log in self.logs.items() if base in keep or base in (self.opened, self.current)}
         logs = {base: log.extended(edits, document.lines) for base, log in kept.items()}
         logs = {**_first_logs(document), **logs, document.digest: EditLog.starting_at(document.lines)}
@@ -40,7 +48,7 @@ class History:
 
 
 def _first_logs(document: Document) -> dict[str, EditLog]:
-    """The edits since the text itself, and since the program that stands for it."""
+    """Return the edits since the text itself, and since the program traced for it."""
     program = document.program
     since_program = EditLog.starting_at(program.lines).extended(document.edits_since_program, document.lines)
     return {program.digest: since_program, document.digest: EditLog.starting_at(document.lines)}

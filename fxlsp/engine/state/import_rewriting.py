@@ -1,4 +1,4 @@
-"""Recipes that use the names of one file, in words that another file understands by importing those names."""
+"""Rewriting of recipes for another file, by imports of the names that they use."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ from fxlsp.source.python.scopes import scopes_of
 from fxlsp.source.text.documents import Document
 
 _SOURCE_FOLDERS = ("", "src")
-"""Below a workspace folder, where the imports of a trace are looked for."""
+"""Folders below a workspace folder in which the imports of a trace are searched."""
 
 
 def rewrite_recipe(
     recipe: Recipe, target: Document, source: Document, index: Index, folders: Iterable[str]
 ) -> Recipe | None:
-    """The recipe, whose texts use the names of ``source``, in words of ``target``; None where there are none.
+    """Return a recipe with its names as ``target`` can write them.
 
     Args:
-        folders: of the workspace, from which modules are imported.
+        recipe: its texts use the names of ``source``.
+        target: file for which the recipe is rewritten.
+        folders: workspace folders, from which modules are imported.
+
+    Returns:
+        The recipe; None if a name cannot be written in ``target``.
     """
     rewriter = _Rewriter(target, source, index, module_name(source.path, target.path, folders))
     arguments = None if recipe.inputs is None else parse_expression(f"_({recipe.inputs})")
@@ -43,7 +48,10 @@ def rewrite_recipe(
 
 
 def module_name(path: str, importer: str, folders: Iterable[str]) -> str | None:
-    """The dotted name by which a trace of ``importer`` finds the file ``path``; None where it has none for certain."""
+    """Return the dotted name by which a trace of ``importer`` finds a file.
+
+    None if that is not certain.
+    """
     bases = [_package_root(importer), *(os.path.join(folder, each) for each in _SOURCE_FOLDERS for folder in folders)]
     bases = [os.path.normpath(base) for base in bases]
     for number, base in enumerate(bases):
@@ -56,7 +64,7 @@ def module_name(path: str, importer: str, folders: Iterable[str]) -> str | None:
 
 
 def _package_root(path: str) -> str:
-    """The folder from which the file's own package, or the script itself, is imported."""
+    """Return the folder from which a file's package, or the script, is imported."""
     folder = os.path.dirname(path)
     while os.path.isfile(os.path.join(folder, "__init__.py")):
         folder = os.path.dirname(folder)
@@ -68,14 +76,14 @@ def _has(folder: str, name: str) -> bool:
 
 
 class _Rewriter:
-    """What the names of one file are in another."""
+    """Rewriter of expressions from the names of one file to those of another."""
 
     def __init__(self, target: Document, source: Document, index: Index, module: str | None) -> None:
         self._target = target
         self._source = source
         self._index = index
         self._module = module
-        """What ``source`` is imported as."""
+        """Module name by which ``target`` imports ``source``."""
 
     def rewrite(self, expression: ast.expr | None) -> ast.expr | None:
         if expression is None:
@@ -102,7 +110,7 @@ class _Rewriter:
         return None
 
     def _is_bound(self, document: Document, name: str) -> bool:
-        """Whether the top of a file gives the name a value."""
+        """Return whether the top level of a file assigns the name."""
         bindings = scopes_of(document).module.bindings.get(name, [])
         return any(each.kind is not BindingKind.EXPRESSION_LOCAL for each in bindings)
 

@@ -1,4 +1,4 @@
-"""Which of the uses of one ``forward`` is shown: what the user chose among the calls that ran it."""
+"""Uses of one ``forward``, of which the user chooses the one to show."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from fxlsp.report.serialization import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class ForwardInstance(JsonObject):
-    """A call of a module in the trace of a model, named so that the next trace of the model has it too."""
+    """Call of a module in a model's trace, named alike in the model's next traces."""
 
     file: str
     """Path of the file that defines the traced model."""
     model: str
-    """The traced model, ``Outer.Inner``."""
+    """Qualified name of the traced model: ``Outer.Inner``."""
     module_path: str
-    """``layer1.0``; "" for the model itself."""
+    """Module path, such as ``layer1.0``; "" for the model itself."""
     turn: int
-    """Which call of the module it is, from 1."""
+    """Number of the call of this module, from 1."""

@@ -1,4 +1,4 @@
-"""What a session knows about its models, and what was tried with each."""
+"""Tables of a session's models: states, results and traces of each."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ MAX_DEATHS = 2
 
 @dataclass(frozen=True, slots=True)
 class TraceAttempt:
-    """The newest trace of a model that came to an end, in whatever way."""
+    """The newest trace of a model that ended, whatever its outcome."""
 
     number: int
-    """Grows with each request of the session."""
+    """Number of the request, which grows through the session."""
     texts: Mapping[str, str]
-    """Digest of each text on which the outcome depends, by path: another outcome needs another text."""
+    """Digest of each text on which the outcome depends, by path. The same texts give the same outcome."""
     deaths: int = 0
-    """How often in a row the trace died on these texts."""
+    """How often in a row the worker died on these texts."""
     repeat: bool = False
-    """It is to be repeated although the texts are the same."""
+    """Whether to trace again although the texts are the same."""
 
 
 class ModelTables:
     """The models of a session by their keys.
 
-    The tables are views: the methods alone change them. A model without a state has no attempt and covers nothing; one
-    that is covered has neither, nor a report.
+    The tables are views: only the methods change them. A model without a state has no attempt and covers nothing; a
+    covered model has no attempt, covers nothing and has no report.
     """
 
     def __init__(self) -> None:
         self._states: dict[ModelKey, ModelState] = {}
         self.states: Final[Mapping[ModelKey, ModelState]] = MappingProxyType(self._states)
-        """What is known about each model."""
+        """State of each model."""
         self._context_models: dict[ModelKey, ContextModel] = {}
         self.context_models: Final[Mapping[ModelKey, ContextModel]] = MappingProxyType(self._context_models)
-        """Models of files that are not open, traced for the sake of documents that are."""
+        """Models of closed files, traced because they show classes of open documents in use."""
         self._attempts: dict[ModelKey, TraceAttempt] = {}
         self.attempts: Final[Mapping[ModelKey, TraceAttempt]] = MappingProxyType(self._attempts)
         self._running: dict[ModelKey, Mapping[str, str]] = {}
         self.running: Final[Mapping[ModelKey, Mapping[str, str]]] = MappingProxyType(self._running)
-        """Digests of the texts sent with the trace that runs, by path."""
+        """Digests of the texts sent with the running trace, by path."""
         self._covers: dict[ModelKey, Mapping[str, frozenset[str]]] = {}
         self.covers: Final[Mapping[ModelKey, Mapping[str, frozenset[str]]]] = MappingProxyType(self._covers)
-        """The classes that a model's report covers, by the path of their file."""
+        """The classes that a model's report covers, by path of their file."""
         self._spent_ms: dict[str, float] = {}
         self.spent_ms: Final[Mapping[str, float]] = MappingProxyType(self._spent_ms)
         """Worker time that first traces of a file's models took since it was opened or edited."""
 
     def keys_in(self, path: str) -> list[ModelKey]:
-        """Return the keys of the models that a file defines, guests too."""
+        """Return the keys of a file's models, including context models."""
         return [key for key in self._states if key.file == path]
 
     def texts_of(self, path: str) -> set[str]:
@@ -63,7 +63,7 @@ class ModelTables:
         known = [texts for state in self._states.values() for texts in (state.texts, state.failure_texts)]
         return {texts[path] for texts in (*known, *self._running.values()) if path in texts}
 
-    # Which models there are
+    # Models
 
     def set_models(self, path: str, states: Mapping[ModelKey, ModelState]) -> None:
         """Make ``states`` the models of a file; forget its others."""
@@ -73,21 +73,21 @@ class ModelTables:
     def set_context_models(
         self, context_models: Mapping[ModelKey, ContextModel], states: Mapping[ModelKey, ModelState]
     ) -> None:
-        """Replace the guests, each with its state; former ones keep theirs."""
+        """Replace the context models and their states; former ones keep their state."""
         self._states.update(states)
         self._context_models.clear()
         self._context_models.update(context_models)
 
     def forget(self, keys: Iterable[ModelKey]) -> None:
-        """Drop all that is known about some models.
+        """Drop all data of some models.
 
-        The outcome of a trace that runs for one will be ignored.
+        The outcome of a running trace of one will be ignored.
         """
         for key in tuple(keys):
             for table in (self._states, self._attempts, self._covers):
                 table.pop(key, None)
 
-    # What is known of one
+    # Status and coverage
 
     def set_status(self, key: ModelKey, status: Status) -> None:
         """Set the status of a model that no other model covers."""
@@ -115,7 +115,7 @@ class ModelTables:
         """Mark a model as no longer running.
 
         Args:
-            is_waiting: its next trace is scheduled already.
+            is_waiting: whether its next trace is already scheduled.
 
         Returns:
             Whether the model still exists.
@@ -128,11 +128,11 @@ class ModelTables:
         return True
 
     def set_attempt(self, key: ModelKey, attempt: TraceAttempt) -> None:
-        """Record that a trace ended: the next one needs another text, or a request."""
+        """Record that a trace ended: the next one needs another text or a request."""
         self._attempts[key] = attempt
 
     def set_failure(self, state: ModelState, attempt: TraceAttempt) -> None:
-        """Record a trace without a graph: the last report stays, and what it covers."""
+        """Record a trace without a graph; the last report and its coverage stay."""
         self._attempts[state.key] = attempt
         self._states[state.key] = state
 
@@ -142,10 +142,10 @@ class ModelTables:
         self._states[state.key] = state
         self._covers[state.key] = classes
 
-    # What may be traced again
+    # Repetition
 
     def repeat(self, keys: Iterable[ModelKey]) -> None:
-        """Allow one more trace on the same texts, but for models that keep dying on them."""
+        """Allow one more trace on the same texts, except for poisoned models."""
         for key in tuple(keys):
             attempt = self._attempts.get(key)
             if attempt is not None and attempt.deaths < MAX_DEATHS:
@@ -160,7 +160,7 @@ class ModelTables:
     def repeat_all(self, path: str | None = None) -> None:
         """Allow one more trace of each model of a file, or of all files.
 
-        Poisoned models and those over the budget of their file are allowed one too.
+        Includes poisoned models and those over the budget of their file.
         """
         for key, attempt in self._attempts.items():
             if path in (None, key.file):
@@ -171,13 +171,13 @@ class ModelTables:
             self.reset_budget(path)
 
     def charge(self, path: str, milliseconds: float) -> None:
-        """Take the time of a first trace from the budget of the model's file."""
+        """Charge the time of a first trace to the budget of the model's file."""
         self._spent_ms[path] = self._spent_ms.get(path, 0.0) + milliseconds
 
     def reset_budget(self, path: str) -> None:
-        """Give the models of a file their whole budget again: the user works on them."""
+        """Restore the whole budget of a file: the user works on its models."""
         self._spent_ms.pop(path, None)
 
     def reset_budgets(self) -> None:
-        """Give the models of every file their whole budget again."""
+        """Restore the whole budget of every file."""
         self._spent_ms.clear()

@@ -1,4 +1,4 @@
-"""Recipes that the user chose for models that have several."""
+"""Pinned recipes: those that the user chose for models that have several."""
 
 from __future__ import annotations
 
@@ -13,37 +13,42 @@ from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.source.text.positions import Span
 
 _NOWHERE = Span(0, 0, 0, 0)
-"""Of a recipe that an earlier session found: lines mean nothing in the text of this one."""
+"""Span of a recipe that an earlier session found: its lines mean nothing in the present text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinnedRecipe:
-    """The choice for one model."""
+    """Recipe that the user chose for one model."""
 
     recipe: Recipe
     known: tuple[FoundRecipe, ...]
-    """What was found for the model when the recipe was last among it."""
+    """All recipes of the model when this one was last found among them."""
 
     def to_json(self) -> dict[str, Any]:
-        """The choice, and the comments that it counts before: what the next session needs to know."""
+        """Return the recipe and the comments known at the time of the choice, as JSON.
+
+        A comment that is not among them has precedence over the choice, in the next session too.
+        """
         comments = [each.recipe.to_json() for each in self.known if each.recipe.source == "comment"]
         return {"recipe": self.recipe.to_json(), "comments": comments}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> PinnedRecipe:
-        """
+        """Return the choice that :meth:`to_json` returned.
+
         Raises:
-            KeyError, TypeError: it was not written by :meth:`to_json`.
+            KeyError, TypeError: the data is not such a choice.
         """
         comments = [FoundRecipe(Recipe.from_json(each), _NOWHERE) for each in data["comments"]]
         return cls(Recipe.from_json(data["recipe"]), tuple(comments))
 
 
 def apply_pinned_recipes(analysis: Analysis, pinned_recipes: dict[SymbolId, PinnedRecipe]) -> Analysis:
-    """The analysis with each chosen recipe in the place of those that would be tried otherwise.
+    """Return the analysis with each chosen recipe in place of those it would try.
 
-    ``pinned_recipes`` follow what has changed since the choice. One whose recipe is not found any more stays: it may
-    come back.
+    Args:
+        pinned_recipes: choices by model, updated for recipes that were edited. A choice whose recipe is not found any
+            more stays, for it may come back.
     """
     path = analysis.document.path
     candidates = tuple(
@@ -65,12 +70,12 @@ def _pinned(candidate: Candidate, symbol: SymbolId, pinned_recipes: dict[SymbolI
     pinned_recipes[symbol] = followed
     if not _is_found(followed.recipe, candidate.found):
         return candidate
-    # Whoever chose it wants to know if it fails, and to see it even if another trace runs the model too.
+    # The user wants to see this recipe fail, and its trace even if another trace covers the model.
     return replace(candidate, recipes=(followed.recipe,), alternatives=(), requested=True, pinned=True)
 
 
 def _followed(pinned_recipe: PinnedRecipe, found: tuple[FoundRecipe, ...]) -> PinnedRecipe | None:
-    """The choice after an edit; None if a comment was written since, which counts instead."""
+    """Return the choice after an edit; None if a newer comment replaces it."""
     known = {each.recipe for each in pinned_recipe.known}
     if pinned_recipe.recipe.source != "comment" and any(
         each.recipe.source == "comment" and each.recipe not in known for each in found

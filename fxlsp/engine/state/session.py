@@ -1,6 +1,6 @@
-"""The mutable state of a session.
+"""Mutable state of a session.
 
-One loop changes it; everything else sees its snapshots.
+One loop changes it; all other code reads its snapshots.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _REMEMBERED_FORMS = 4096
 
 @dataclass(frozen=True, slots=True)
 class FxUse:
-    """A file that uses torch.fx."""
+    """File that uses torch.fx."""
 
     path: str
     words: str
-    """What of it the file names."""
+    """Text that describes the use, such as the name of a function."""
 
 
 class Session:
-    """Folders, documents, models and what the user chose.
+    """Folders, documents, models and choices of the user.
 
-    The tables are views: the methods alone change them, each in a way that leaves them consistent with each other. The
-    rules that decide about a change are in the modules that take a session.
+    The tables are views: only the methods change them, each so that they stay consistent with each other. The rules
+    that decide on a change are in the modules that take a session.
     """
 
     def __init__(self, folders: tuple[Folder, ...] = (), *, trusted: bool = False) -> None:
@@ -57,28 +57,28 @@ class Session:
 
         self._documents: dict[str, Document] = {}
         self.documents: Final[Mapping[str, Document]] = MappingProxyType(self._documents)
-        """The open ones by path."""
+        """Open documents by path."""
         self._histories: dict[str, History] = {}
         self.histories: Final[Mapping[str, History]] = MappingProxyType(self._histories)
-        """The edits of each open document."""
+        """Edits of each open document."""
         self._on_disk: dict[str, Document] = {}
         self.on_disk: Final[Mapping[str, Document]] = MappingProxyType(self._on_disk)
-        """Files that are not open and have changed since a trace read them, by path."""
+        """Closed files that have changed since a trace read them, by path."""
         self._background: dict[str, Document] = {}
         self.background: Final[Mapping[str, Document]] = MappingProxyType(self._background)
-        """Files that are not open and whose problems are wanted all the same, by path."""
+        """Closed files whose problems are reported, by path."""
         self._analyses: dict[str, Analysis] = {}
         self.analyses: Final[Mapping[str, Analysis]] = MappingProxyType(self._analyses)
-        """Of each document, open or in the background, the newest that parsed."""
+        """Newest analysis of each open or background document, of a text that parses."""
         self._pinned_recipes: dict[SymbolId, PinnedRecipe] = {}
         self.pinned_recipes: Final[Mapping[SymbolId, PinnedRecipe]] = MappingProxyType(self._pinned_recipes)
-        """The recipes that the user chose, also of documents that were closed since."""
+        """Recipes that the user chose, including those for documents closed since."""
         self._instances: dict[SymbolId, ForwardInstance] = {}
         self.instances: Final[Mapping[SymbolId, ForwardInstance]] = MappingProxyType(self._instances)
         """Of a class that is used in several places, the use that the user chose to see."""
         self._fx_uses: dict[str, FxUse | None] = {}
         self.fx_uses: Final[Mapping[str, FxUse | None]] = MappingProxyType(self._fx_uses)
-        """Of each folder that was searched, a file that uses torch.fx; None if none does."""
+        """By folder that was searched: a file that uses torch.fx; None if none does."""
 
     @property
     def folders(self) -> tuple[Folder, ...]:
@@ -86,7 +86,7 @@ class Session:
 
     @property
     def trusted(self) -> bool:
-        """Code of the workspace may run."""
+        """Whether code of the workspace may run."""
         return self._trusted
 
     @property
@@ -96,31 +96,31 @@ class Session:
 
     @property
     def index(self) -> Index:
-        """What the files of the folders offer, open ones as they are in the editor."""
+        """Index of the folders' files, of open ones as they are in the editor."""
         return self._index
 
     @property
     def is_indexed(self) -> bool:
-        """The folders have been read: what is not in the index does not exist."""
+        """Whether all folders were read: a name not in the index does not exist."""
         return self._is_indexed
 
-    # Questions
+    # Queries
 
     def folder_of(self, path: str) -> Folder:
         return folder_of(path, self._folders)
 
     def is_excluded(self, path: str) -> bool:
-        """Whether the settings leave a file out: it is not traced, even if it is open."""
+        """Return whether the settings exclude a file, which is then not traced."""
         return self.folder_of(path).settings.exclude(path)
 
     def is_unparsed(self, path: str) -> bool:
-        """Whether the present text of an open document does not parse."""
+        """Return whether the present text of an open document does not parse."""
         return path in self._unparsed
 
     def is_held_back(self, path: str) -> bool:
-        """Whether the edits of a document wait until it is saved.
+        """Return whether the edits of a document wait until it is saved.
 
-        Never those of one without a file, which cannot be saved.
+        Edits of a document without a file never wait: it cannot be saved.
         """
         document = self._documents.get(path)
         if path not in self._unsaved or document is None or not document.uri.startswith("file:"):
@@ -128,14 +128,20 @@ class Session:
         return self.folder_of(path).settings.retrace == "save"
 
     def holds(self, texts: Mapping[str, str]) -> bool:
-        """Whether these texts are the present programs, comments and layout aside."""
+        """Return whether these texts are the present programs.
+
+        Comments and layout are ignored.
+
+        Args:
+            texts: digests by path.
+        """
         return all(self._is_same_program(path, digest) for path, digest in texts.items())
 
     def text_to_trace(self, path: str) -> Document | None:
-        """Return the text of a file that traces are given.
+        """Return the text of a file that traces receive.
 
-        Of an open document the newest that parsed, if one did. None for a file that is as it was when a trace read it
-        from disk.
+        Of an open document it is the newest text that parsed, if one did. None for a closed file that has not changed
+        since a trace read it from disk.
         """
         analysis = self._analyses.get(path)
         if analysis is not None:
@@ -143,10 +149,10 @@ class Session:
         document = self._documents.get(path)
         return self._on_disk.get(path) if document is None else document.program
 
-    # Folders and the user
+    # Folders and choices of the user
 
     def set_folders(self, folders: tuple[Folder, ...]) -> None:
-        """Replace the folders. Their settings can grant trust; nothing takes it back."""
+        """Replace the folders. Their settings can grant trust but not revoke it."""
         self._folders = folders
         self._trusted |= any(folder.settings.trusted for folder in folders)
 
@@ -155,18 +161,18 @@ class Session:
         self._trusted = True
 
     def set_cursor(self, path: str, line: int) -> None:
-        """Remember where the user looks: what is there is traced first."""
+        """Set the position of the user, where models are traced first."""
         self._cursor = (path, line)
 
     def set_pinned_recipe(self, place: SymbolId, pinned_recipe: PinnedRecipe | None) -> None:
-        """Set the recipe that the user chose for a model; None takes the choice back."""
+        """Set the recipe that the user chose for a model; None removes the choice."""
         if pinned_recipe is None:
             self._pinned_recipes.pop(place, None)
         else:
             self._pinned_recipes[place] = pinned_recipe
 
     def set_instance(self, place: SymbolId, instance: ForwardInstance | None) -> None:
-        """Set the use of a class that the user chose to see; None takes the choice back."""
+        """Set the use of a class that the user chose to see; None removes the choice."""
         if instance is None:
             self._instances.pop(place, None)
         else:
@@ -180,10 +186,10 @@ class Session:
         """Add a use of an earlier session; a choice of this one has precedence."""
         self._instances.setdefault(place, instance)
 
-    # Texts
+    # Texts of documents
 
     def open(self, document: Document) -> None:
-        """Start a document: from now on its text counts instead of the file's."""
+        """Add an open document: its text replaces that of the file."""
         self._on_disk.pop(document.path, None)
         self._background.pop(document.path, None)
         self._unsaved.discard(document.path)
@@ -193,7 +199,7 @@ class Session:
     def edit(self, document: Document, edits: Sequence[TextEdit]) -> None:
         """Replace the text of an open document, to which ``edits`` lead.
 
-        The edits since each text from which spans are still to be moved stay known. The cursor is at the last edit.
+        The edits since each text to which spans still refer are retained. The cursor moves to the last edit.
         """
         path, history = document.path, self._histories.get(document.path)
         if history is None:
@@ -210,7 +216,7 @@ class Session:
         self._unsaved.discard(path)
 
     def close(self, path: str) -> None:
-        """Drop a document and its models; reports of others that read it stay."""
+        """Remove a document and its models; reports of others that read it stay."""
         for table in (self._documents, self._histories, self._analyses):
             table.pop(path, None)
         self._unparsed.discard(path)
@@ -224,7 +230,7 @@ class Session:
         self._remember_form(document)
 
     def update_bases(self, path: str) -> bool:
-        """Give an open document what the index knows of its classes' bases.
+        """Update what an open document knows of its classes' bases, from the index.
 
         Returns:
             Whether that is new.
@@ -236,13 +242,13 @@ class Session:
         self._documents[path] = updated
         return True
 
-    # Analyses
+    # Analyses of documents
 
     def carry_over_analysis(self, document: Document) -> bool:
         """Pair an open document's new text with the models of the text before.
 
-        They are nearly always the same: a trace need not wait until they are found again. The text of an analysis
-        always parses, so with one that does not the last analysis stays as it is.
+        They are nearly always the same, so a trace need not wait for the new analysis. An analysis always has a text
+        that parses; if the new text does not, the last analysis stays as it is.
 
         Returns:
             Whether there were models of an earlier text.
@@ -264,25 +270,28 @@ class Session:
     def set_analysis(self, analysis: Analysis) -> Analysis:
         """Set the analysis of an open document's present text.
 
-        The recipes that the user chose follow what was found; one that a newer comment replaces is dropped.
+        Pinned recipes are updated to the recipes that were found; one that a newer comment replaces is dropped.
 
         Returns:
-            The analysis with the chosen recipes in the place of others.
+            The analysis with the pinned recipes in place of others.
         """
         chosen = apply_pinned_recipes(analysis, self._pinned_recipes)
         self._set_parsed(chosen)
         return chosen
 
     def drop_analyses(self) -> None:
-        """Drop what was found, and charged for, under other settings."""
+        """Drop all analyses and budgets: they depend on settings that have changed."""
         self._analyses.clear()
         self.models.reset_budgets()
 
     def set_background(self, document: Document, analysis: Analysis | None) -> None:
-        """Set the text and analysis of a background file; None if it does not parse.
+        """Set the text and analysis of a background file.
 
-        What was traced on another text is traced again, even if it is the same program: no edits tell where it is now.
-        Its analysis has no guests: models of other files are traced for their own sake.
+        A model traced on another text is traced again even if the program is the same: no edits relate the two texts.
+        Its analysis has no context models, since models of other files are traced in any case.
+
+        Args:
+            analysis: None if the text does not parse.
         """
         path = document.path
         self._background[path] = document
@@ -294,9 +303,9 @@ class Session:
             self._analyses[path] = replace(analysis, context_models=())
 
     def drop_background(self, path: str) -> None:
-        """Drop a background file with its models, but for guests.
+        """Remove a background file with its models, except for context models.
 
-        What belongs to a document that is open now stays.
+        Data of a document that is open now stays.
         """
         self._background.pop(path, None)
         if path not in self._documents:
@@ -306,15 +315,15 @@ class Session:
     def set_context_models(
         self, context_models: Mapping[ModelKey, ContextModel], states: Mapping[ModelKey, ModelState]
     ) -> None:
-        """Replace the guests, each with its state.
+        """Replace the context models, each with its state.
 
-        What is known of former guests goes, unless their file has models of its own here.
+        The data of former ones is dropped, unless their file is open or in the background.
         """
         gone = self.models.context_models.keys() - context_models.keys()
         self.models.forget(key for key in gone if key.file not in self._documents and key.file not in self._background)
         self.models.set_context_models(context_models, states)
 
-    # The folders' files
+    # Index of the folders
 
     def start_indexing(self) -> None:
         """Mark the index as incomplete until the next :meth:`set_index`."""
@@ -326,10 +335,10 @@ class Session:
         self._is_indexed = True
 
     def update_index(self, path: str, summary: FileSummary | None) -> bool:
-        """Set what one file offers, None if it is gone.
+        """Set the summary of one file, None if it was deleted.
 
         Returns:
-            Whether the index differs now.
+            Whether the index has changed.
         """
         before = self._index
         self._index = before.with_file(path, summary)
@@ -347,7 +356,7 @@ class Session:
         return True
 
     def forget_fx_use(self, folder: str) -> None:
-        """Mark a folder as one that was not searched."""
+        """Mark a folder as not searched."""
         self._fx_uses.pop(folder, None)
 
     def _set_parsed(self, analysis: Analysis) -> None:
@@ -356,7 +365,7 @@ class Session:
         self._analyses[analysis.document.path] = analysis
 
     def _remember_form(self, document: Document) -> None:
-        """Make a document comparable to others by its normalized digest."""
+        """Store a document's normalized digest for comparisons with other texts."""
         self._forms[document.digest] = document.normalized
         self._forms.move_to_end(document.digest)
         while len(self._forms) > _REMEMBERED_FORMS:
@@ -370,7 +379,7 @@ class Session:
         return form is not None and form == self._forms.get(present.digest)
 
     def _referenced_digests(self, path: str) -> Container[str]:
-        """Digests of the texts of ``path`` from which spans are still to be moved."""
+        """Return the digests of the texts of ``path`` to which spans still refer."""
         digests = self.models.texts_of(path)
         settled = self.text_to_trace(path)
         return digests if settled is None else digests | {settled.digest}

@@ -1,6 +1,6 @@
-"""What the session knows at one moment: documents, models, reports and their status, all immutable.
+"""Immutable snapshot of a session: documents, models, reports and their status.
 
-Handlers take a :class:`Snapshot` once, answer from it, and never wait for work.
+Request handlers take a :class:`Snapshot` once, answer from it, and never wait for work.
 """
 
 from __future__ import annotations
@@ -31,154 +31,157 @@ from fxlsp.source.text.positions import LineIndex
 T = TypeVar("T")
 
 _UNEDITED = EditLog.starting_at(LineIndex(""))
-"""For a file that is not open: it moves nothing, whatever the text."""
+"""Edits of a closed file: it moves no span, whatever the text."""
 
 
 class Status(enum.Enum):
-    """Where the newest trace of a model stands. Whether there is a report to show is another question."""
+    """Progress of the newest trace of a model, whether or not it has a report."""
 
     UNKNOWN = "unknown"
     """Never traced: not trusted, over the budget of its file, or covered by the trace of another model."""
     QUEUED = "queued"
     RUNNING = "running"
     FRESH = "fresh"
-    """The report holds for the texts as they are."""
+    """The report applies to the present texts."""
     STALE = "stale"
-    """The report holds for earlier texts, and no trace of the present ones is under way."""
+    """The report applies to earlier texts, and no trace of the present ones is running."""
     FAILED = "failed"
     """The newest trace has no graph; a report, if there is one, is older."""
     POISONED = "poisoned"
-    """Its trace died twice on these very texts; it runs again after the next change."""
+    """The worker died twice on exactly these texts; the next change allows another trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """What is traced: a class, factory or instance, made and fed in one way, under one interpreter, by one
-    tracer, in some sizes."""
+    """Identity of what is traced.
+
+    A class, factory or instance, with one recipe, under one interpreter, by one tracer, in some sizes.
+    """
 
     python: str
-    """Path of the interpreter, "" while there is none."""
+    """Path of the interpreter; "" if there is none."""
     file: str
     """Real, absolute path of the file that defines the model."""
     name: str
-    """Qualified name inside that file: ``Outer.Inner``."""
+    """Qualified name in that file: ``Outer.Inner``."""
     recipe: Recipe | None
-    """None leaves it to the tracing process to find one."""
+    """None if the worker must search for one."""
     tracer: TracerChoice = TORCH_FX
     sizes: Sizes = ANY_SIZES
-    """Those that the user wants of guessed inputs."""
+    """Sizes of guessed inputs that the user wants."""
 
     def __hash__(self) -> int:
-        # Asked for thousands of times at an edit; few keys differ in nothing else.
+        # Called thousands of times at an edit; few keys differ only in their other fields.
         return hash((self.file, self.name))
 
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """What is known about one model."""
+    """State of one model."""
 
     key: ModelKey
     status: Status = Status.UNKNOWN
     report: Report | None = None
-    """The last good one. Its spans stand in the texts named by ``texts``."""
+    """The last report with a graph. Its spans refer to the texts in ``texts``."""
     files: frozenset[str] = frozenset()
-    """The files in which the report has a place to show something."""
+    """Paths of the files in which the report has locations."""
     sizes: Sizes = ANY_SIZES
-    """Those that were wanted of the report."""
+    """Sizes that the report's trace was given."""
     failure: Failure | None = None
-    """Why the newest trace has no graph; None once one has. Its location stands in ``failure_texts``."""
+    """Why the newest trace has no graph; None if it has one. Its location refers to ``failure_texts``."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Digest of the text of each workspace file that the report's trace executed, by path."""
     failure_texts: Mapping[str, str] = field(default_factory=dict)
-    """Digest of the text of each file that the failing trace read, by path."""
+    """Digest of the text of each file that the failed trace read, by path."""
     versions: Mapping[str, int | None] = field(default_factory=dict)
-    """Versions of the open documents that the report's trace saw, by path."""
+    """Versions of the open documents that the report's trace received, by path."""
     covered_by: ModelKey | None = None
-    """The model inside whose fresh report this one's ``forward`` ran; this one is then not traced itself."""
+    """The model in whose fresh report this one's ``forward`` ran; this one is then not traced itself."""
     found: tuple[FoundRecipe, ...] = ()
-    """Every recipe that is written down for the model, bad ones too."""
+    """All recipes in the workspace for the model, invalid ones too."""
     pinned: bool = False
-    """The user chose its recipe among several."""
+    """Whether the user chose its recipe among several."""
     cost_ms: float = 0.0
-    """What its last trace took, from request to report, milliseconds; 0 before the first."""
+    """Time of its last trace from request to report, in milliseconds; 0 before the first one."""
 
     @property
     def busy(self) -> bool:
-        """A trace is waiting or running."""
+        """Whether a trace is queued or running."""
         return self.status in (Status.QUEUED, Status.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
 class InterpreterState:
-    """The interpreter of one workspace folder."""
+    """Interpreter of one workspace folder."""
 
     folder: str
     interpreter: Interpreter | None
     environment: Environment | None = None
-    """Known once it has been started."""
+    """Versions; known once it has been started."""
     failure: Failure | None = None
     """Why nothing can be traced in this folder."""
     busy: bool = False
-    """It is being started: torch is being imported."""
+    """Whether its supervisor is being started, which imports torch."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The session at one moment. Mappings in it are never changed once it is made."""
+    """Session at one moment. Its mappings never change."""
 
     documents: Mapping[str, Document] = field(default_factory=dict)
-    """The open documents by path."""
+    """Open documents by path."""
     background: Mapping[str, Document] = field(default_factory=dict)
-    """Files that are not open and whose problems are wanted all the same, as they are on disk, by path."""
+    """Closed files whose problems are reported, as they are on disk, by path."""
     settled: Mapping[str, Document] = field(default_factory=dict)
-    """Of each open document the newest text that parses, by path; its edits since then are in ``logs``."""
+    """Newest text of each open document that parses, by path; the edits since are in ``logs``."""
     logs: Mapping[str, History] = field(default_factory=dict)
-    """For each open document, its edits since each text on which something was traced."""
+    """Edits of each open document since each text on which something was traced."""
     models: Mapping[ModelKey, ModelState] = field(default_factory=dict)
     trusted: bool = False
     interpreters: tuple[InterpreterState, ...] = ()
-    """One for each workspace folder, in their order; one for the folder "" where there is none."""
+    """One per workspace folder, in their order; one for the folder "" if there is none."""
     instances: Mapping[SymbolId, ForwardInstance] = field(default_factory=dict)
-    """The instance that the user chose to see of a class, by the place of the class."""
+    """The use of a class that the user chose to see, by class."""
     hints: Mapping[str, HintKinds] = field(default_factory=dict)
-    """Which are wanted, by workspace folder; "" for files that lie in none."""
+    """Kinds of hints to show, by workspace folder; "" for files that are in none."""
     policies: Mapping[str, Policy] = field(default_factory=dict)
-    """Which problems are told and how severe they are, by workspace folder; "" for files that lie in none."""
+    """Selection and severity of problems, by workspace folder; "" for files that are in none."""
     excluded: frozenset[str] = frozenset()
-    """Open documents that the settings leave out: of these, only what syntax tells."""
+    """Open documents that the settings exclude: only syntactic features work in them."""
     setting_problems: tuple[SettingProblem, ...] = ()
     setting_texts: Mapping[str, str] = field(default_factory=dict)
-    """The text of each folder's ``pyproject.toml`` as it was read, by path."""
+    """Text of each folder's ``pyproject.toml`` as it was read, by path."""
     index: Index = field(default_factory=lambda: Index({}))
-    """What the files of the folders offer, open ones as they stood when they last parsed."""
+    """Index of the folders' files, of open ones by their newest text that parses."""
 
     def document(self, path: str) -> Document | None:
-        """The text of a file that is open or in the background."""
+        """Return the text of a file that is open or in the background."""
         return self.documents.get(path) or self.background.get(path)
 
     @cached_property
     def failed(self) -> tuple[ModelState, ...]:
-        """The states of the models whose newest trace has no graph."""
+        """States of the models whose newest trace has no graph."""
         return tuple(state for state in self.models.values() if state.failure is not None)
 
     def states_in(self, path: str) -> tuple[ModelState, ...]:
-        """The states whose model is defined in ``path``, in the order of their recipes."""
+        """Return the states of the models defined in ``path``, in order of their recipes."""
         return self._by_file.get(path, ())
 
     def reports_touching(self, path: str) -> tuple[tuple[ModelState, EditLog], ...]:
-        """Every kept report that has a place in ``path``, with the edits of that file since.
+        """Return each report with a location in ``path``, and the edits since its trace.
 
-        Chosen recipes come first, guessed ones last.
-
-
-        A report whose text of ``path`` is not known any more is left out: its places cannot be moved.
+        Pinned recipes come first, guessed ones last. A report is left out if its text of ``path`` is not known any
+        more, since its locations cannot be moved to the present text.
         """
         states = () if path in self.excluded else self._by_place.get(path, ())
         pairs = ((state, self.edits_since(path, state.texts)) for state in states)
         return tuple((state, log) for state, log in pairs if log is not None)
 
     def edits_since(self, path: str, texts: Mapping[str, str]) -> EditLog | None:
-        """The edits of ``path`` since a trace that read ``texts``; None when that text is not known any more."""
+        """Return the edits of ``path`` since a trace that read ``texts``.
+
+        None if the text of ``path`` in that trace is not known any more.
+        """
         history = self.logs.get(path)
         if history is None:
             present = self.background.get(path)
@@ -186,17 +189,17 @@ class Snapshot:
         return history.since(texts.get(path))
 
     def interpreter_of(self, path: str) -> InterpreterState | None:
-        """The interpreter of the innermost folder that holds ``path``, else of the first folder."""
+        """Return the interpreter of the innermost folder around ``path``, else the first."""
         holding = [state for state in self.interpreters if state.folder and inside(path, state.folder)]
         first = self.interpreters[0] if self.interpreters else None
         return max(holding, key=lambda state: len(state.folder), default=first)
 
     def policy_of(self, path: str) -> Policy:
-        """The policy of the innermost folder that holds ``path``, else of the first folder."""
+        """Return the policy of the innermost folder around ``path``, else of the first."""
         return _of_folder(self.policies, path, Policy())
 
     def hints_of(self, path: str) -> HintKinds:
-        """The hints that are wanted in the innermost folder that holds ``path``, else in the first folder."""
+        """Return the hint kinds of the innermost folder around ``path``, else the first."""
         return _of_folder(self.hints, path, ALL_HINTS)
 
     @cached_property
@@ -209,8 +212,8 @@ class Snapshot:
     @cached_property
     def _by_place(self) -> dict[str, tuple[ModelState, ...]]:
         states: dict[str, tuple[ModelState, ...]] = {}
-        # What the user chose to see comes before what other models make of the same class, and what a model really gave
-        # its parts, though it may be broken now, before a guess.
+        # Reports that the user chose come before others of the same class. Reports with inputs from the workspace, even
+        # broken ones, come before those with guessed inputs.
         for state in sorted(self.models.values(), key=lambda state: (not state.pinned, _is_guessed(state))):
             for file in state.files:
                 states[file] = (*states.get(file, ()), state)
@@ -228,12 +231,15 @@ def _of_folder(by_folder: Mapping[str, T], path: str, default: T) -> T:
 
 
 def inside(path: str, folder: str) -> bool:
-    """``path`` lies in ``folder``, at any depth; both real and absolute."""
+    """Return whether ``path`` is in ``folder`` at any depth.
+
+    Both are real, absolute paths.
+    """
     return path.startswith(folder.rstrip("/\\") + ("\\" if "\\" in folder else "/"))
 
 
 def files_of(report: Report) -> frozenset[str]:
-    """The files in which the report has a place to show something."""
+    """Return the paths of the files in which a report has locations."""
     return frozenset(location.file for location in _locations(report))
 
 

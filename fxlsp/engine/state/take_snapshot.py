@@ -1,4 +1,4 @@
-"""Makes the immutable picture of a session that everybody else sees."""
+"""Creation of the immutable snapshots of a session."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fxlsp.source.models.fx_usage import fx_use_of
 
 
 def take_snapshot(session: Session, supervisors: SupervisorPool) -> Snapshot:
-    """The session as it is now. Copies the tables, not what they hold."""
+    """Return a snapshot of the session. Copies the tables but not their values."""
     return Snapshot(
         documents=dict(session.documents),
         background=dict(session.background),
@@ -36,7 +36,7 @@ def take_snapshot(session: Session, supervisors: SupervisorPool) -> Snapshot:
 
 
 def _setting_problems(session: Session, folder: Folder) -> tuple[SettingProblem, ...]:
-    # A file above the folder may be meant for more than is known here.
+    # A file above the folder may configure models of folders that are not in the index.
     known = session.is_indexed and folder.pyproject.folder == folder.path
     return (*folder.problems, *(unknown_models(folder.pyproject, session.index) if known else ()))
 
@@ -49,7 +49,7 @@ def _policy(session: Session, folder: Folder) -> Policy:
     use = session.fx_uses.get(folder.path) or _open_use(session, folder)
     if use is not None:
         return Policy.of(settings, "fx", f"{os.path.basename(use.path)} uses {use.words}")
-    # Quiet until the folder has been looked into: what disappears again is worse than what comes late.
+    # No problems of torch.fx before the folder has been searched: late ones are better than ones that disappear.
     known = not folder.path or folder.path in session.fx_uses
     return Policy.of(settings, "shapes", "no file uses torch.fx" if known else "")
 
