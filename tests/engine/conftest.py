@@ -1,4 +1,4 @@
-"""Fake workers, and checks that nothing of them is left behind."""
+"""Fake supervisors, and checks that their processes and files are released."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ WORKERS = Path(__file__).parent / "workers"
 
 
 def worker(name: str) -> Path:
-    """The program of a fake worker."""
+    """Return the program of a fake supervisor."""
     return WORKERS / f"{name}.py"
 
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind() -> Iterator[None]:
-    """Fails a test after which a process or a file descriptor of its own is still there."""
+    """Fail a test that leaves a process or an open file descriptor."""
     before, children = _descriptors(), _children()
     yield
     assert _children() <= children
@@ -32,17 +32,17 @@ def _descriptors() -> list[str]:
 
 
 def _children() -> set[str]:
-    """Process ids of the children of this process, zombies included; none where there is no /proc."""
+    """Return ids of this process's children, zombies included; none without /proc."""
     found: set[str] = set()
     for children in Path("/proc/self/task").glob("*/children"):
-        # A thread that ends meanwhile has no children.
+        # A thread that has ended meanwhile has no children.
         with suppress(FileNotFoundError):
             found.update(children.read_text(encoding="ascii").split())
     return found
 
 
 async def eventually(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    """Waits until the condition is true."""
+    """Wait until the condition is true."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
     while not condition():

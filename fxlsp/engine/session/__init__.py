@@ -1,5 +1,5 @@
-"""A session at work: takes texts in, plans and runs traces, and applies what comes of them.
+"""Running session: takes texts in, plans and runs traces, applies outcomes.
 
-In: the events of an editor. Out: snapshots. An older result never replaces a newer one; work of a closed document is
+In: the events of an editor. Out: snapshots. An older result never replaces a newer one; work for a closed document is
 dropped.
 """

@@ -1,4 +1,4 @@
-"""What becomes of a session when a trace comes to its end."""
+"""Changes to the session's state when a trace ends."""
 
 from __future__ import annotations
 
@@ -17,19 +17,23 @@ from fxlsp.source.text.documents import Document
 
 @dataclass(frozen=True, slots=True)
 class SentTexts:
-    """What a trace was given."""
+    """Texts that were sent with a trace request."""
 
     number: int
-    """Grows with each request of the session."""
+    """Number of the request, which grows through the session."""
     documents: Mapping[str, Document]
-    """The open documents that went with it, by path."""
+    """The open documents that were sent, by path."""
 
     def digests(self) -> dict[str, str]:
         return {path: document.digest for path, document in self.documents.items()}
 
 
 def apply_outcome(session: Session, key: ModelKey, sent: SentTexts, outcome: Outcome, cost_ms: float) -> bool:
-    """Takes the outcome into the session, unless the model is gone or a newer one is there already."""
+    """Apply the outcome of a trace to the session.
+
+    Returns:
+        Whether the session changed. It does not if the model was removed, or if a newer outcome is there already.
+    """
     models = session.models
     state, before = models.states.get(key), models.attempts.get(key)
     if state is None or (before is not None and before.number > sent.number):
@@ -44,7 +48,7 @@ def apply_outcome(session: Session, key: ModelKey, sent: SentTexts, outcome: Out
         failed = replace(state, failure=outcome.failure, failure_texts=texts, cost_ms=cost_ms)
         models.set_failure(failed, attempt)
     else:
-        # What was opened after the trace began was read from disk, and may be the same text.
+        # A document opened after the trace started was read from disk, and may have the same text.
         settled = {path: analysis.document for path, analysis in session.analyses.items()}
         covered = coverage(outcome.report, texts, {**settled, **sent.documents}, key)
         models.set_report(_with_report(state, outcome.report, texts, sent, cost_ms), attempt, covered)
@@ -54,7 +58,11 @@ def apply_outcome(session: Session, key: ModelKey, sent: SentTexts, outcome: Out
 def coverage(
     report: Report, texts: Mapping[str, str], documents: Mapping[str, Document], key: ModelKey
 ) -> dict[str, frozenset[str]]:
-    """The classes that a report covers in those of ``documents`` that hold the very texts it was traced on."""
+    """Return the classes that a report covers, by path of their file.
+
+    Args:
+        texts: digests of the texts on which the report was traced, by path. Documents with another text are left out.
+    """
     return {
         path: covered_classes(report, document, key.name if path == key.file else "")
         for path, document in documents.items()
@@ -79,7 +87,10 @@ def _with_report(
 
 
 def _texts(key: ModelKey, sent: SentTexts, outcome: Outcome) -> dict[str, str]:
-    """The texts on which the outcome depends: those that were read, and if that is not known all that were sent."""
+    """Return the digests of the texts on which an outcome depends.
+
+    These are the texts that the worker read, or all that were sent if that is not known.
+    """
     digests = sent.digests()
     if outcome.died or not outcome.reads:
         return digests

@@ -1,7 +1,7 @@
-"""The files that nobody has opened, in folders whose settings want the problems of the whole workspace.
+"""Closed files of folders whose settings request problems of the whole workspace.
 
-Each that defines a model, or in which a trace found a place, is read and analysed as an open one is. What is traced of
-it comes last in the plan.
+A file that defines a model, or in which a trace has a location, is read and analysed like an open one. Its models come
+last in the plan.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from fxlsp.source.text.class_kind import ClassKind
 from fxlsp.source.text.documents import Document, read_document
 
 MOST_FILES = 500
-"""Of a larger workspace the rest waits until it is opened: planning takes time with every model that is known."""
+"""Limit of files; others of a larger workspace wait until they are opened, since planning takes time for each model."""
 
 _log = logging.getLogger("fxlsp.engine")
 
 
 class ClosedFiles:
-    """Keeps ``session.background``, and the models of its files, in line with the index and the settings."""
+    """Updates ``session.background`` and its models from the index and the settings."""
 
     def __init__(
         self,
@@ -40,24 +40,24 @@ class ClosedFiles:
     ) -> None:
         """
         Args:
-            reader: gives what reads the files of the workspace as they are now.
-            on_known: called with files that were taken or dropped.
+            reader: returns a function that reads the present texts of workspace files.
+            on_change: called with files that were added or removed.
         """
         self._session = session
         self._executor = executor
         self._reader = reader
         self._on_change = on_change
         self._traced_files: set[str] = set()
-        """Files in which a trace found a place."""
+        """Files in which a trace has a location."""
         self._stale: set[str] = set()
-        """Files to be read, again or for the first time."""
+        """Files to read, again or for the first time."""
         self._reading: asyncio.Task[None] | None = None
 
     def update(self, changed: Collection[str] | None = None) -> None:
-        """Takes what is wanted and not known, and drops what is wanted no more.
+        """Add the files that are required now, and remove the others.
 
         Args:
-            changed: files about which something else is known now; None if that may be all.
+            changed: files whose summary has changed; None if that may be all.
         """
         wanted = self._wanted()
         gone = frozenset(self._session.background.keys() - wanted)
@@ -76,12 +76,12 @@ class ClosedFiles:
             self._on_change(gone)
 
     def files_written(self, paths: Collection[str]) -> None:
-        """Files that are not open were written or deleted."""
+        """Read closed files again that were written or deleted."""
         self._stale |= self._session.background.keys() & set(paths)
         self.update(paths)
 
     def files_traced(self, paths: Collection[str]) -> None:
-        """A trace has a place in these files."""
+        """Add files in which a trace has a location."""
         new = {path for path in paths if path not in self._traced_files and self._is_wanted(path)}
         if new:
             self._traced_files |= new
@@ -89,7 +89,7 @@ class ClosedFiles:
 
     @property
     def is_busy(self) -> bool:
-        """Files are being read."""
+        """Whether files are being read."""
         return self._reading is not None
 
     async def close(self) -> None:
@@ -151,7 +151,7 @@ def _with_models(index: Index) -> Iterator[str]:
 
 
 def _analysed(path: str, settings: Settings, index: Index, read: ReadText) -> tuple[Document, Analysis | None] | None:
-    """A file as it stands on disk; None if there is none to read."""
+    """Return a file's document on disk and its analysis; None if it cannot be read."""
     try:
         document = read_document(path).with_external_bases(index.external_bases(path))
     except (OSError, UnicodeDecodeError, SyntaxError):

@@ -1,4 +1,4 @@
-"""Takes texts into a session: those of open documents as they are typed, those of other files as they are written."""
+"""Analysis of texts: of open documents as they are typed, of files as written."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from fxlsp.engine.state.session import Session
 from fxlsp.source.text.documents import Document, read_document
 
 _TINY_TEXT = 2_000
-"""Characters; analysing less takes two or three milliseconds, and goes without a detour over a thread."""
+"""Limit in characters; analysing less takes two or three milliseconds and is done on the loop, not on a thread."""
 _SHORT_TEXT = 20_000
-"""Characters; telling whether less is another program takes as long."""
+"""Limit in characters; deciding whether less is another program takes as long."""
 
 _log = logging.getLogger("fxlsp.engine")
 
 
 class DocumentAnalyzer:
-    """Analyses texts; of several of one file only the newest counts."""
+    """Analyses texts; of several texts of one file only the newest counts."""
 
     def __init__(
         self,
@@ -36,9 +36,10 @@ class DocumentAnalyzer:
     ) -> None:
         """
         Args:
-            on_known: called with a path once its newest text has been taken into the session later than in the call
-                that announced it.
-            on_taken: called with each text that parses and is another program than the one before of its file.
+            on_analysis: called with a path when the session has the analysis of its newest text, unless
+                ``text_changed`` returned it at once.
+            on_program_changed: called with each text that parses and is another program than the one before of its
+                file.
         """
         self._session = session
         self._executor = executor
@@ -46,17 +47,17 @@ class DocumentAnalyzer:
         self._on_program_changed = on_program_changed
         self._disk = FileCache()
         self._program_digests: dict[str, str] = {}
-        """Normalized digest of the text that ``on_program_changed`` was told last, by path."""
+        """Normalized digest of the text last passed to ``on_program_changed``, by path."""
         self._outdated: set[str] = set()
-        """Documents about which other files say something else since their analysis began."""
+        """Documents whose analysis is running on data that has changed since."""
         self._analysing: dict[str, asyncio.Task[None]] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
     def text_changed(self, document: Document) -> bool:
-        """Takes the present text of an open document.
+        """Take the present text of an open document.
 
         Returns:
-            Whether traces can be planned on it now. ``on_analysis`` tells when its models are known, if they are not.
+            Whether traces can be planned on it now. If not, ``on_analysis`` is called later.
         """
         path, program = document.path, document.program
         if len(program.text) <= _TINY_TEXT and path not in self._analysing:
@@ -65,14 +66,14 @@ class DocumentAnalyzer:
                 self._take(program, analyse(program, self._session.folder_of(path).settings, cross_file))
                 return True
         if path in self._analysing:
-            # What it began with may not hold any more: the text, the settings.
+            # The text or the settings may have changed since the running analysis started.
             self._outdated.add(path)
         else:
             self._run(self._analysing, path, self._analyse_on_thread(path))
         return len(program.text) <= _SHORT_TEXT and self._session.carry_over_analysis(program)
 
     def file_written(self, path: str) -> None:
-        """Compares a file that is not open, and that somebody may have changed, with what traces read of it."""
+        """Compare a closed file that may have changed with what traces read of it."""
         self._program_digests.pop(path, None)
         if any(path in attempt.texts for attempt in self._session.models.attempts.values()):
             previous = self._reading.get(path)
@@ -81,15 +82,19 @@ class DocumentAnalyzer:
             self._run(self._reading, path, self._read_on_thread(path))
 
     def other_files_changed(self, paths: frozenset[str] | None) -> None:
-        """Asks again what these files, or all if None, say about the models of the open documents."""
-        # What is analysed for the first time has nobody yet who could tell whether these files concern it.
+        """Analyse open documents again that depend on other files.
+
+        Args:
+            paths: files that changed; None if that may be all.
+        """
+        # A first analysis has no known dependencies yet, so it counts as outdated.
         self._outdated |= {
             path for path in self._analysing if path not in self._session.analyses and paths != frozenset({path})
         }
         for path, analysis in tuple(self._session.analyses.items()):
             derived = self._session.update_bases(path)
             if derived or paths is None or (paths - {path} and self._is_concerned(analysis, paths - {path})):
-                # Whoever edits that file wants to see what becomes of these models, as after an edit of their own.
+                # A user who edits that file wants to see these models traced again, as after an edit of their own file.
                 self._session.models.reset_budget(path)
                 if path in self._analysing:
                     self._outdated.add(path)
@@ -100,18 +105,18 @@ class DocumentAnalyzer:
         return bool(analysis.files_read & paths) or bool(self._cross_file_recipes().users_of(analysis.document) & paths)
 
     def _cross_file_recipes(self) -> CrossFileRecipes:
-        """The workspace as it is now, for use on any thread."""
+        """Return recipes of the present workspace, callable on any thread."""
         return CrossFileRecipes(self._session.index, self.reader())
 
     def reader(self) -> ReadText:
-        """Reads the files of the workspace as they are now, on any thread."""
+        """Return a function that reads present texts of files, callable on any thread."""
         session = self._session
         texts = {path: text for path in session.documents if (text := session.text_to_trace(path)) is not None}
         return lambda path: texts.get(path) or self._disk.read(path)
 
     @property
     def is_busy(self) -> bool:
-        """A text is being analysed or read."""
+        """Whether a text is being analysed or read."""
         return bool(self._analysing or self._reading)
 
     async def close(self) -> None:
@@ -135,7 +140,7 @@ class DocumentAnalyzer:
                 self._on_analysis(path)
                 if self._session.documents.get(path) is document and path not in self._outdated:
                     break
-        # In the very step that decides so: of an edit that comes in the next one nobody else would take notice.
+        # In the same step of the loop as the check above: an edit in the next step must find no running analysis.
         del self._analysing[path]
 
     async def _read_on_thread(self, path: str) -> None:
@@ -152,7 +157,7 @@ class DocumentAnalyzer:
         if path not in session.analyses:
             self._add_existing_coverage(document)
         if session.is_excluded(path):
-            # What syntax tells is there all the same.
+            # Syntactic features work in an excluded file too.
             analysis = Analysis(document, ())
         reconcile(session, session.set_analysis(analysis))
         if self._program_digests.get(path) != document.normalized:
@@ -160,7 +165,7 @@ class DocumentAnalyzer:
             self._on_program_changed(document)
 
     def _add_existing_coverage(self, document: Document) -> None:
-        """Reports that were there before the document was opened may cover its models."""
+        """Add the coverage of a document's models by reports that are older than it."""
         for key, state in self._session.models.states.items():
             if state.report is not None and document.path in state.texts:
                 found = coverage(state.report, state.texts, {document.path: document}, key)
@@ -178,14 +183,14 @@ class DocumentAnalyzer:
 
 
 def _prepare(document: Document) -> Document:
-    """Computes what comparing a text with others takes."""
+    """Compute in advance what comparisons with other texts need."""
     document.normalized  # noqa: B018
     document.parses  # noqa: B018
     return document
 
 
 def _read(path: str) -> Document:
-    """The document of a file, empty if there is none."""
+    """Return the document of a file; an empty one if it cannot be read."""
     try:
         return _prepare(read_document(path).program)
     except (OSError, UnicodeDecodeError, SyntaxError):

@@ -1,4 +1,4 @@
-"""Texts of files that are not open, kept as long as the files stay as they are."""
+"""Cache of the texts of closed files, valid until a file changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fxlsp.source.recipes.markdown_blocks import file_of, read_source
 from fxlsp.source.text.documents import Document
 
 _MOST_TEXTS = 64
-"""Each is kept with its tree."""
+"""Limit of cached texts: each has its syntax tree in memory."""
 
 
 class _CachedFile(NamedTuple):
@@ -21,14 +21,14 @@ class _CachedFile(NamedTuple):
 
 
 class FileCache:
-    """May be used by several threads."""
+    """Cache of documents on disk, safe for use by several threads."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, _CachedFile] = OrderedDict()
         self._lock = threading.Lock()
 
     def read(self, path: str) -> Document | None:
-        """The file as it stands on disk; None if it cannot be read."""
+        """Return the document of a file as it is on disk; None if it cannot be read."""
         try:
             status = os.stat(file_of(path))
         except OSError:

@@ -1,4 +1,7 @@
-"""Looks which workspace folders use torch.fx: there, what is wrong for torch.fx alone is wrong for the user."""
+"""Search for uses of torch.fx in the workspace folders.
+
+In a folder that uses torch.fx, problems that concern torch.fx alone are problems for the user.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,19 @@ from fxlsp.engine.state.snapshot import inside
 from fxlsp.source.models.fx_usage import fx_use, may_use_fx
 
 _MOST_FILES = 5000
-"""Of a larger workspace the rest is not looked at: whoever uses torch.fx there alone can say so in the settings."""
+"""Limit of files read in a folder; the user of torch.fx in a file beyond can set the profile in the settings."""
 
 
 class FxUsageSearch:
-    """Keeps ``session.fx_uses``, off the loop; a file that is open is asked in
-    :mod:`fxlsp.engine.state.take_snapshot`."""
+    """Updates ``session.fx_uses`` on a thread.
+
+    Open documents are searched in :mod:`fxlsp.engine.state.take_snapshot`.
+    """
 
     def __init__(self, session: Session, executor: Executor, on_change: Callable[[], None]) -> None:
         """
         Args:
-            on_known: called after the session has learnt something.
+            on_change: called after ``session.fx_uses`` has changed.
         """
         self._session = session
         self._executor = executor
@@ -36,7 +41,7 @@ class FxUsageSearch:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def update_folders(self) -> None:
-        """Looks into the folders of the session that nobody has looked into and whose settings leave it open."""
+        """Search the folders that have not been searched and whose profile is "auto"."""
         for path, use in tuple(self._session.fx_uses.items()):
             if use is not None and self._session.is_excluded(use.path):
                 self._session.forget_fx_use(path)
@@ -45,7 +50,7 @@ class FxUsageSearch:
                 self._run(folder.path, self._search(folder.path, None))
 
     def files_written(self, paths: Iterable[str]) -> None:
-        """Files were written or deleted."""
+        """Search files again that were written or deleted."""
         paths = [path for path in paths if path.endswith(".py")]
         for folder, use in tuple(self._session.fx_uses.items()):
             within = [path for path in paths if inside(path, folder)]
@@ -56,7 +61,7 @@ class FxUsageSearch:
 
     @property
     def is_busy(self) -> bool:
-        """Folders are being looked into."""
+        """Whether a folder is being searched."""
         return bool(self._tasks)
 
     async def close(self) -> None:
@@ -67,7 +72,7 @@ class FxUsageSearch:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _search(self, folder: str, files: Iterable[str] | None) -> None:
-        """Looks into some files of a folder, by default all."""
+        """Search some files of a folder, by default all."""
         loop, is_stopped = asyncio.get_running_loop(), self._closing.is_set
         is_excluded = exclusion_of(self._session.folders)
         use = await loop.run_in_executor(self._executor, first_use, folder, files, is_stopped, is_excluded)
@@ -88,10 +93,13 @@ def first_use(
     is_stopped: IsStopped = never_stop,
     is_excluded: IsExcluded = exclude_nothing,
 ) -> FxUse | None:
-    """A file of the folder that uses torch.fx, of ``files`` if given; None if none does.
+    """Return a file of the folder that uses torch.fx; None if there is none.
+
+    Args:
+        files: paths of the files to search; None searches all.
 
     Raises:
-        StoppedError: ``is_stopped`` said so.
+        StoppedError: ``is_stopped`` returned True.
     """
     if files is None:
         files = files_below(folder, (".py",), is_stopped, is_excluded)
@@ -101,7 +109,7 @@ def first_use(
                 data = file.read()
         except OSError:
             continue
-        # Whatever the encoding, what is looked for is ASCII.
+        # The names that are searched are ASCII in every encoding.
         words = fx_use(data.decode("latin-1")) if may_use_fx(data) else None
         if words is not None:
             return FxUse(os.path.realpath(path), words)

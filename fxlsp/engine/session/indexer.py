@@ -1,4 +1,4 @@
-"""Keeps the index of a session in line with its folders, its open documents and the files on disk."""
+"""Updates of the session's index from folders, open documents and files on disk."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ _log = logging.getLogger("fxlsp.engine")
 
 
 class Indexer:
-    """Files are read off the loop; what they offer is taken into the session on it."""
+    """Reads files on a thread, and stores their summaries in the session on the loop."""
 
     def __init__(
         self, session: Session, executor: Executor, on_change: Callable[[frozenset[str] | None], None]
     ) -> None:
         """
         Args:
-            on_known: called after the index has changed, with the files that offer something else now; with None after
-                a whole folder was read.
+            on_change: called after the index has changed, with the files whose summary is another one; with None after
+                all folders were read.
         """
         self._session = session
         self._executor = executor
         self._on_change = on_change
         self._folders: tuple[tuple[str, Exclusion], ...] = ()
         self._reading: asyncio.Task[None] | None = None
-        """Of the folders."""
+        """Reading of the folders."""
         self._written_while_reading: set[str] = set()
-        """Files that the reading of the folders may have met as they were before."""
+        """Files that the running reading of the folders may have read before they were written."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def update_folders(self) -> None:
-        """Reads the folders of the session, unless they, and what they leave out, are as they were read before."""
+        """Read the folders of the session, unless they and their exclusions are unchanged."""
         folders = tuple((folder.path, folder.settings.exclude) for folder in self._session.folders if folder.path)
         if folders != self._folders:
             self._folders = folders
@@ -52,13 +52,13 @@ class Indexer:
             self._reading = self._run(self._read_folders(folders))
 
     def document_parsed(self, document: Document) -> bool:
-        """The session has taken a text that parses; whether it offers something else than the one before."""
+        """Store the summary of a document whose text parses; return whether it changed."""
         return not self._session.is_excluded(document.path) and self._session.update_index(
             document.path, file_summary_of(document)
         )
 
     def files_written(self, paths: Iterable[str]) -> None:
-        """Files that are not open were written or deleted."""
+        """Read closed files again that were written or deleted."""
         changed = [path for path in paths if _is_read(path) and not self._session.is_excluded(path)]
         if changed:
             self._run(self._read_files(changed))
@@ -67,7 +67,7 @@ class Indexer:
 
     @property
     def is_busy(self) -> bool:
-        """Files are being read."""
+        """Whether files are being read."""
         return bool(self._tasks)
 
     async def close(self) -> None:
@@ -90,7 +90,7 @@ class Indexer:
         for name, each in {**gone, **summaries}.items():
             if name not in self._session.documents:
                 self._session.update_index(name, each)
-        # Their texts count too, where somebody has read them for what they say.
+        # All changed paths are passed, since recipes may come from their texts too.
         self._on_change(frozenset({*gone, *summaries, *paths}))
 
     def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -1,4 +1,4 @@
-"""Decides which models are to be traced next, and which need not be."""
+"""Plan of the next traces: which models are traced, and in which order."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fxlsp.engine.state.snapshot import ModelKey, ModelState, Status
 from fxlsp.source.text.documents import Document
 
 FIRST_TRACES_MS = 2000.0
-"""Worker time that the first traces of a file's models may take before the others wait for a hover or an edit."""
+"""Worker time for the first traces of a file's models; the other models wait for a hover or an edit."""
 
 MOST_CHARGED_MS = 1000.0
-"""What one trace takes of that time at most: one that hangs leaves the other models a chance."""
+"""Limit of the charge for one trace, so that a trace that hangs does not use up the budget of the others."""
 
 _FAILED = 4
 _BACKGROUND = 8
@@ -25,21 +25,21 @@ _SETTLED = (Status.FRESH, Status.STALE, Status.FAILED, Status.POISONED)
 
 @dataclass(frozen=True, slots=True)
 class PlannedTrace:
-    """A model that is to be traced."""
+    """Model to trace, and its priority."""
 
     key: ModelKey
     priority: int
-    """Lowest first. 0 under the cursor, 1 in its file, 2 in another open file that reads the cursor's, 3 elsewhere;
-    4 more for what failed the last time; from 8 on for files that are not open, 1 more there where another model may
-    cover this one."""
+    """The lowest is traced first: 0 under the cursor, 1 in its file, 2 in another open file that reads the cursor's, 3
+    in other files; 4 more if the last trace failed; from 8 on in closed files, 1 more there if another model may cover
+    this one."""
 
 
 TracePlan = tuple[PlannedTrace, ...]
-"""The most wanted trace first."""
+"""Traces to run, those with the lowest priority number first."""
 
 
 def plan(session: Session) -> TracePlan:
-    """What is to be traced for the texts as they are, most wanted first; parents come before their children."""
+    """Return the traces to run for the present texts, parents before children."""
     if not session.trusted:
         return ()
     context_models = tuple(_plan_context_models(session))
@@ -65,14 +65,14 @@ def _plan_context_models(session: Session) -> Iterator[PlannedTrace]:
 
 
 def _is_for_cursor_document(session: Session, key: ModelKey) -> bool:
-    """Whether the document under the cursor is one for whose sake a guest is traced."""
+    """Return whether a context model is traced for the document under the cursor."""
     analysis = session.analyses.get(session.cursor[0]) if session.cursor is not None else None
     context_models = () if analysis is None else analysis.context_models
     return any((model.path, model.name) == (key.file, key.name) for model in context_models)
 
 
 def update_statuses(session: Session) -> None:
-    """Sets the status and the cover of every model that no trace is under way for, from what was tried."""
+    """Set the status and the coverage of every model without a running trace."""
     for key, state in tuple(session.models.states.items()):
         if state.busy:
             continue
@@ -103,7 +103,7 @@ def _is_being_edited(session: Session, state: ModelState) -> bool:
 
 
 def _is_behind(document: Document | None) -> bool:
-    """Whether a cell of a notebook is traced as it was before it was broken."""
+    """Return whether a notebook has a cell that is traced as it was before an error."""
     return (
         document is not None
         and document.cells is not None
@@ -112,7 +112,10 @@ def _is_behind(document: Document | None) -> bool:
 
 
 def covering_model(session: Session, key: ModelKey) -> ModelKey | None:
-    """The model whose trace shows this one's ``forward`` too, unless somebody asked for a trace of its own."""
+    """Return the model whose trace covers this one.
+
+    None if there is none, or if this model is requested by itself.
+    """
     candidate = candidate_of(session, key)
     if candidate is None or candidate.requested:
         return None
@@ -124,13 +127,13 @@ def covering_model(session: Session, key: ModelKey) -> ModelKey | None:
 
 
 def is_current(session: Session, key: ModelKey) -> bool:
-    """Whether another trace of this model would find nothing new."""
+    """Return whether another trace of this model would have the same outcome."""
     attempt = session.models.attempts.get(key)
     return attempt is not None and not attempt.repeat and session.holds(attempt.texts)
 
 
 def is_outdated(session: Session, key: ModelKey) -> bool:
-    """Whether the trace of this model that runs was given texts, of those it reads, that have changed meanwhile."""
+    """Return whether the running trace of a model read texts that have changed."""
     sent = session.models.running.get(key, {})
     attempt = session.models.attempts.get(key)
     reads = attempt.texts if attempt is not None else sent
@@ -154,7 +157,10 @@ def _plan_document(session: Session, path: str, states: Iterable[ModelState]) ->
 
 
 def _is_expected(session: Session, key: ModelKey) -> bool:
-    """Whether the trace of a guest is still to come: it may cover what would be guessed otherwise."""
+    """Return whether a context model is still to be traced.
+
+    Its trace may cover models that would be traced with guessed inputs otherwise.
+    """
     state = session.models.states.get(key)
     return state is not None and (state.busy or _needs_trace(session, state))
 
@@ -181,7 +187,7 @@ def _needs_trace(session: Session, state: ModelState) -> bool:
 
 
 def _waits_for_save(session: Session, texts: Mapping[str, str]) -> bool:
-    """Whether nothing has changed since these texts but what is typed and not saved."""
+    """Return whether all changes since these texts are typed and not saved."""
     changed = [path for path, digest in texts.items() if not session.holds({path: digest})]
     return bool(changed) and all(session.is_held_back(path) for path in changed)
 
@@ -215,7 +221,7 @@ def _holds_cursor(session: Session, candidate: Candidate | None) -> bool:
 
 
 def candidate_of(session: Session, key: ModelKey) -> Candidate | None:
-    """What the newest text of its file that parsed says about a model."""
+    """Return the candidate of a model in its file's newest analysis."""
     analysis = session.analyses.get(key.file)
     candidates = analysis.candidates if analysis is not None else ()
     return next((candidate for candidate in candidates if candidate.name == key.name), None)

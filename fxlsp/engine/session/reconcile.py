@@ -1,4 +1,4 @@
-"""Brings the models of a session in line with what its documents say."""
+"""Update of the session's models from the analyses of its documents."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fxlsp.engine.state.snapshot import ModelKey, ModelState, Status
 
 
 def reconcile(session: Session, analysis: Analysis) -> None:
-    """Adds the models that a document has now and removes those that it has no more.
+    """Add the models that a document has now and remove its others.
 
-    A model made in another way than before keeps the old report, stale, until there is a new one: nothing that is
-    shown vanishes because its recipe is being typed.
+    A model whose recipe changed keeps the old report, marked stale, until there is a new one: nothing disappears while
+    a recipe is being typed.
     """
     path = analysis.document.path
     folder = session.folder_of(path)
@@ -25,7 +25,7 @@ def reconcile(session: Session, analysis: Analysis) -> None:
         same_name = [state for key, state in before.items() if key.name == candidate.name]
         for key in _keys(candidate, folder, path, [state.key for state in same_name]):
             state = before.get(key) or _successor(key, same_name, after)
-            # The same object, where nothing new was found: who shows it sees at once that it is none the older.
+            # Reuse the same object if nothing changed, so that comparisons by identity are enough.
             found = state.found if state.found == candidate.found else candidate.found
             after[key] = replace(_without_interpreter(state, folder), found=found, pinned=candidate.pinned)
     session.models.set_models(path, after)
@@ -33,7 +33,7 @@ def reconcile(session: Session, analysis: Analysis) -> None:
 
 
 def sync_context_models(session: Session) -> None:
-    """Adds the models that the documents want traced in files that are not open, and removes those of no more use."""
+    """Update the context models that the open documents require."""
     wanted = {
         _context_model_key(session, path, model): model
         for path, analysis in session.analyses.items()
@@ -61,7 +61,10 @@ def _keys(candidate: Candidate, folder: Folder, path: str, before: list[ModelKey
 
 
 def _successor(key: ModelKey, same_name: list[ModelState], after: dict[ModelKey, ModelState]) -> ModelState:
-    """A new state, with the report of the model of the same name that stood in the same place."""
+    """Return a state with the report of the same name's former model, if any.
+
+    Of several models of one name, that at the same position counts.
+    """
     place = sum(1 for other in after if other.name == key.name)
     if place >= len(same_name):
         return ModelState(key)

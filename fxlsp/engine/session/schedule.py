@@ -1,4 +1,4 @@
-"""Who traces when: a few at once, the most wanted first, one running and one waiting for each key."""
+"""Schedule of jobs: a few at once, by priority, one running and waiting per key."""
 
 from __future__ import annotations
 
@@ -19,18 +19,26 @@ _log = logging.getLogger("fxlsp.engine")
 
 
 def pause_before(cost_ms: float) -> float:
-    """Seconds of rest after an edit before a model is traced again whose last trace took ``cost_ms``: none for a cheap
-    one, half of what goes beyond that for others, 0.3 at most."""
+    """Return the pause after an edit before a model is traced again, in seconds.
+
+    0 for a trace of at most 200 ms, else half of the time above that, at most 0.3 s.
+
+    Args:
+        cost_ms: time of the last trace in milliseconds.
+    """
     return min(_LONGEST_PAUSE, max(0.0, cost_ms - _CHEAP_MS) / 2000)
 
 
 def worth_finishing(running_ms: float, cost_ms: float) -> bool:
-    """Whether a trace whose texts have changed meanwhile is let go on: it is half done, its result shown as stale."""
+    """Return whether a running trace of outdated texts may continue.
+
+    That is so once it is half done; its result is shown as stale.
+    """
     return running_ms >= cost_ms / 2
 
 
 def default_limit() -> int:
-    """Traces at once: one core stays with the editor."""
+    """Return the number of traces that run at once: one core is left to the editor."""
     return max(1, (os.cpu_count() or 1) - 1)
 
 
@@ -39,18 +47,21 @@ class _Waiting:
     job: Job
     ready_at: float
     order: tuple[int, int]
-    """Priority, then the order of submission."""
+    """Priority, then the number of the submission."""
 
 
 class Scheduler(Generic[Key]):
-    """Runs jobs as tasks of the running loop; a job decides what to do when it starts, not when it is submitted."""
+    """Runs jobs as tasks of the running loop.
+
+    A job decides what to do when it starts, not when it is submitted.
+    """
 
     def __init__(self, limit: int | None = None, is_urgent: Callable[[Key], bool] = lambda key: False) -> None:
         """
         Args:
-            limit: jobs at once; None is one less than there are cores.
-            is_urgent: whether somebody waits for a key now. Such a job may start beyond the limit, by one, while none
-                of those that run is urgent.
+            limit: number of jobs at once; None is one less than there are cores.
+            is_urgent: whether the user waits for a key now. Such a job may start beyond the limit, by one, while none
+                of the running ones is urgent.
         """
         self._is_urgent = is_urgent
         self._limit = limit or default_limit()
@@ -62,9 +73,13 @@ class Scheduler(Generic[Key]):
         self._closed = False
 
     def submit(self, key: Key, job: Job, *, priority: int = 0, pause: float = 0.0) -> None:
-        """Runs ``job`` once the one of ``key`` that runs has ended and ``pause`` seconds have passed.
+        """Run a job after the running one of its key has ended and a pause has passed.
 
-        It replaces what waits for ``key``. Of what is ready, the lowest ``priority`` starts first.
+        It replaces the job that waits for ``key``. Of the jobs that are ready, that with the lowest ``priority`` starts
+        first.
+
+        Args:
+            pause: seconds from now.
         """
         if self._closed:
             return
@@ -73,11 +88,11 @@ class Scheduler(Generic[Key]):
         self._start_ready()
 
     def withdraw(self, key: Key) -> None:
-        """Forgets what waits for ``key``; what runs goes on."""
+        """Remove the job that waits for ``key``; a running one continues."""
         self._waiting.pop(key, None)
 
     def cancel(self, key: Key) -> None:
-        """Cancels what runs for ``key``; what waits starts once that has ended."""
+        """Cancel the running job of ``key``; a waiting one starts once that has ended."""
         running = self._running.get(key)
         if running is not None:
             running.cancel()
@@ -93,7 +108,7 @@ class Scheduler(Generic[Key]):
         return bool(self._waiting or self._running)
 
     async def close(self) -> None:
-        """Cancels everything and waits for its end; later submissions are ignored."""
+        """Cancel all jobs and wait for their end; later submissions are ignored."""
         self._closed = True
         self._waiting.clear()
         self._stop_timer()
@@ -134,7 +149,10 @@ class Scheduler(Generic[Key]):
             self._start_ready()
 
     def _set_timer(self) -> None:
-        """Wakes up when the next pause is over; the end of a running job wakes up by itself."""
+        """Start jobs again when the next pause ends.
+
+        The end of a running job starts the next ones by itself.
+        """
         now = self._loop.time()
         pauses = [waiting.ready_at for waiting in self._waiting.values() if waiting.ready_at > now]
         if pauses:

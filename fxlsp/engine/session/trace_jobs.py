@@ -1,4 +1,4 @@
-"""Runs the traces that a session wants, and takes what comes of them into it."""
+"""Execution of the traces that the plan requires."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.wire.messages import Limits, RecipeGuess, RecipeRequest, TraceRequest, TraceTarget
 
 OnTraced = Callable[[frozenset[str]], None]
-"""Called with the files whose answers a trace has changed; with none when only a status has."""
+"""Called with the files whose answers have changed; with none if only a status has."""
 
 Pauses = Literal["none", "keep", "restart"]
-"""Whether a costly trace waits for a rest: not if somebody asked for it; after an edit, and anew after each one."""
+"""Whether an expensive trace pauses before it starts: not on request ("none"), after an edit ("keep"), and anew after
+each further edit ("restart")."""
 
 
 class TraceJobs:
-    """Keeps the schedule in line with the plan."""
+    """Updates the schedule from the plan, and applies the outcomes of traces."""
 
     def __init__(
         self, session: Session, supervisors: SupervisorPool, on_traced: OnTraced, limit: int | None = None
@@ -41,10 +42,10 @@ class TraceJobs:
         self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
         self._number = 0
         self._started_at: dict[ModelKey, float] = {}
-        """When the traces that run entered their first stage; not yet those that wait for a process."""
+        """Times at which running traces entered their first stage; without those that wait for a process."""
 
     def replan(self, pauses: Pauses = "none") -> None:
-        """Schedules what is to be traced now, and forgets what need not be any more."""
+        """Schedule the traces of the present plan, and withdraw all others."""
         update_statuses(self._session)
         planned_traces = plan(self._session)
         self._withdraw_except({planned.key for planned in planned_traces})
@@ -52,13 +53,13 @@ class TraceJobs:
             self._schedule(planned, pauses)
 
     def cancel(self, keys: Iterable[ModelKey]) -> None:
-        """Ends the traces of these models, running or waiting."""
+        """Cancel the running and waiting traces of these models."""
         for key in tuple(keys):
             self._scheduler.withdraw(key)
             self._scheduler.cancel(key)
 
     def stop(self) -> None:
-        """Ends the traces that run or wait; none begins again before a text has changed or somebody asks for it."""
+        """Cancel all traces. They start again after a change of text or on request."""
         stopped = [key for key, state in self._models.states.items() if state.busy]
         for key in stopped:
             sent = self._send(key)
@@ -68,7 +69,7 @@ class TraceJobs:
 
     @property
     def is_busy(self) -> bool:
-        """A trace runs, or waits for its turn or for a rest."""
+        """Whether a trace is running, waiting or pausing."""
         return self._scheduler.is_busy
 
     async def close(self) -> None:
@@ -104,11 +105,11 @@ class TraceJobs:
         self._started_at.setdefault(key, time.monotonic())
 
     def _running_ms(self, key: ModelKey) -> float:
-        """How long a trace has been running, but for the start of its process."""
+        """Return how long a trace has run, without the start of its process."""
         return (time.monotonic() - self._started_at[key]) * 1000 if key in self._started_at else 0.0
 
     async def _trace(self, key: ModelKey) -> None:
-        """One trace, from the texts as they are when it starts."""
+        """Trace a model on the texts at the start of the trace."""
         if key not in self._models.states or covering_model(self._session, key) is not None:
             return
         sent = self._send(key)
@@ -116,7 +117,7 @@ class TraceJobs:
         try:
             outcome, cost_ms = await self._outcome(key, sent)
         except BaseException:
-            # Cancelled, as a rule: the status of a running trace must not be the last that subscribers see.
+            # Usually a cancellation: subscribers must see another status than "running" after it.
             self._end(key)
             self._on_traced(frozenset())
             raise
@@ -131,7 +132,10 @@ class TraceJobs:
         self._on_traced(frozenset())
 
     def _end(self, key: ModelKey) -> None:
-        """Also after a cancellation: what waits for the same model takes over."""
+        """Record the end of a trace, also after a cancellation.
+
+        The status is that of the waiting trace of the same model, if there is one.
+        """
         self._started_at.pop(key, None)
         if self._models.end_trace(key, is_waiting=self._scheduler.is_waiting(key)):
             update_statuses(self._session)
@@ -152,7 +156,7 @@ class TraceJobs:
         return roots if any(inside(path, root) for root in roots) else (*roots, os.path.dirname(path))
 
     async def _outcome(self, key: ModelKey, sent: SentTexts) -> tuple[Outcome, float]:
-        """What came of the trace, and the milliseconds it took without the start of any process."""
+        """Return the outcome of a trace and its milliseconds without process starts."""
         supervisor = self._supervisors.get(key.python)
         await _started(supervisor)
         outcome = await supervisor.trace(self._request(key, sent), lambda stage: self._mark_started(key))
@@ -181,7 +185,7 @@ class TraceJobs:
         return state is not None and state.pinned
 
     def _guess(self, key: ModelKey) -> RecipeGuess | None:
-        """What the last trace of the model found by search, so that an edit does not cost another one."""
+        """Return the recipe that the last search found, so that an edit needs no new one."""
         state = self._models.states.get(key)
         recipe = None if state is None or state.report is None or state.sizes != key.sizes else state.report.recipe
         if recipe is None or recipe.source != "search":
@@ -189,7 +193,10 @@ class TraceJobs:
         return RecipeGuess(recipe.init, recipe.inputs)
 
     def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:
-        """What else to try; nothing once the recipe has worked, so that both passes start on it at once."""
+        """Return further recipes to try.
+
+        None once the recipe has worked, so that both passes start with it at once.
+        """
         state = self._models.states.get(key)
         worked = state is not None and state.report is not None and state.report.recipe == key.recipe
         model = self._models.context_models.get(key) or candidate_of(self._session, key)
@@ -197,6 +204,6 @@ class TraceJobs:
 
 
 async def _started(supervisor: SupervisorClient) -> None:
-    """Starts it if need be; a failure to start comes back as the outcome of the trace."""
+    """Start the process if there is none; a failure becomes the trace's outcome."""
     with contextlib.suppress(StartError):
         await supervisor.start()

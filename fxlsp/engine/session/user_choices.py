@@ -1,4 +1,4 @@
-"""Keeps the recipes and instances that the user chose beyond the session."""
+"""Storage of the user's choices of recipes and instances beyond the session."""
 
 from __future__ import annotations
 
@@ -17,39 +17,42 @@ from fxlsp.engine.state.snapshot import inside
 from fxlsp.engine.storage.user_choices_file import ChoiceKey, InvalidFileError, UserChoicesFile
 
 _PAUSE = 1.0
-"""Seconds after a choice until it is written: one that is edited where it stands changes with each keystroke."""
+"""Seconds from a choice to its writing: the recipe of a choice may be edited, which changes it with each keystroke."""
 
 _Chosen = tuple[str, SymbolId]
-"""The kind of a choice, and the model that it is about."""
+"""Kind of a choice, and the model or class that it is for."""
 
 _log = logging.getLogger("fxlsp.engine")
 
 
 class UserChoices:
-    """Files are read when their folder comes into the session, and written off the loop."""
+    """Reads choices when a folder is added, and writes them on a thread."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._stored: dict[_Chosen, Any] = {}
-        """What the files say, as far as this session read or wrote it."""
+        """Content of the files, as far as this session has read or written it."""
         self._folders: set[str] = set()
         self._writing: asyncio.Task[None] | None = None
         self._is_closed = False
 
     def read_folders(self) -> None:
-        """Takes into the session what was chosen in its folders before; what was chosen since counts more."""
+        """Read the choices of the session's new folders.
+
+        Choices made in this session have precedence.
+        """
         for folder in (each.path for each in self._session.folders):
             if folder not in self._folders:
                 self._folders.add(folder)
                 self._read(folder)
 
     def schedule_write(self) -> None:
-        """The session may have changed: sees to it that its choices are kept."""
+        """Write the choices after a pause if they have changed."""
         if self._writing is None and not self._is_closed and self._changes():
             self._writing = asyncio.create_task(self._write_later())
 
     async def close(self) -> None:
-        """Writes what has not been written yet."""
+        """Write all choices that have not been written."""
         self._is_closed = True
         if self._writing is not None:
             self._writing.cancel()
@@ -73,13 +76,15 @@ class UserChoices:
                 self._stored[key.kind, symbol] = entry
 
     def _take(self, kind: str, symbol: SymbolId, entry: Any) -> None:
-        """
+        """Add a stored choice to the session.
+
         Raises:
-            KeyError, TypeError, AttributeError: it is no entry of this kind.
+            KeyError, TypeError, AttributeError: the entry is not valid for this kind.
         """
         if kind == "recipes":
             pinned_recipe = PinnedRecipe.from_json(entry)
-            # They are looked up later; a list where a text belongs must fail here.
+            # Choices are dictionary values that are compared later: an unhashable member, such as a list in place of a
+            # text, must fail here.
             hash(pinned_recipe)
             self._session.restore_pinned_recipe(symbol, pinned_recipe)
         else:
@@ -96,12 +101,12 @@ class UserChoices:
     async def _write(self) -> None:
         changes = self._changes()
         if changes:
-            # Not on the engine's threads: at the end they may be busy, and nobody waits for them.
+            # Not on the engine's threads, which may be busy at the end of the session.
             await asyncio.to_thread(_write, self._by_folder(changes))
             self._stored.update(changes)
 
     def _changes(self) -> dict[_Chosen, Any]:
-        """The entries that differ from those in the files; None for what is not chosen any more."""
+        """Return the entries that differ from those in the files; None for removed ones."""
         session = self._session
         chosen: dict[_Chosen, Any] = {
             ("recipes", symbol): pinned_recipe.to_json() for symbol, pinned_recipe in session.pinned_recipes.items()
@@ -127,7 +132,7 @@ class UserChoices:
 def _write(changes: Mapping[str, Mapping[ChoiceKey, Any]]) -> None:
     for folder, entries in changes.items():
         file = UserChoicesFile(folder)
-        # A buffer that no file holds is another one the next time.
+        # A buffer without a file is another one in the next session.
         kept = {key: each for key, each in entries.items() if os.path.isdir(os.path.dirname(key.path(folder)))}
         try:
             if kept:

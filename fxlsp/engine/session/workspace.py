@@ -1,4 +1,4 @@
-"""A session without LSP: documents come in, snapshots come out, and traces run in between."""
+"""Session without LSP: takes documents and settings in, and returns snapshots."""
 
 from __future__ import annotations
 
@@ -38,20 +38,23 @@ _SHUTDOWN_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class SnapshotChange:
-    """What is new in a snapshot."""
+    """Difference between a snapshot and the one before."""
 
     cause: Literal["edit", "trace", "session"]
-    """``edit``: a document was opened, edited, saved or closed; ``session``: trust, settings or an interpreter
-    changed, or a file on disk."""
+    """``edit``: a document was opened, edited, saved or closed; ``trace``: a trace started or ended; ``session``:
+    trust, settings, an interpreter or a file on disk changed."""
     paths: frozenset[str] = frozenset()
-    """The files whose answers may be other ones; none when only the status of a model or interpreter changed."""
+    """Files whose answers may have changed; none if only the status of a model or interpreter has."""
 
 
 OnChange = Callable[[SnapshotChange], None]
 
 
 class Workspace:
-    """Holds what changes during a session. Make and use it on one running loop, and await :meth:`shutdown`."""
+    """State and jobs of a session. Create and use it on one running loop.
+
+    :meth:`shutdown` must be awaited at the end.
+    """
 
     def __init__(
         self,
@@ -66,11 +69,11 @@ class Workspace:
         """
         Args:
             folders: paths of the workspace folders; none for single files.
-            client: what the editor says about settings.
-            trusted: code of the workspace may run.
-            bootstrap: the worker's program.
-            limit: traces at once; None is one less than there are cores.
-            idle_seconds: how long after its last trace an interpreter's process leaves.
+            client: settings of the editor.
+            trusted: whether code of the workspace may run.
+            bootstrap: program of the supervisors.
+            limit: number of traces at once; None is one less than there are cores.
+            idle_seconds: time after the last trace after which a supervisor is stopped.
         """
         self._client = client or ClientSettings({})
         self._folders = tuple(folders)
@@ -86,10 +89,10 @@ class Workspace:
         self._user_choices = UserChoices(self._session)
         self._read_folders()
         self.snapshot: Snapshot = take_snapshot(self._session, self._supervisors)
-        """The session as it is. It never changes; another takes its place."""
+        """Present snapshot of the session, which each change replaces."""
 
     def subscribe(self, callback: OnChange) -> Callable[[], None]:
-        """Calls ``callback`` after each new snapshot; the result ends that."""
+        """Call ``callback`` after each new snapshot, until the result is called."""
         self._subscribers.append(callback)
         return lambda: self._subscribers.remove(callback)
 
@@ -100,7 +103,7 @@ class Workspace:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is read, analysed or traced, or waits for that: only another change can lead to another snapshot."""
+        """Whether no work is running or waiting: only another change leads to a snapshot."""
         return not any(
             each.is_busy for each in (self._analyzer, self._indexer, self._fx_usage, self._closed_files, self._jobs)
         )
@@ -111,7 +114,9 @@ class Workspace:
         self._text_changed(document)
 
     def change(self, path: str, edits: Sequence[TextEdit], version: int | None) -> None:
-        """Applies edits to an open document. Spans move at once; what is to be traced again follows.
+        """Apply edits to an open document.
+
+        Spans move at once; traces follow later.
 
         Raises:
             KeyError: the document is not open.
@@ -119,12 +124,12 @@ class Workspace:
         self.update(self._session.documents[path].edited(edits, version), edits)
 
     def update(self, document: Document, edits: Sequence[TextEdit]) -> None:
-        """Takes the next text of an open document, to which ``edits`` lead."""
+        """Replace the text of an open document, to which ``edits`` lead."""
         self._session.edit(document, edits)
         self._text_changed(document)
 
     def close(self, path: str) -> None:
-        """Forgets the document and its models; reports of others that read it stay."""
+        """Close a document and remove its models; reports of others that read it stay."""
         self._session.close(path)
         sync_context_models(self._session)
         self._analyzer.file_written(path)
@@ -133,7 +138,10 @@ class Workspace:
         self._replan("edit", path)
 
     def saved(self, path: str) -> None:
-        """A trace that failed is tried again: what it lacked may lie outside the texts. Settings are read again."""
+        """Record that a document was saved; read settings and retry failed traces.
+
+        What a failed trace lacked may be outside the texts.
+        """
         self._session.mark_saved(path)
         if os.path.basename(path) == _SETTINGS_FILE:
             self.configure(self._client)
@@ -143,7 +151,10 @@ class Workspace:
         self._replan("edit", path)
 
     def changed_on_disk(self, paths: Iterable[str]) -> None:
-        """Files were created, written or deleted, by whomever; open ones count as they stand in the editor."""
+        """Record that files were created, written or deleted.
+
+        Open files are ignored, since their text in the editor counts.
+        """
         changed = [path for path in paths if path not in self._session.documents]
         if any(os.path.basename(path) == _SETTINGS_FILE for path in changed):
             self.configure(self._client)
@@ -157,7 +168,10 @@ class Workspace:
             self._replan("session")
 
     def set_cursor(self, path: str, line: int) -> None:
-        """The user looks at this place: a model there is traced first, and even if its file has used its budget."""
+        """Set the position of the user.
+
+        A model there is traced first, even if the budget of its file is used up.
+        """
         if (path, line) == self._session.cursor:
             return
         self._session.set_cursor(path, line)
@@ -165,12 +179,16 @@ class Workspace:
             self._replan("session")
 
     def trust(self) -> None:
-        """From now on code of the workspace may run."""
+        """Allow code of the workspace to run."""
         self._session.trust()
         self._replan("session", *self._session.documents)
 
     def configure(self, client: ClientSettings, folders: Sequence[str] | None = None) -> None:
-        """Takes other settings of the editor, other folders too if given, and reads those of the folders again."""
+        """Replace the settings of the editor and read those of the folders again.
+
+        Args:
+            folders: new workspace folders; None leaves them as they are.
+        """
         self._client = client
         self._folders = self._folders if folders is None else tuple(folders)
         self._read_folders()
@@ -181,9 +199,12 @@ class Workspace:
         self._replan("session", *self._session.documents)
 
     def choose_recipe(self, path: str, name: str, recipe: Recipe | None) -> None:
-        """Makes and feeds a model of an open document by one of its ``found`` recipes; None by the first that works.
+        """Set the recipe of a model to one of those in ``found``.
 
-        The choice holds, in later sessions too, until a recipe comment is written for the model.
+        The choice applies, in later sessions too, until a recipe comment is written for the model.
+
+        Args:
+            recipe: None removes the choice: the first recipe that works is used.
         """
         place = SymbolId(path, name)
         found = next((state.found for state in self.snapshot.states_in(path) if state.key.name == name), ())
@@ -194,15 +215,18 @@ class Workspace:
         self._replan("session", path)
 
     def choose_instance(self, path: str, name: str, instance: ForwardInstance | None) -> None:
-        """Shows of a class of an open document what one of its uses made of it; None shows the first again.
+        """Set the use of a class that is shown.
 
-        The choice holds, in later sessions too; while no trace has that use, the first is shown.
+        The choice applies, in later sessions too; while no trace has that use, the first one is shown.
+
+        Args:
+            instance: None removes the choice: the first use is shown.
         """
         self._session.set_instance(SymbolId(path, name), instance)
         self._publish(SnapshotChange("session", frozenset({path})))
 
     async def rewrite_for_document(self, path: str, recipe: Recipe) -> Recipe | None:
-        """A recipe for a model of an open document in words of that document; None where it has none."""
+        """Return a recipe with names as the document can write them; None if it cannot."""
         home = self._session.documents.get(path)
         if recipe.file is None or home is None:
             return recipe
@@ -211,24 +235,27 @@ class Workspace:
         return None if other is None else rewrite_recipe(recipe, home, other, index, folders)
 
     def retrace(self, path: str | None = None) -> None:
-        """Traces the models of one file, or all, again although nothing has changed; poisoned and waiting ones too."""
+        """Trace the models of one file, or all, again although nothing has changed.
+
+        Includes poisoned models and those over the budget of their file.
+        """
         self._session.models.repeat_all(path)
         self._replan("session")
 
     def stop(self) -> None:
-        """Ends the traces that are under way, whoever waits for them: the next edit begins new ones."""
+        """Cancel all running and waiting traces; the next edit starts new ones."""
         self._jobs.stop()
         self._publish(SnapshotChange("session"))
 
     async def restart(self) -> None:
-        """Ends the tracing processes, forgets why they may have failed, and traces everything again."""
+        """Stop the supervisors, forget why they failed, and trace all models again."""
         self._jobs.cancel(self._session.models.states)
         await self._supervisors.restart()
         self.configure(self._client)
         self.retrace()
 
     async def shutdown(self) -> None:
-        """Ends everything: traces, processes, threads; within a few seconds, whatever they do."""
+        """Stop all traces, processes and threads, within a few seconds."""
         self._subscribers.clear()
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._user_choices.close(), _SHUTDOWN_SECONDS)
@@ -242,7 +269,7 @@ class Workspace:
         finally:
             self._executor.shutdown(wait=False, cancel_futures=True)
             with suppress(asyncio.TimeoutError):
-                # What a thread has begun it ends, and then nothing is left open.
+                # Work that a thread has started ends by itself; after that no file is left open.
                 await asyncio.wait_for(asyncio.to_thread(self._executor.shutdown), _SHUTDOWN_SECONDS)
 
     def _text_changed(self, document: Document) -> None:
@@ -258,7 +285,8 @@ class Workspace:
     def _on_index(self, paths: frozenset[str] | None) -> None:
         self._analyzer.other_files_changed(paths)
         self._closed_files.update(paths)
-        # Who asks for what the index knows finds it; nothing that an editor shows of its own accord depends on it.
+        # Requests find the new index in the snapshot. No feature that the editor updates by itself depends on it, so no
+        # change is published.
         self.snapshot = take_snapshot(self._session, self._supervisors)
         if any(folder.settings.recipe_locations for folder in self._session.folders):
             self._publish(SnapshotChange("session"))

@@ -1,4 +1,4 @@
-"""Says hello, then something that is no frame."""
+"""Fake supervisor that answers a trace with data that is not a frame."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ends before it says anything."""
+"""Fake supervisor that ends before its first message."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Says hello, then neither answers nor ends."""
+"""Fake supervisor that sends hello, and then neither answers nor ends."""
 
 import signal
 import sys

@@ -1,10 +1,11 @@
-"""Reads a workspace as ``fxlsp/engine/index_reader/reader_main.py`` does, but parses files as they say:
+"""Index reader that parses files as comments in them say:
 
 - ``# dies``: this process is killed, each time.
-- ``# dies once``: the first time.
-- ``# waits``: as long as there is no file of that name with ``.go`` behind it.
+- ``# dies once``: it is killed the first time.
+- ``# waits``: parsing waits until there is a file of the same name with the suffix ``.go``.
 
-A file of that name with ``.seen`` behind it tells that this has begun.
+A file of the same name with the suffix ``.seen`` is created when that starts. Otherwise it works like
+``fxlsp/engine/index_reader/reader_main.py``.
 """
 
 import os

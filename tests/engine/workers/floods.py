@@ -1,4 +1,4 @@
-"""Prints without end, and traces all the same."""
+"""Fake supervisor that prints without end, and answers traces."""
 
 import sys
 import threading

@@ -1,6 +1,6 @@
-"""A worker that traces nothing but answers as one that does.
+"""Fake supervisor that traces nothing, but answers as if it did.
 
-The target's name says what happens to it, and the text of its file what the report says: see ``_answer``.
+The name of the target decides what happens to it, and the text of its file what the report contains: see ``_answer``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Worker:
         self.wire.send({"id": message["id"], **self._answer(message, text)})
 
     def _wait_for_gate(self, number: int, file: str) -> bool:
-        """Until the test opens the gate or cancels the trace."""
+        """Wait until the test opens the gate or cancels the trace."""
         gate = Path(file).with_suffix(".gate")
         while not gate.exists():
             if number in self.cancelled:
@@ -90,8 +90,11 @@ class Worker:
 
 
 def report(message: Message, file: str, text: str) -> Message:
-    """One node on the line of ``forward``, as wide as the text says; calls of the classes named in ``# runs: A B``, or
-    of another file in ``# runs other.py: A``."""
+    """Return a report with one node on the line of ``forward``.
+
+    Its width is that of the text. It has calls of the classes named in ``# runs: A B``, or of another file in ``# runs
+    other.py: A``.
+    """
     width = re.search(r"width = (\d+)", text)
     size = re.search(r"big(\d+)", message["target"]["name"])
     output = {"shape": [int(width[1]) if width else 0], "dtype": "float32"}
@@ -143,7 +146,7 @@ def location(file: str, line: int) -> Location:
 
 
 def log(entry: Message) -> None:
-    """What the test reads afterwards: beside the model's file."""
+    """Append to the log beside the model's file, which the test reads."""
     if os.path.isabs(entry["path"]) and os.path.isdir(os.path.dirname(entry["path"])):
         with open(os.path.join(os.path.dirname(entry["path"]), "log.jsonl"), "a") as file:
             file.write(json.dumps({**entry, "pid": os.getpid()}) + "\n")

@@ -1,4 +1,4 @@
-"""Never says hello, and does not end when the channel is closed."""
+"""Fake supervisor that never sends hello, and does not end with its stream."""
 
 import signal
 import sys

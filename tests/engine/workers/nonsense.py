@@ -1,4 +1,4 @@
-"""Says something that is no frame, and stays."""
+"""Fake supervisor whose first data is not a frame, and which does not end."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Speaks a version of the wire that is long gone."""
+"""Fake supervisor with an outdated version of the protocol."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""The wire, as a fake worker speaks it: standard library alone, for it runs far from fxlsp's own folder."""
+"""The wire protocol for fake supervisors.
+
+Standard library alone, since they run outside fxlsp's own folder.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ class Wire:
             self._socket.sendall(struct.pack(">I", len(payload)) + payload)
 
     def stop_reading(self) -> None:
-        """From now on the server's messages break the pipe."""
+        """Make the server's further messages fail with a broken pipe."""
         self._socket.shutdown(socket.SHUT_RD)
 
     def send_raw(self, data: bytes) -> None:
