@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from tests.engine.workers.speaking import HELLO, Wire
+from tests.engine.workers.fake_wire import HELLO, Wire
 
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 wire = Wire()

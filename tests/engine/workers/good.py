@@ -22,7 +22,7 @@ from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.source.text.documents import read_document
-from tests.engine.workers.speaking import HELLO, Wire
+from tests.engine.workers.fake_wire import HELLO, Wire
 
 Message = dict[str, Any]
 

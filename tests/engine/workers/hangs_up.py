@@ -3,7 +3,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from tests.engine.workers.speaking import Wire
+from tests.engine.workers.fake_wire import Wire
 
 wire = Wire()
 wire.stop_reading()
