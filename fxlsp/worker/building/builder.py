@@ -113,7 +113,7 @@ class Builder:
                     raise
 
     def _loading(self, error: BaseException) -> str:
-        """What failed with ``error``: it may have come from the file of the recipe, and passed none of the model's."""
+        """Return what failed with ``error``: it may have come from the file of the recipe, and passed none of the model's."""
         target = self._target
         passed = {frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)}
         path = target.names_in if target.names_in in passed and target.file not in passed else target.file
@@ -176,7 +176,7 @@ def _made(init: str, module: ModuleType) -> torch.nn.Module:
 
 
 def unwrap(built: Built) -> Built:
-    """What the model wraps that ``torch.compile`` or ``DataParallel`` made; any other as it is."""
+    """Return what the model wraps that ``torch.compile`` or ``DataParallel`` made; any other as it is."""
     model = built.model
     if isinstance(model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):
         return unwrap(replace(built, model=model.module))

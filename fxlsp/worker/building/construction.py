@@ -34,7 +34,7 @@ class Constructions:
         return sum(type(module) is not torch.nn.Identity for module, _ in self._made.values())
 
     def of(self, module: torch.nn.Module) -> Instruction | None:
-        """The innermost expression of the user's that made ``module``; None for copies and unpickled modules."""
+        """Return the innermost expression of the user's that made ``module``; None for copies and unpickled modules."""
         written = self.written(module)
         return None if written is None else written.innermost
 
@@ -71,13 +71,13 @@ class Constructions:
 
 
 def _initialises(frame: FrameType, module: torch.nn.Module) -> bool:
-    """Whether ``frame`` runs an ``__init__`` of ``module`` itself."""
+    """Return whether ``frame`` runs an ``__init__`` of ``module`` itself."""
     code = frame.f_code
     return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is module
 
 
 def makes_module(frame: FrameType | None) -> bool:
-    """Whether ``frame`` is at work on a module's parameters: in a constructor, or in ``.to()`` and its like."""
+    """Return whether ``frame`` is at work on a module's parameters: in a constructor, or in ``.to()`` and its like."""
     for each in walk_out(frame):
         if each.f_code in _CALLS:
             return False
@@ -100,13 +100,13 @@ def _initialises_any(frame: FrameType) -> bool:
 def construct(
     make: Callable[[], _T], constructions: Constructions, fake_mode: FakeTensorMode, real_tensors: bool
 ) -> _T:
-    """The result of ``make``, run on large fake and small real tensors, or on real ones if ``really``."""
+    """Return the result of ``make``, run on large fake and small real tensors, or on real ones if ``really``."""
     with constructions.recording(), real_construction(fake_mode) if real_tensors else fake_construction(fake_mode):
         return make()
 
 
 def comes_from_fakes(error: BaseException) -> bool:
-    """Whether fake tensors had a part in ``error``, so that the user's real model might not raise it."""
+    """Return whether fake tensors had a part in ``error``, so that the user's real model might not raise it."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:

@@ -43,7 +43,7 @@ def text_of(error: BaseException) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """The exception's message as the last line of a traceback shows it, without the type."""
+    """Return the exception's message as the last line of a traceback shows it, without the type."""
     text = text_of(error).strip()
     if isinstance(error, KeyError):
         return f"KeyError: {text}"
@@ -51,7 +51,7 @@ def message_of(error: BaseException) -> str:
 
 
 def failure_of_load(error: BaseException, target: str, code: str, source_map: SourceMap, what: str) -> Failure:
-    """Why a file or its model cannot be had; ``what`` says what was tried ("load model.py")."""
+    """Return why a file or its model cannot be had; ``what`` says what was tried ("load model.py")."""
     if isinstance(error, SyntaxError) and error.lineno is not None and source_map.is_shown(error.filename or ""):
         return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error))
     path = source_map.of_traceback(error)
@@ -74,7 +74,7 @@ def _of_syntax(error: SyntaxError) -> Location:
 
 
 def _innermost_of_workspace(path: tuple[Location, ...]) -> Location | None:
-    """Where a problem stands: a failure inside an installed library belongs on the user's call."""
+    """Return where a problem stands: a failure inside an installed library belongs on the user's call."""
     own = [location for location in path if not is_installed(location.file)]
     return own[-1] if own else (path[-1] if path else None)
 
@@ -88,7 +88,7 @@ def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
 
 
 def trace_error(error: BaseException, source_map: SourceMap) -> TraceError:
-    """The verdict's error: torch's, at the innermost traceback frame outside torch."""
+    """Return the verdict's error: torch's, at the innermost traceback frame outside torch."""
     path = source_map.of_traceback(error)
     return TraceError(type(error).__name__, text_of(error), path[-1] if path else None)
 
@@ -100,7 +100,7 @@ def trace_problem(
     model: str,
     without_frame: Callable[[BaseException], Location | None],
 ) -> Problem:
-    """The problem that says where and why ``torch.fx`` cannot trace; ``without_frame`` finds a place for errors that
+    """Return the problem that says where and why ``torch.fx`` cannot trace; ``without_frame`` finds a place for errors that
     passed no line of the user's."""
     where = f" in module {module_path}" if module_path else ""
     error = _first_refusal(error)
@@ -118,7 +118,7 @@ def trace_problem(
 
 
 def _first_refusal(error: BaseException) -> BaseException:
-    """What torch.fx raised, if ``error`` is what the model raised when it caught that; else ``error``."""
+    """Return what torch.fx raised, if ``error`` is what the model raised when it caught that; else ``error``."""
     cause: BaseException | None = error
     while cause is not None:
         if code_of_error(cause, text_of(cause)) != UNTRACEABLE:
@@ -133,7 +133,7 @@ def refusal_message(error: BaseException, where: str) -> str:
 
 
 def operation_problem(error: BaseException, node: Node, operands: str, model: str) -> Problem:
-    """An operation of the graph that raises when it runs: torch's reason first, as an editor may cut the rest off."""
+    """Return an operation of the graph that raises when it runs: torch's reason first, as an editor may cut the rest off."""
     where = f" in module {node.module_path}" if node.module_path else ""
     what = f"{node.module_type}({node.module_arguments})" if node.op == "call_module" else node.target
     return Problem(
@@ -183,7 +183,7 @@ _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
 
 
 def code_of_error(error: BaseException, message: str) -> str:
-    """The code of what ended a trace; ``message`` is the exception's text."""
+    """Return the code of what ended a trace; ``message`` is the exception's text."""
     for kind, pattern, code in _KINDS:
         if isinstance(error, kind) and re.search(pattern, message, re.DOTALL):
             return code

@@ -31,7 +31,7 @@ class _Fakes(FakeTensorMode):  # type: ignore[no-untyped-call]
 
 
 def new_fake_mode() -> FakeTensorMode:
-    """A mode under which real tensors may be mixed with fake ones."""
+    """Return a mode under which real tensors may be mixed with fake ones."""
     return _Fakes(allow_non_fake_inputs=True)
 
 
@@ -76,7 +76,7 @@ class SmallTensorsReal(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return all(tensor.numel() <= SMALL for tensor in tensors_in(result))
 
     def fake(self, value: Any) -> Any:
-        """A fake copy of a tensor; other values as they are."""
+        """Return a fake copy of a tensor; other values as they are."""
         return as_fake(self._fake_mode, value)
 
 

@@ -32,7 +32,7 @@ def _bound(method: Any) -> Callable[..., Any]:
 
 
 def _compiled(method: Any) -> inspect.Signature:
-    """The signature that TorchScript has of a method, without ``self``."""
+    """Return the signature that TorchScript has of a method, without ``self``."""
     _, *arguments = method.schema.arguments
     return inspect.Signature(
         [
@@ -47,7 +47,7 @@ def _compiled(method: Any) -> inspect.Signature:
 
 
 def has_forward(model: torch.nn.Module) -> bool:
-    """Whether the model, or one of its classes below ``nn.Module``, has a ``forward``."""
+    """Return whether the model, or one of its classes below ``nn.Module``, has a ``forward``."""
     return any("forward" in vars(owner) for owner in (model, *_own_classes(model)))
 
 

@@ -34,7 +34,7 @@ class Arguments:
 
 
 def find_target(module: ModuleType, name: str) -> Any:
-    """The class, factory or instance called ``name`` (dotted when nested); raises AttributeError."""
+    """Return the class, factory or instance called ``name`` (dotted when nested); raises AttributeError."""
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part)
@@ -42,7 +42,7 @@ def find_target(module: ModuleType, name: str) -> Any:
 
 
 def default_init(target: Any, name: str) -> str:
-    """The expression that makes the model when no recipe says so.
+    """Return the expression that makes the model when no recipe says so.
 
     Raises:
         RecipeError: the target needs arguments, or makes no model.
@@ -66,7 +66,7 @@ def default_init(target: Any, name: str) -> str:
 
 
 def required_parameters(function: Any) -> list[str]:
-    """Names of the parameters without defaults; none where the signature cannot be known."""
+    """Return names of the parameters without defaults; none where the signature cannot be known."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -76,7 +76,7 @@ def required_parameters(function: Any) -> list[str]:
 
 
 def evaluate(text: str, module: ModuleType, label: str) -> Any:
-    """The value of an expression in the target's module, with ``torch`` at hand.
+    """Return the value of an expression in the target's module, with ``torch`` at hand.
 
     Raises whatever it raises; SyntaxError if it is not one expression.
     """
@@ -85,7 +85,7 @@ def evaluate(text: str, module: ModuleType, label: str) -> Any:
 
 
 def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
-    """The arguments in ``x, mask=None``, ``*xs, **kw`` and the like, evaluated.
+    """Return the arguments in ``x, mask=None``, ``*xs, **kw`` and the like, evaluated.
 
     Raises:
         SyntaxError: it is not the text of a call's arguments; else whatever it raises.
@@ -101,14 +101,14 @@ def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
 
 
 def _names(module: ModuleType, *trees: ast.AST) -> dict[str, Any]:
-    """The names of the module; what the names in ``trees`` need of its file has run."""
+    """Return the names of the module; what the names in ``trees`` need of its file has run."""
     if isinstance(module, WorkspaceModule):
         ask(module, (node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)))
     return {"torch": torch, "nn": torch.nn, **module.__dict__}
 
 
 def default_inputs(model: torch.nn.Module, target: Any, module: ModuleType) -> tuple[str, RecipeSource] | None:
-    """What to feed a model that no recipe feeds: by convention, else nothing if every argument has a default."""
+    """Return what to feed a model that no recipe feeds: by convention, else nothing if every argument has a default."""
     by_convention = input_text(model, target, module)
     if by_convention is not None:
         return by_convention, "convention"
@@ -159,7 +159,7 @@ def _annotated_input(hint: Any, sizes: dict[str, int]) -> str | None:
 
 
 def bind(model: torch.nn.Module, arguments: Arguments) -> Mapping[str, Any]:
-    """The arguments by the names of FX's placeholders (``x``, ``*args``, ``**kwargs``), with the defaults of others.
+    """Return the arguments by the names of FX's placeholders (``x``, ``*args``, ``**kwargs``), with the defaults of others.
 
     Raises:
         TypeError: ``forward`` does not take them.
@@ -175,7 +175,7 @@ _STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Para
 
 
 def input_text(model: torch.nn.Module, target: Any, module: ModuleType) -> str | None:
-    """The argument text that the model's own library would use; None where no convention is known."""
+    """Return the argument text that the model's own library would use; None where no convention is known."""
     return _torchvision_input(target)
 
 

@@ -43,7 +43,7 @@ class Registrations:
         self._order = 0
 
     def of(self, owner: torch.nn.Module, name: str) -> Registration | None:
-        """The last statement that registered ``name`` in ``owner``.
+        """Return the last statement that registered ``name`` in ``owner``.
 
         None where torch did it by itself (a layer's own weights), and in copies and unpickled modules.
         """
@@ -81,7 +81,7 @@ class Registrations:
 
 
 def running_code(frame: FrameType | None, source_map: SourceMap) -> RunningCode | None:
-    """What runs in ``frame`` or outside it; None if none of it is the user's or a library's."""
+    """Return what runs in ``frame`` or outside it; None if none of it is the user's or a library's."""
     innermost: Instruction | None = None
     while frame is not None:
         code = frame.f_code

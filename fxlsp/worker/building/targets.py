@@ -60,7 +60,7 @@ def _names_in(texts: Iterable[str]) -> list[str]:
 
 
 def targets_of(request: TraceRequest) -> Iterator[ModelTarget]:
-    """The target by each recipe of the request; the last of several leaves it to conventions, defaults and search."""
+    """Yield the target by each recipe of the request; the last of several leaves it to conventions, defaults and search."""
     recipe = request.recipe
     yield _target_of(request, recipe)
     yield from (_target_of(request, each) for each in recipe.alternatives)
@@ -69,7 +69,7 @@ def targets_of(request: TraceRequest) -> Iterator[ModelTarget]:
 
 
 def is_settled(request: TraceRequest) -> bool:
-    """Whether the request says all of how the model is made and fed."""
+    """Return whether the request says all of how the model is made and fed."""
     target, *others = targets_of(request)
     return bool(target.init) and target.inputs is not None and not others
 
@@ -88,6 +88,6 @@ def _target_of(request: TraceRequest, recipe: RecipeRequest | Recipe) -> ModelTa
 
 
 def guess_of(request: TraceRequest) -> Recipe | None:
-    """What an earlier trace of the model found by search."""
+    """Return what an earlier trace of the model found by search."""
     guess = request.recipe.guess
     return None if guess is None else Recipe(guess.init, guess.inputs, "search")

@@ -23,7 +23,7 @@ class ImportName(NamedTuple):
 
 
 def import_name_of(path: str, relative_level: int) -> ImportName:
-    """The place of a file in which an import has up to ``relative_level`` dots.
+    """Return the place of a file in which an import has up to ``relative_level`` dots.
 
     It is in a package by the ``__init__.py`` beside it, or else because its relative imports say so: then the folders
     that they lead through are namespace packages.

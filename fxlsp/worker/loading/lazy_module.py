@@ -46,7 +46,7 @@ class NotImported:
         raise self._again()
 
     def _again(self) -> BaseException:
-        """The error once more, to be raised where it matters."""
+        """Return the error once more, to be raised where it matters."""
         try:
             error = type(self._error)(*self._error.args)
         except TypeError:
@@ -98,11 +98,11 @@ class Execution:
         self._flags = _future_flags(tree)
 
     def resume_with(self, tree: ast.Module) -> None:
-        """The rest of the file is that of another text, with the same head."""
+        """Return the rest of the file is that of another text, with the same head."""
         self._take(tree)
 
     def head_of(self, tree: ast.Module, names: Iterable[str]) -> list[str]:
-        """What runs of the head of a text of this file, places included, if ``names`` are asked for."""
+        """Return what runs of the head of a text of this file, places included, if ``names`` are asked for."""
         needs = ModuleSlicer(tree)
         parts = needs.parts(needs.closure({*self._asked, *names}))
         return [ast.dump(part.statement, include_attributes=True) for part in parts if part.place < needs.head]
@@ -139,7 +139,7 @@ class Execution:
             self.run()
 
     def is_failed(self, name: str) -> bool:
-        """Whether there should be ``name``, and is not."""
+        """Return whether there should be ``name``, and is not."""
         if name not in self._failures:
             return False
         return name not in self.namespace or isinstance(self.namespace[name], NotImported)
@@ -210,7 +210,7 @@ class Execution:
         exec(code, self.namespace)
 
     def _defined_without_annotations(self, statement: ast.stmt) -> bool:
-        """A class or function whose annotations alone name what is not there does its work without them."""
+        """Return a class or function whose annotations alone name what is not there does its work without them."""
         try:
             self._execute(statement, self._flags | __future__.annotations.compiler_flag)
         except BaseException:
@@ -229,7 +229,7 @@ class Execution:
                 self.namespace.setdefault(name, NotImported(cause))
 
     def cause_of(self, error: BaseException) -> BaseException | None:
-        """The failure behind a name that is not defined or not imported, if this file should have it."""
+        """Return the failure behind a name that is not defined or not imported, if this file should have it."""
         if any(error.__cause__ is failure for failure in self._failures.values()):
             return error.__cause__
         if isinstance(error, ImportError) and os.path.realpath(error.path or "") == self._path:
@@ -241,7 +241,7 @@ class Execution:
         return self._failures.get(error.name or "") or self._failures.get(_STAR)
 
     def raised(self, error: BaseException) -> bool:
-        """Whether ``error`` was raised by code of this file."""
+        """Return whether ``error`` was raised by code of this file."""
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_next is not None:
             traceback = traceback.tb_next
@@ -272,7 +272,7 @@ class WorkspaceModule(ModuleType):
 def start_execution(
     module: WorkspaceModule, path: str, tree: ast.Module, names: Sequence[str], after_head: AfterHead | None = None
 ) -> Execution:
-    """The execution of a module, of which nothing has run yet; what fails is told to whoever asks for it."""
+    """Return the execution of a module, of which nothing has run yet; what fails is told to whoever asks for it."""
     module.execution = Execution(path, tree, ModuleType.__getattribute__(module, "__dict__"), names, after_head)
     return module.execution
 
@@ -283,7 +283,7 @@ def ask(module: WorkspaceModule, names: Iterable[str]) -> None:
 
 
 def execution_behind(module: WorkspaceModule) -> Execution:
-    """The execution of a module."""
+    """Return the execution of a module."""
     execution: Execution = object.__getattribute__(module, "execution")
     return execution
 
@@ -303,7 +303,7 @@ def _without_failed(names: Any, execution: Execution) -> Any:
 
 
 def _future_flags(tree: ast.Module) -> int:
-    """The compiler flags of ``from __future__ import ...``, which hold for all of a file."""
+    """Return the compiler flags of ``from __future__ import ...``, which hold for all of a file."""
     names = [
         alias.name
         for node in tree.body

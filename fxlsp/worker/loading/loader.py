@@ -67,7 +67,7 @@ class Loader:
         self._after_head[path] = then
 
     def resume_with(self, execution: Execution, path: str) -> None:
-        """The text of the file whose head has run is another one now: the rest is taken from that.
+        """Return the text of the file whose head has run is another one now: the rest is taken from that.
 
         Raises:
             SyntaxError: it does not parse.
@@ -122,7 +122,7 @@ class Loader:
         return any(each.uses_untaken_branch for each in self._executions)
 
     def is_workspace(self, path: str) -> bool:
-        """Whether a file is the workspace's: not installed, or open in the editor (editable installs are workspace)."""
+        """Return whether a file is the workspace's: not installed, or open in the editor (editable installs are workspace)."""
         return self._sources.is_overlay(path) or not is_installed(path)
 
     def execute(self, module: WorkspaceModule, path: str) -> None:
@@ -139,11 +139,11 @@ class Loader:
         execution.run()
 
     def _loaded(self, path: str) -> WorkspaceModule | None:
-        """The module of a workspace file that has been executed already, as what another one imports."""
+        """Return the module of a workspace file that has been executed already, as what another one imports."""
         return next((module for module in self._modules if os.path.realpath(module.__file__ or "") == path), None)
 
     def _imported(self, place: ImportName, path: str) -> ModuleType | None:
-        """The file as a module of its package; None if an import of its name would not lead to it."""
+        """Return the file as a module of its package; None if an import of its name would not lead to it."""
         if "." not in place.name and not place.is_package:
             return None
         try:
@@ -153,7 +153,7 @@ class Loader:
         return module if os.path.realpath(getattr(module, "__file__", None) or "") == path else None
 
     def _executed(self, place: ImportName, path: str) -> WorkspaceModule:
-        """The file as a script, whatever else has its name."""
+        """Return the file as a script, whatever else has its name."""
         module = WorkspaceModule(place.name if not _is_taken(place.name) else f"_fxlsp_target_{place.name}")
         module.__file__ = path
         module.__spec__ = importlib.util.spec_from_file_location(place.name, path)
@@ -165,7 +165,7 @@ class Loader:
         return module
 
     def _home(self, folder: str) -> str | None:
-        """The folder, or for a buffer that has none the first one of the workspace, where it may be saved one day."""
+        """Return the folder, or for a buffer that has none the first one of the workspace, where it may be saved one day."""
         return next(filter(os.path.isdir, (folder, *self._roots)), None)
 
     def _prepare(self, folder: str | None) -> None:
@@ -225,12 +225,12 @@ class _WorkspaceLoader(importlib.machinery.SourceFileLoader):
 
 
 def relative_level(tree: ast.Module) -> int:
-    """The most dots of an import in the file: of how many packages it must be a part."""
+    """Return the most dots of an import in the file: of how many packages it must be a part."""
     return max((node.level for node in _statements(tree) if isinstance(node, ast.ImportFrom)), default=0)
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Every statement below a node; expressions, which are most of a tree, are not looked into."""
+    """Yield every statement below a node; expressions, which are most of a tree, are not looked into."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
@@ -239,13 +239,13 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def _is_taken(name: str) -> bool:
-    """Whether a file of this name would replace a module that others rely on (``random.py`` beside a script)."""
+    """Return whether a file of this name would replace a module that others rely on (``random.py`` beside a script)."""
     file = getattr(sys.modules.get(name), "__file__", None)
     return name in sys.stdlib_module_names or (file is not None and is_installed(file))
 
 
 def third_party(before: Mapping[str, object]) -> list[str]:
-    """Names of modules of installed packages in ``sys.modules`` that were not in ``before``."""
+    """Return names of modules of installed packages in ``sys.modules`` that were not in ``before``."""
     return sorted(
         name
         for name, module in list(sys.modules.items())

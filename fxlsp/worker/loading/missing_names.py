@@ -11,7 +11,7 @@ from .scopes import stored_names
 
 
 def untaken_bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
-    """The assignments of ``name`` inside the ``if`` statements of a file, in its order: one for each choice."""
+    """Yield the assignments of ``name`` inside the ``if`` statements of a file, in its order: one for each choice."""
     for statement in body:
         if isinstance(statement, ast.If):
             yield from _bindings((*statement.body, *statement.orelse), name)
@@ -27,7 +27,7 @@ def _bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
 
 
 def import_missing_submodule(error: BaseException) -> bool:
-    """Whether an attribute of a package that was missed is a module of it, which is imported now.
+    """Return whether an attribute of a package that was missed is a module of it, which is imported now.
 
     In a program that runs as a whole, a statement may have imported it that is not needed here.
     """

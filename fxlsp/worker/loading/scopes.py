@@ -15,7 +15,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def free_names(node: ast.AST) -> set[str]:
-    """Names that ``node`` reads and does not bind in a function or comprehension of its own.
+    """Return names that ``node`` reads and does not bind in a function or comprehension of its own.
 
     A model's ``forward`` has an ``x`` of its own: that a training loop binds an ``x`` too must not make it needed.
     """
@@ -48,7 +48,7 @@ def _of_all(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def _of_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> set[str]:
-    """What it iterates over first is evaluated outside: in ``[x for x in x]`` the last ``x`` is the module's."""
+    """Return what it iterates over first is evaluated outside: in ``[x for x in x]`` the last ``x`` is the module's."""
     first = node.generators[0].iter
     parts = [part for generator in node.generators for part in ast.iter_child_nodes(generator) if part is not first]
     results = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.comprehension)]
@@ -57,7 +57,7 @@ def _of_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.Gene
 
 
 def _outside(function: ast.AST) -> Iterator[ast.AST]:
-    """What is evaluated where a function is defined: decorators, defaults, annotations."""
+    """Yield what is evaluated where a function is defined: decorators, defaults, annotations."""
     for child in ast.iter_child_nodes(function):
         if not isinstance(child, ast.stmt) and child is not getattr(function, "body", None):
             yield child
@@ -68,7 +68,7 @@ def _body(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list
 
 
 def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    """Parameters and local names; not what the function declares global."""
+    """Return parameters and local names; not what the function declares global."""
     arguments = function.args
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     bound = {parameter.arg for parameter in parameters if parameter is not None}
@@ -81,7 +81,7 @@ def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
 
 
 def _own_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes of a function's body outside functions, classes and comprehensions nested in it."""
+    """Yield the nodes of a function's body outside functions, classes and comprehensions nested in it."""
     for node in nodes:
         yield node
         if not isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):

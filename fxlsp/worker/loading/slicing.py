@@ -92,13 +92,13 @@ class ModuleSlicer:
                 return needed
 
     def parts(self, needed: set[str]) -> Iterator[SlicedStatement]:
-        """The statements that make the names of a closure, and those that always run, in order."""
+        """Yield the statements that make the names of a closure, and those that always run, in order."""
         for index, statement in enumerate(self._body):
             for kept in self._kept([statement], needed):
                 yield SlicedStatement(index, kept, self._names(statement))
 
     def all_parts(self) -> Iterator[SlicedStatement]:
-        """Every statement but for the ``__main__`` block."""
+        """Yield every statement but for the ``__main__`` block."""
         for index, statement in enumerate(self._body):
             if not _is_main_guard(statement):
                 yield SlicedStatement(index, statement, self._names(statement))
@@ -115,7 +115,7 @@ class ModuleSlicer:
         return end
 
     def exported(self) -> set[str]:
-        """The names that the module may be asked for by whoever does not say which: loops bind what they train with."""
+        """Return the names that the module may be asked for by whoever does not say which: loops bind what they train with."""
         return {
             name
             for statement in self._body
@@ -124,12 +124,12 @@ class ModuleSlicer:
         }
 
     def _names(self, statement: ast.stmt) -> frozenset[str]:
-        """What a statement binds or changes, without modules: a call on one changes nothing here."""
+        """Return what a statement binds or changes, without modules: a call on one changes nothing here."""
         changed = {name for name in self._changes(statement) if "." not in name}
         return frozenset(changed if isinstance(statement, _IMPORTS) else changed - self._modules)
 
     def _read_by(self, statement: ast.stmt, needed: set[str]) -> set[str]:
-        """Names that what is kept of ``statement`` reads."""
+        """Return names that what is kept of ``statement`` reads."""
         if isinstance(statement, _IMPORTS):
             return set()
         if isinstance(statement, _DEFINITIONS) and statement.name not in needed:
@@ -152,7 +152,7 @@ class ModuleSlicer:
         return free_names(child)
 
     def _matters(self, statement: ast.stmt, needed: set[str]) -> bool:
-        """Whether running ``statement`` binds or changes a needed name, or a default that every model depends on."""
+        """Return whether running ``statement`` binds or changes a needed name, or a default that every model depends on."""
         changed = self._changes(statement)
         if _is_main_guard(statement):
             # Only for what there is nowhere else: an import would skip it.
@@ -176,7 +176,7 @@ class ModuleSlicer:
         return kept
 
     def _filtered(self, statement: ast.stmt, needed: set[str]) -> ast.stmt:
-        """A compound statement with its bodies filtered; any other as it is."""
+        """Return a compound statement with its bodies filtered; any other as it is."""
         if not isinstance(statement, _COMPOUND):
             return statement
         filtered = copy.copy(statement)
@@ -198,7 +198,7 @@ class ModuleSlicer:
     def _filtered_body(
         self, body: list[ast.stmt], needed: set[str], place: ast.stmt | ast.ExceptHandler
     ) -> list[ast.stmt]:
-        """A filtered body that is never empty. ``raise`` and ``pass`` stay: they say which way a branch goes."""
+        """Return a filtered body that is never empty. ``raise`` and ``pass`` stay: they say which way a branch goes."""
         kept = [
             statement
             for original in body
@@ -219,7 +219,7 @@ class ModuleSlicer:
 
 
 def _split(statement: ast.stmt) -> list[ast.stmt]:
-    """An import of several names as several imports, each of which may fail for itself."""
+    """Return an import of several names as several imports, each of which may fail for itself."""
     if not isinstance(statement, _IMPORTS) or len(statement.names) == 1:
         return [statement]
     parts: list[ast.stmt] = []
@@ -231,7 +231,7 @@ def _split(statement: ast.stmt) -> list[ast.stmt]:
 
 
 def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
-    """Names that ``torch.fx.wrap("name")`` looks up in this file when a model is traced."""
+    """Return names that ``torch.fx.wrap("name")`` looks up in this file when a model is traced."""
     return {
         argument.value
         for node in ast.walk(statement)
@@ -242,7 +242,7 @@ def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
 
 
 def _used_to_define(statement: ast.stmt) -> set[str]:
-    """Names read when a ``def`` or ``class`` statement runs, before anything calls what it made."""
+    """Return names read when a ``def`` or ``class`` statement runs, before anything calls what it made."""
     used: set[str] = set()
     for child in ast.iter_child_nodes(statement):
         if isinstance(statement, ast.ClassDef) and isinstance(child, _DEFINITIONS):
@@ -253,7 +253,7 @@ def _used_to_define(statement: ast.stmt) -> set[str]:
 
 
 def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
-    """The parts of a statement that may bind or change something; of a loop, not what belongs to training.
+    """Yield the parts of a statement that may bind or change something; of a loop, not what belongs to training.
 
     What stands inside a definition does nothing to the module when the definition is made.
     """
@@ -274,7 +274,7 @@ def _method(node: ast.expr) -> str:
 
 
 def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
-    """Names that ``node`` binds, and roots and dotted names of what it may change."""
+    """Return names that ``node`` binds, and roots and dotted names of what it may change."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return [node.id]
     if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -287,7 +287,7 @@ def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
 
 
 def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
-    """What a call whose result nobody takes may change: ``cfg.update(...)`` changes ``cfg``.
+    """Return what a call whose result nobody takes may change: ``cfg.update(...)`` changes ``cfg``.
 
     ``train(net)`` is no reason to train, nor is ``net(x).sum().backward()``: a call on the result of another call
     does not count as a change of what the first one was called on.
@@ -300,13 +300,13 @@ def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
 
 
 def _may_have_state(full_name: str) -> bool:
-    """Whether an imported name may be an object that its methods change: ``from config import cfg``."""
+    """Return whether an imported name may be an object that its methods change: ``from config import cfg``."""
     package, dot, _ = full_name.partition(".")
     return bool(dot) and package != "torch" and package not in sys.stdlib_module_names
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Each name that an import binds, and what it stands for: ``wrap`` for ``torch.fx.wrap``."""
+    """Yield each name that an import binds, and what it stands for: ``wrap`` for ``torch.fx.wrap``."""
     for name, alias in zip(imported_names(node), node.names, strict=True):
         if isinstance(node, ast.ImportFrom):
             yield name, f"{node.module or ''}.{alias.name}"
@@ -315,13 +315,13 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
-    """The dotted name at the beginning of an expression, with what its root was imported as."""
+    """Return the dotted name at the beginning of an expression, with what its root was imported as."""
     root, dot, rest = _dotted(node).partition(".")
     return imported.get(root, root) + dot + rest
 
 
 def _root(node: ast.expr) -> str:
-    """The name at the root of ``a.b[c].d()``: ``a``; "" if there is none."""
+    """Return the name at the root of ``a.b[c].d()``: ``a``; "" if there is none."""
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
