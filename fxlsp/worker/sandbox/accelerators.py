@@ -33,7 +33,7 @@ class DevicesAreCpu(TorchFunctionMode):
 
 
 def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return keyword arguments with the device, if they name one, replaced by the CPU."""
+    """Return keyword arguments in which a ``device`` is replaced by the CPU."""
     device = kwargs.get("device")
     return kwargs if device is None else {**kwargs, "device": _cpu_for(device)}
 

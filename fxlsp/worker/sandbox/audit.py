@@ -104,7 +104,10 @@ def set_audit_observer(by: Callable[[str, tuple[Any, ...]], None] | None) -> Non
 
 
 def _refuse_what_is_not_audited() -> None:
-    """Return what C code does of itself: processes of ``multiprocessing``, files that torch writes."""
+    """Refuse what C code does without an audit event.
+
+    That is processes of ``multiprocessing``, and files that torch writes.
+    """
 
     if sys.platform != "win32":
         import _posixsubprocess
@@ -125,7 +128,7 @@ def _start(*args: Any) -> int:
 
 
 def _this_process() -> tuple[int, ...]:
-    """Return what may be signalled: this process and, where there are such, its group."""
+    """Return the ids that may be signalled: this process and, where it exists, its group."""
     return (0, os.getpid(), *((os.getpgid(0),) if hasattr(os, "getpgid") else ()))
 
 
