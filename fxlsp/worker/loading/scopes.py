@@ -1,6 +1,6 @@
 """Names that code reads from the surrounding module, and names that it binds.
 
-The standard library's symtable analyses the scopes of a whole text. It takes no syntax tree, so it cannot analyse a part
+The standard library's symtable analyses the scopes of a whole text. It takes no syntax tree, so it cannot analyse part
 of a statement; it does not count ``x += 1`` and ``del x`` as uses, nor annotations under ``from __future__``; and since
 Python 3.12 it mixes the variables of comprehensions with the names of the surrounding scope.
 """
