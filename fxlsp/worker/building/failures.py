@@ -205,7 +205,7 @@ _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
 def code_of_error(error: BaseException, message: str) -> str:
     """Return the problem code of an exception that ended a trace.
 
-    ``message`` is the text of the exception. Derived from the exceptions of torch 2.6, 2.13 and 2.15 and CPython 3.10 to
+    ``message`` is the text of the exception. The table was derived from torch 2.6, 2.13 and 2.15 and CPython 3.10 to
     3.13.
     """
     for kind, pattern, code in _KINDS:

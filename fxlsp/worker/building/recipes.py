@@ -49,10 +49,10 @@ def find_target(module: ModuleType, name: str) -> Any:
 
 
 def default_init(target: Any, name: str) -> str:
-    """Return the expression that makes the model when no recipe says so.
+    """Return the expression that constructs a model without a recipe.
 
     Raises:
-        RecipeError: the target needs arguments, or makes no model.
+        UnusableRecipeError: the target needs arguments, or constructs no model.
     """
     if isinstance(target, torch.nn.Module):
         return name
