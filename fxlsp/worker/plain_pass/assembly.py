@@ -148,7 +148,7 @@ class Assembly:
         return None if made is None else self._source_map.locate(made.code, made.offset)
 
     def _exact(self, node: torch.fx.Node, instruction: Instruction) -> Location | None:
-        """Return the part of an expression for a node, if one instruction made several nodes."""
+        """Return a node's part of an expression, if one instruction made several."""
         if node.op == "get_attr":
             return self._source_map.attribute_in(instruction, str(node.target).rpartition(".")[2])
         if node.op == "call_function" and len(node.args) == 2 and isinstance(node.args[1], int):
@@ -276,7 +276,7 @@ def target_of(node: torch.fx.Node) -> str:
 
 
 def arguments_of(module: torch.nn.Module) -> str:
-    """Return the arguments in a module's repr, on one line; "" for a module with children."""
+    """Return the arguments in a module's repr on one line; "" if it has children."""
     if next(module.children(), None) is not None:
         return ""
     try:
@@ -287,7 +287,7 @@ def arguments_of(module: torch.nn.Module) -> str:
 
 
 def params_of(module: torch.nn.Module) -> int:
-    """Return the number of elements of a module's parameters, each parameter counted once.
+    """Return the number of elements of a module's parameters, each counted once.
 
     Lazy parameters without a shape are not counted.
     """

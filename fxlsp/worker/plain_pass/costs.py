@@ -1,4 +1,4 @@
-"""FLOPs of the operators below a node, by the formulas of torch.utils.flop_counter.
+"""FLOPs of a node's operators, by the formulas of torch.utils.flop_counter.
 
 The same dispatch mode raises for mixed dtypes, which fake tensors accept, and shortens batch normalisation, for which
 they take long.
@@ -131,9 +131,9 @@ _COUNTED_AS_FREE = frozenset(f"{_REDUCTIONS} {_ELEMENTWISE} {_COPIES_AND_CREATIO
 
 
 def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, object], output: object) -> int | None:
-    """Return the FLOPs of one operator call; None if torch has no formula and it is not cheap.
+    """Return the FLOPs of an operator call; None if there is no formula for it.
 
-    Element-wise operators, reductions, views and copies count as 0, as in torch.utils.flop_counter.
+    Element-wise operators, reductions, views and copies have none and count as 0, as in torch.utils.flop_counter.
     """
     formula = flop_formula(operator)
     if formula is not None:

@@ -53,7 +53,7 @@ class ValueInterpreter(torch.fx.Interpreter):
         self._inputs: dict[str, Any] = {}
 
     def run_on(self, inputs: dict[str, Any]) -> None:
-        """Run the graph; ``inputs`` are the arguments of ``forward`` by the names of its placeholders.
+        """Run the graph on arguments of ``forward`` by the names of its placeholders.
 
         Missing placeholders have the parameter's default, or are unknown if there is none.
         """
@@ -172,7 +172,7 @@ REAL_ELEMENTS = 2**26
 
 
 def can_be_real(tree: object) -> bool:
-    """Return whether the tensors in nested containers are small enough to be materialized."""
+    """Return whether nested tensors are small enough to be materialized."""
     return sum(_extent(tensor) for tensor in tensors_in(tree)) <= REAL_ELEMENTS
 
 

@@ -13,7 +13,10 @@ import torch.fx
 
 
 def copy_containers(value: Any) -> Any:
-    """Return a value with copies of its containers, unaffected by later changes of them."""
+    """Return a value with copies of its containers.
+
+    Later changes of the containers do not affect it.
+    """
     if isinstance(value, list):
         return [copy_containers(item) for item in value]
     if type(value) is tuple:
@@ -24,7 +27,7 @@ def copy_containers(value: Any) -> Any:
 
 
 def last_change(node: torch.fx.Node, before: int, positions: Mapping[torch.fx.Node, int]) -> torch.fx.Node:
-    """Return the last node that changed the output of ``node`` in place, mostly itself.
+    """Return the last node that changed the output of a node in place, or itself.
 
     Only nodes before the index ``before`` count.
     """
@@ -33,6 +36,9 @@ def last_change(node: torch.fx.Node, before: int, positions: Mapping[torch.fx.No
 
 
 def _changes(user: torch.fx.Node, node: torch.fx.Node) -> bool:
-    """Return whether ``user`` changes ``node`` in place: its name ends with one underscore."""
+    """Return whether ``user`` changes ``node`` in place.
+
+    By torch's convention, its name ends with one underscore.
+    """
     name = user.target if isinstance(user.target, str) else getattr(user.target, "__name__", "")
     return user.args[:1] == (node,) and name.endswith("_") and not name.endswith("__")

@@ -126,7 +126,7 @@ class ModulePathTracer(torch.fx.Tracer):
         return self._entered[-1].module if self._entered else self.root
 
     def module_that_raised(self, error: BaseException) -> str:
-        """Return the path of the innermost module whose call raised ``error``; "" for the root."""
+        """Return the path of the innermost module that raised ``error``; "" for the root."""
         return self._raised[1] if self._raised is not None and self._raised[0] is error else ""
 
     def trace(
@@ -293,14 +293,14 @@ def _code_between(cls: type) -> frozenset[tuple[str, CodeType]]:
 
 
 def forward_code(module: torch.nn.Module) -> CodeType | None:
-    """Return the code of a module's ``forward`` without decorators; None if not a Python function."""
+    """Return the code of a module's ``forward`` without decorators, if it is Python."""
     # The class of a scripted module has no forward.
     forward = getattr(type(module), "forward", None)
     return None if forward is None else getattr(inspect.unwrap(forward), "__code__", None)
 
 
 def check_graph(root: torch.nn.Module, graph: torch.fx.Graph) -> None:
-    """Raise the error of ``torch.fx.symbolic_trace`` when it makes a module of a graph.
+    """Raise the error of ``torch.fx.symbolic_trace`` for the module of a graph.
 
     Making the module takes long, and fails only if a node reads the root itself, which has no name to be copied under.
     """
@@ -327,7 +327,7 @@ def _is_value(kind: type) -> bool:
 
 
 def _definition(code: CodeType | None) -> tuple[str, str, int] | None:
-    """Return a key of a ``def`` that is equal for the copies that FX makes of its code."""
+    """Return a key of a ``def``, equal for the copies that FX makes of its code."""
     return None if code is None else (code.co_filename, code.co_name, code.co_firstlineno)
 
 

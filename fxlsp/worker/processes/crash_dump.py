@@ -21,7 +21,7 @@ TIME_LIMIT_MARK = "Timeout ("
 
 
 def arrange_crash_dump(pipe: int, seconds: float) -> None:
-    """Make this process write its stack to ``pipe`` when it crashes, exits or times out.
+    """Make this process dump its stack to ``pipe`` if it crashes, exits or times out.
 
     Times out means that it is still running after ``seconds``; it then exits.
     """

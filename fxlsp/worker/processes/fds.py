@@ -39,7 +39,7 @@ class WorkerPipes(NamedTuple):
                 os.close(descriptor)
 
     def silence(self) -> None:
-        """Disconnect a forked process from its parent's pipes; the descriptors remain open."""
+        """Disconnect a forked process from its parent's pipes; descriptors stay open."""
         null = os.open(os.devnull, os.O_WRONLY)
         for descriptor in (self.reports, self.stack, 1, 2):
             os.dup2(null, descriptor)
@@ -62,7 +62,7 @@ class WorkerPipes(NamedTuple):
 
 
 def await_request(pipe: int) -> TraceRequest:
-    """Return the request that arrives on a pipe; exit if the pipe is closed without one."""
+    """Return the request that arrives on a pipe; exit if it closes without one."""
     decoder = Decoder()
     while data := os.read(pipe, 2**20):
         for message in map(WIRE.parse, decoder.feed(data)):
@@ -87,7 +87,7 @@ class StandardStreams(NamedTuple):
 
 
 def redirect_standard_streams() -> StandardStreams:
-    """Reserve standard input and output for the wire, and return their new descriptors.
+    """Reserve standard input and output for the wire; return new descriptors.
 
     The traced code then reads nothing, and prints to standard error.
     """
@@ -103,7 +103,7 @@ def redirect_standard_streams() -> StandardStreams:
 def silenced() -> Iterator[None]:
     """Discard all output to standard output and error inside this context."""
     _flush()
-    kept = os.dup(1), os.dup(2)
+    saved = os.dup(1), os.dup(2)
     null = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(null, stream)
@@ -112,7 +112,7 @@ def silenced() -> Iterator[None]:
         yield
     finally:
         _flush()
-        for stream, before in zip((1, 2), kept, strict=True):
+        for stream, before in zip((1, 2), saved, strict=True):
             os.dup2(before, stream)
             os.close(before)
 

@@ -75,7 +75,7 @@ _exit = os._exit
 
 
 def daemon_fork(adopter: int) -> int:
-    """Fork twice, so that the new process becomes a child of ``adopter``; return its id.
+    """Fork twice, so that the new process is a child of ``adopter``; return its id.
 
     Returns 0 in the new process, which dies with ``adopter`` and leads a session of its own. ``adopter`` must be the
     ancestor that :func:`adopt_orphans` was called in.
@@ -83,19 +83,19 @@ def daemon_fork(adopter: int) -> int:
     Raises:
         OSError: no process could be forked.
     """
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
     try:
         middle = os.fork()
         if middle == 0:
-            _fork_and_end(tell)
+            _fork_and_end(writer)
             _await_adoption(adopter)
         else:
-            os.close(tell)
-            tell = -1
-            answer = os.read(told, 64)
+            os.close(writer)
+            writer = -1
+            answer = os.read(reader, 64)
             os.waitpid(middle, 0)
     finally:
-        for descriptor in (told, tell):
+        for descriptor in (reader, writer):
             if descriptor >= 0:
                 os.close(descriptor)
     if middle == 0:
@@ -105,13 +105,13 @@ def daemon_fork(adopter: int) -> int:
     return int(answer)
 
 
-def _fork_and_end(tell: int) -> None:
-    """Fork, write the new id to ``tell`` and exit; return only in the new process."""
+def _fork_and_end(writer: int) -> None:
+    """Fork, write the new id to ``writer`` and exit; return only in the new process."""
     child = 0
     try:
         child = os.fork()
         if child:
-            os.write(tell, str(child).encode())
+            os.write(writer, str(child).encode())
     except BaseException:
         _exit(1)
     if child:

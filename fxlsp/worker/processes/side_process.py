@@ -1,4 +1,4 @@
-"""Runners of the recovering pass: in a side process, or inline after the plain pass.
+"""Runners of the recovering pass: side process, or inline after the plain pass.
 
 Each pass changes its model and everything that the model's code changes, so each needs a process of its own, or a new
 model. The same is true of other work on the model. The :class:`RecoveryRunner` implements one of the two.
@@ -80,7 +80,7 @@ class RecoveryRunner(ABC):
 
     @abstractmethod
     def side_task(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
-        """Return a side task for work that changes the model before the plain pass has run.
+        """Return a side task for work that changes the model before the plain pass.
 
         ``kind`` is the class of the message that ``work`` returns.
         """
@@ -161,9 +161,9 @@ class SideProcess(SideTask[Result]):
 
 
 class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
-    """Runner of the recovering pass in a process that is forked before the request is known.
+    """Runner of the recovering pass in a side process that waits for its request.
 
-    The process waits for the request on a pipe.
+    The process is forked before the request is known, and waits for it on a pipe.
     """
 
     def __init__(self, work: Callable[[int], RecoveredMessage]) -> None:
@@ -184,7 +184,7 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
         os.close(self._theirs)
 
     def abandon(self) -> None:
-        """Close the pipes in a process forked from the owner, without killing the side process."""
+        """Close the pipes in a forked process without killing the side process."""
         for descriptor in (self._pipe, self._requests):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -203,7 +203,7 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
         return SideProcess(work, kind)
 
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
-        """Do nothing: the recovering pass runs in a process of its own, with its own modules."""
+        """Do nothing: the recovering pass runs in its own process, with its own modules."""
 
 
 class InlineRunner(RecoveryRunner):

@@ -160,7 +160,7 @@ class TraceJob:
         return self._limits.seconds * _SHARE_OF_TIME - self._timing.seconds
 
     def _alone(self, plain: Report, why: NoResultError) -> Report:
-        """Return the plain pass's report, with a problem that the recovering pass has no result."""
+        """Return the plain pass's report with a problem that there is no other report."""
         unknown = "whether the graph does what the model does" if plain.verdict.traceable else "what lies behind that"
         message = f"The pass that goes on where torch.fx stops {why}: {unknown} is not known"
         problem = Problem(DIED, severity_of(DIED), message, None, model=plain.target)
@@ -224,7 +224,7 @@ class TraceJob:
     def _other_mode(
         self, model: torch.nn.Module, make_tracer: MakeTracer, runner: RecoveryRunner
     ) -> SideTask[ModeDifference] | None:
-        """Return the task that compares the graphs of both modes, if the model reads its mode."""
+        """Return the task that compares both modes, if the model reads its mode."""
         if not may_depend_on_mode(model, make_tracer):
             return None
         return runner.side_task(lambda: mode_differences(model, self._source_map, make_tracer), ModeDifference)
@@ -240,7 +240,7 @@ class TraceJob:
     # The recovering pass.
 
     def _recovered(self) -> Recovered:
-        """Return the result of the recovering pass, on a model built as for the plain pass."""
+        """Return the result of the recovering pass on a fake model, else on a real one."""
         try:
             return self._recovered_once(real_construction=False, with_data=False)
         except FakesFailedError:

@@ -63,7 +63,7 @@ class RequestLoad:
             self.loader.pause_after_head(self._target.file, then)
 
     def is_of(self, target: ModelTarget) -> bool:
-        """Return whether the load serves ``target`` too, and make it the builder's target if so."""
+        """Return whether the load serves ``target``; if so, make it the builder's."""
         if _load_of(target) != _load_of(self._target):
             return False
         self._target = target
@@ -82,7 +82,7 @@ class RequestLoad:
         raise self._outcome
 
     def can_resume_with(self, request: TraceRequest, execution: Execution) -> bool:
-        """Return whether this load, paused after the head of its file, can serve ``request``.
+        """Return whether this load, paused after the head, can serve ``request``.
 
         That is so if the load of ``request`` would be the same up to that point, provided that the files that were
         read have not changed. ``execution`` is that of the file.

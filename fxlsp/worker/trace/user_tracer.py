@@ -131,7 +131,7 @@ def _required_arguments(tracer: type) -> list[str]:
 
 
 def _attributes(tracer: type, made: torch.fx.Tracer) -> set[str]:
-    """Return the names of attributes that the user's class adds to ``torch.fx.Tracer``."""
+    """Return the attributes that the user's class adds to ``torch.fx.Tracer``."""
     inherited = {*dir(torch.fx.Tracer), *vars(torch.fx.Tracer())}
     named = {name for cls in tracer.__mro__ if issubclass(cls, torch.fx.Tracer) for name in vars(cls)}
     return {name for name in named | vars(made).keys() if not name.startswith("__")} - inherited
@@ -150,7 +150,7 @@ def _ours() -> set[str]:
 
 
 def _wrap(function: Callable[..., Any]) -> None:
-    """Call ``torch.fx.wrap("name")`` in each module in which the function has that name."""
+    """Call ``torch.fx.wrap`` in each module that contains the function."""
     call = compile("wrap(name)", "<fxlsp>", "exec")
     for module in _modules():
         variables, path = ModuleType.__getattribute__(module, "__dict__"), getattr(module, "__file__", None)
