@@ -164,43 +164,43 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
 
     from fxlsp.worker.building.builder import Builder, FakesFailedError, NoModelError
     from fxlsp.worker.building.fake_tensors import new_fake_mode
-    from fxlsp.worker.building.targets import Target
+    from fxlsp.worker.building.targets import ModelTarget
     from fxlsp.worker.loading.loader import Loader
     from fxlsp.worker.locations.expressions import Expressions
-    from fxlsp.worker.locations.source_map import Places
+    from fxlsp.worker.locations.source_map import SourceMap
     from fxlsp.worker.locations.sources import Sources
     from fxlsp.worker.sandbox.audit import refuse_side_effects
     from fxlsp.worker.search.runner import RunConditions
-    from fxlsp.worker.torch_private import compile_without_processes
+    from fxlsp.worker.torch_private import compile_in_process
 
     torch.set_num_threads(1)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
     gc.disable()
-    compile_without_processes()
+    compile_in_process()
     scratch = tempfile.mkdtemp(prefix="fxlsp-search-")
     refuse_side_effects(scratch)
     sources = Sources({})
     expressions = Expressions(sources)
-    places = Places(sources, expressions)
-    target = Target(each.file, None, each.name, None, None, None)
+    places = SourceMap(sources, expressions)
+    target = ModelTarget(each.file, None, each.name, None, None, None)
     loader = Loader(sources, expressions, [root])
 
-    def attempted(really: bool) -> Answer:
+    def attempted(real_tensors: bool) -> Answer:
         mode = new_fake_mode()
-        builder = Builder(target, loader, places, mode, really)
+        builder = Builder(target, loader, places, mode, real_tensors)
         try:
-            return _found(each, builder, target, RunConditions(mode, places, really))
+            return _found(each, builder, target, RunConditions(mode, places, real_tensors))
         except NoModelError as error:
             return {"status": "not loaded", "reason": str(error)[:300]}
 
     try:
-        return attempted(really=False)
+        return attempted(real_tensors=False)
     except FakesFailedError:
         # As a trace does.
-        loader.forget()
-        return attempted(really=True)
+        loader.unload()
+        return attempted(real_tensors=True)
 
 
 def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
@@ -253,11 +253,11 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
 
 def _is_made_by_default(cls: Any, name: str) -> bool:
     """Whether it needs no arguments."""
-    from fxlsp.worker.building.recipes import RecipeError, default_init
+    from fxlsp.worker.building.recipes import UnusableRecipeError, default_init
 
     try:
         default_init(cls, name)
-    except RecipeError as error:
+    except UnusableRecipeError as error:
         return not error.needs
     return True
 

@@ -7,7 +7,7 @@ import pytest
 from dev import problem_pages
 from dev.problem_pages import INDEX, PAGES, Page, Said, all_codes, gist, read_pages, written
 from fxlsp.ide.hover.problem_advice import ADVICE
-from fxlsp.report.codes import page_of, severity_of
+from fxlsp.report.codes import page_url, severity_of
 
 PAGE_OF = {page.code: page for page in read_pages()}
 each_page = pytest.mark.parametrize("page", PAGE_OF.values(), ids=PAGE_OF)
@@ -26,7 +26,7 @@ def test_every_code_has_a_page() -> None:
 
 def test_a_page_is_where_its_address_says() -> None:
     for page in PAGE_OF.values():
-        assert page_of(page.code).endswith(f"/docs/problems/{page.code}.md")
+        assert page_url(page.code).endswith(f"/docs/problems/{page.code}.md")
         assert (PAGES / f"{page.code}.md").read_text(encoding="utf-8") == page.text
         assert page.text.startswith(f"# {page.code}: ")
 

@@ -29,7 +29,7 @@ import torch.fx
 
 from benchmarks.corpora.eager import EagerRun, touch, watched
 from benchmarks.corpora.frames import raised_at
-from fxlsp.worker.sandbox.weights import leave_weights_unread
+from fxlsp.worker.sandbox.weights import skip_weights
 
 Json = dict[str, Any]
 
@@ -41,7 +41,7 @@ _USUAL = ("numpy", "torchvision", "timm", "einops")
 def main() -> None:
     answers = os.dup(1)
     # Before any package is imported that could keep the originals.
-    leave_weights_unread()
+    skip_weights()
     for package in _USUAL:
         if importlib.util.find_spec(package) is not None:
             importlib.import_module(package)

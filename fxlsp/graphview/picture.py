@@ -13,7 +13,7 @@ from fxlsp.ide.render.numbers import flops_sum_text, short_count
 from fxlsp.ide.render.shapes import flow_text, output_text
 from fxlsp.ide.trace_view.provenance import is_guessed, readable_recipe
 from fxlsp.ide.trace_view.report_index import index_of
-from fxlsp.report.codes import page_of
+from fxlsp.report.codes import page_url
 from fxlsp.report.graph import Node, Output
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
@@ -212,7 +212,7 @@ class _Painter:
             "code": problem.code,
             "severity": problem.severity,
             "message": problem.message,
-            "page": page_of(problem.code),
+            "page": page_url(problem.code),
             "place": self._place(problem.location),
             "path": problem.module_path,
             "nodes": self._marks[number],

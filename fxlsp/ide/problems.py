@@ -17,7 +17,7 @@ from fxlsp.ide.trace_view.outline import moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, Severity
 from fxlsp.report.locations import Location, RelatedPlace
-from fxlsp.report.merging import message_of_all
+from fxlsp.report.merging import merged_message
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
@@ -179,7 +179,7 @@ def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
     return FileProblem(
         code=first.problem.code,
         severity=first.problem.severity,
-        message=message_of_all([found.problem for found in group]),
+        message=merged_message([found.problem for found in group]),
         span=first.span,
         related=tuple(Related(place.message, place.location.file, span) for place, span in related if span),
         model=first.problem.model,

@@ -141,7 +141,7 @@ _EXCEPTIONS: Mapping[str, Severity] = {
 _PAGES = "https://github.com/fxlsp/fxlsp/blob/main/docs/problems"
 
 
-def page_of(code: str) -> str:
+def page_url(code: str) -> str:
     """The address of the page that tells what a code means, and what to do."""
     return f"{_PAGES}/{code}.md"
 

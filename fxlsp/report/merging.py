@@ -11,15 +11,15 @@ from .problems import Problem
 _PATHS_SHOWN = 3
 
 
-def once_each(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def merge_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """The problems in their order, those of one code and place as the first of them, which then names the others."""
     groups: dict[tuple[str, Location | str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.code, problem.location or problem.message), []).append(problem)
-    return tuple(replace(group[0], message=message_of_all(group)) for group in groups.values())
+    return tuple(replace(group[0], message=merged_message(group)) for group in groups.values())
 
 
-def message_of_all(group: Sequence[Problem]) -> str:
+def merged_message(group: Sequence[Problem]) -> str:
     """The message of the first, and which further modules meet the same."""
     first = group[0]
     paths = dict.fromkeys(problem.module_path for problem in group if problem.module_path != first.module_path)

@@ -9,7 +9,7 @@ from .serialization import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Named(JsonObject):
+class ObjectReference(JsonObject):
     """A class or function of the user's by its name, and where that is written."""
 
     text: str
@@ -22,11 +22,11 @@ class Named(JsonObject):
 class TracerChoice(JsonObject):
     """What the user says about how models are traced; by default ``torch.fx.Tracer`` does it."""
 
-    tracer: Named | None = None
+    tracer: ObjectReference | None = None
     """A subclass of ``torch.fx.Tracer``."""
     leaf_modules: tuple[str, ...] = ()
     """Patterns, as of ``fnmatch``, of qualified names of module classes that are not looked into."""
-    wrap: tuple[Named, ...] = ()
+    wrap: tuple[ObjectReference, ...] = ()
     """Functions that become one node, as ``torch.fx.wrap`` makes them."""
 
 

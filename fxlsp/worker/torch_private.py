@@ -30,22 +30,22 @@ __all__ = [
     "FakeTensor",
     "FakeTensorMode",
     "TorchDispatchMode",
-    "compile_without_processes",
+    "compile_in_process",
     "decompose",
+    "disable_accelerators",
     "flop_formula",
-    "grows_not",
     "is_batch_norm",
     "is_view",
-    "names_taken",
-    "never_start_accelerators",
+    "mutated_arguments",
+    "never_grows",
     "no_dispatch",
-    "packet_of",
+    "overload_packet",
     "pretty_target",
-    "release_names",
+    "restore_used_names",
     "storage_key",
     "tensors_in",
     "tree_map",
-    "written_by",
+    "used_names",
 ]
 
 WITHOUT_DATA = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
@@ -59,11 +59,11 @@ Operator = torch._ops.OpOverload
 
 def flop_formula(operator: Operator) -> Callable[..., Any] | None:
     """torch.utils.flop_counter's formula: takes the operator's arguments, and its result as ``out_val``."""
-    formula: Callable[..., Any] | None = flop_registry.get(packet_of(operator))
+    formula: Callable[..., Any] | None = flop_registry.get(overload_packet(operator))
     return formula
 
 
-def never_start_accelerators() -> None:
+def disable_accelerators() -> None:
     """Let tensors be asked for on ``cuda`` without CUDA being started: a dispatch mode puts them on the CPU.
 
     For the life of this process and of those forked from it, which could not start CUDA anyway. There is no
@@ -104,7 +104,7 @@ _WITHOUT_ACCELERATOR: dict[str, Any] = {
 """What the functions of ``torch.cuda`` and its like answer."""
 
 
-def compile_without_processes() -> None:
+def compile_in_process() -> None:
     """Let ``torch.compile`` be called: in older versions it starts processes at once, which are refused."""
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     read = sys.modules.get("torch._inductor.config")
@@ -112,7 +112,7 @@ def compile_without_processes() -> None:
         setattr(read, "compile_threads", 1)  # noqa: B010  # A module that mypy does not know.
 
 
-def packet_of(operator: Operator) -> Any:
+def overload_packet(operator: Operator) -> Any:
     """All overloads of an operator: ``aten.add`` for ``aten.add.Tensor``."""
     return operator._overloadpacket
 
@@ -122,11 +122,11 @@ def is_view(operator: Operator) -> bool:
     return bool(getattr(operator, "is_view", False))
 
 
-def grows_not(operator: Operator) -> bool:
+def never_grows(operator: Operator) -> bool:
     """Whether the result is a view of an operand, an operand changed in place, or one broadcast with others."""
     if is_view(operator) or torch.Tag.pointwise in operator.tags:
         return True
-    return operator._schema.is_mutable and packet_of(operator).__name__ not in ("resize_", "resize_as_", "set_")
+    return operator._schema.is_mutable and overload_packet(operator).__name__ not in ("resize_", "resize_as_", "set_")
 
 
 def is_batch_norm(operator: Operator) -> bool:
@@ -144,13 +144,13 @@ def pretty_target(node: torch.fx.Node) -> str:
     return node._pretty_print_target(node.target)
 
 
-def names_taken(graph: torch.fx.Graph) -> tuple[set[str], dict[str, int]]:
-    """The names that the graph's nodes have had so far, to be given back to :func:`release_names`."""
+def used_names(graph: torch.fx.Graph) -> tuple[set[str], dict[str, int]]:
+    """The names that the graph's nodes have had so far, to be given back to :func:`restore_used_names`."""
     namespace = graph._graph_namespace
     return set(namespace._used_names), dict(namespace._base_count)
 
 
-def release_names(graph: torch.fx.Graph, taken: tuple[set[str], dict[str, int]]) -> None:
+def restore_used_names(graph: torch.fx.Graph, taken: tuple[set[str], dict[str, int]]) -> None:
     """Let names that were taken since be given anew, after their nodes were erased."""
     namespace = graph._graph_namespace
     namespace._used_names = set(taken[0])
@@ -173,7 +173,7 @@ def storage_key(tensor: torch.Tensor) -> int:
         return id(tensor)
 
 
-def written_by(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+def mutated_arguments(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
     """The arguments that the operator changes in place."""
     schema = operator._schema
     if not schema.is_mutable:

@@ -26,7 +26,7 @@ from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracer_choice import TORCH_FX, Named, TracerChoice
+from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
 from fxlsp.source.models.file_summary import offers_of
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.source.text.documents import Document
@@ -90,7 +90,11 @@ PLAIN_RECIPE = Recipe("", None, "search")
 PLAIN_REPORT = Report(
     "m:Net", Environment("3.10", "2.6"), PLAIN_RECIPE, "train", Verdict(True), True, 0, (), (), (), (), {}
 )
-TRACER = TracerChoice(Named("m:T", PLACE), ("Block*", "timm.*"), (Named("/project/f.py:g"), Named("m:h", IN_CELL)))
+TRACER = TracerChoice(
+    ObjectReference("m:T", PLACE),
+    ("Block*", "timm.*"),
+    (ObjectReference("/project/f.py:g"), ObjectReference("m:h", IN_CELL)),
+)
 FOUND = tuple(FoundRecipe(replace(RECIPE, source=source), Span(1, 1, 1, 2)) for source in ("comment", "call-site"))
 SOURCE = (
     "import torch.nn as nn\nfrom .sizes import *\n\nwidth = 4\n\n"

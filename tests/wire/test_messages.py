@@ -10,7 +10,7 @@ import pytest
 from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.sizes import Sizes
-from fxlsp.report.tracer_choice import Named, TracerChoice
+from fxlsp.report.tracer_choice import ObjectReference, TracerChoice
 from fxlsp.wire import messages
 from fxlsp.wire.frames import Decoder, WireError, encode
 from fxlsp.wire.messages import (
@@ -54,7 +54,7 @@ TRACE = TraceRequest(
     ),
     overlays={"/net.py": "ab12"},
     roots=("/",),
-    tracer=TracerChoice(Named("m:T"), ("Block",)),
+    tracer=TracerChoice(ObjectReference("m:T"), ("Block",)),
     sizes=Sizes(2),
     limits=Limits(5.0, 100),
     id=3,

@@ -12,7 +12,7 @@ from fxlsp.cli.output.problems import problem_of
 from fxlsp.cli.tracing.notebooks import in_cells
 from fxlsp.report.codes import NO_INTERPRETER, NOT_FED
 from fxlsp.report.locations import Location
-from fxlsp.report.merging import once_each
+from fxlsp.report.merging import merge_problems
 from fxlsp.report.problems import SCHEMA, Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
@@ -73,7 +73,7 @@ class Findings:
 
     def problems(self) -> list[Problem]:
         """Each once, however many traces met it, in the order of files and lines; without those that are silenced."""
-        found: Iterable[Problem] = once_each(self._all_problems())
+        found: Iterable[Problem] = merge_problems(self._all_problems())
         told = sorted(found if self.silencing is None else self.silencing.told(found), key=_place_key)
         return [in_cells(problem) for problem in told]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fxlsp.cli.output.excerpts import excerpt, place
 from fxlsp.ide.render.numbers import counted
-from fxlsp.report.codes import Severity, page_of
+from fxlsp.report.codes import Severity, page_url
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
 
@@ -24,7 +24,7 @@ def full_lines(problem: Problem) -> list[str]:
     if problem.module_path:
         facts.append(f"module path: {problem.module_path}")
     facts += [f"{_one_line(related.message)}: {place(related.location)}" for related in problem.related]
-    facts.append(f"help: {page_of(problem.code)}")
+    facts.append(f"help: {page_url(problem.code)}")
     return [*lines, *(f"  = {fact}" for fact in facts)]
 
 

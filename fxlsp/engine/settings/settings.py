@@ -16,7 +16,7 @@ from fxlsp.report import codes
 from fxlsp.report.codes import Severity
 from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
-from fxlsp.report.tracer_choice import TORCH_FX, Named, TracerChoice
+from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
 
 Origin = Literal["default", "pyproject", "client"]
 Level = Severity | Literal["off"]
@@ -155,10 +155,10 @@ def settings_of(
 
 
 def _tracing(values: Mapping[str, Any], origins: Mapping[str, Origin], pyproject: Pyproject) -> TracerChoice:
-    def named(key: str) -> tuple[Named, ...]:
+    def named(key: str) -> tuple[ObjectReference, ...]:
         texts = values.get(key) or ()
         places = pyproject.places_of_strings(key) if origins.get(key) == "pyproject" else ()
-        return tuple(map(Named, (texts,) if isinstance(texts, str) else texts, chain(places, repeat(None))))
+        return tuple(map(ObjectReference, (texts,) if isinstance(texts, str) else texts, chain(places, repeat(None))))
 
     return TracerChoice(next(iter(named("tracer")), None), values.get("leafModules", ()), named("wrap"))
 

@@ -127,5 +127,5 @@ def advice(code: str, fix: str | None) -> RichText:
         code: of a problem, one of :data:`ADVICE`.
         fix: the title of the quick fix that is offered for the problem, if there is one.
     """
-    line = link(code, codes.page_of(code)) + words(": ") + prose(ADVICE[code])
+    line = link(code, codes.page_url(code)) + words(": ") + prose(ADVICE[code])
     return line if fix is None else line + words(" · fix: ") + words(fix)

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.problems import FileProblem
-from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED, Severity, page_of
+from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED, Severity, page_url
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.text_documents import Sheet, sheet_at
 from fxlsp.source.text.documents import Document, read_document
@@ -43,7 +43,7 @@ def to_diagnostic(server: Server, snapshot: Snapshot, sheet: Sheet, problem: Fil
 
 
 def _page(code: str) -> types.CodeDescription:
-    return types.CodeDescription(page_of(code))
+    return types.CodeDescription(page_url(code))
 
 
 def _related(server: Server, snapshot: Snapshot, problem: FileProblem) -> Iterator[types.DiagnosticRelatedInformation]:

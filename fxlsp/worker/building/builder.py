@@ -16,12 +16,12 @@ import torch
 from ...report.codes import NOT_BUILT, NOT_FOUND, NOT_LOADED
 from ...report.problems import Failure
 from ..loading.loader import Loader
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..torch_private import FakeTensorMode
 from .construction import Constructions, comes_from_fakes, construct
-from .failures import load_failure
-from .recipes import RecipeError, default_init, evaluate, find_target
-from .targets import Target
+from .failures import failure_of_load
+from .recipes import UnusableRecipeError, default_init, evaluate, find_target
+from .targets import ModelTarget
 
 
 class NoModelError(Exception):
@@ -60,18 +60,20 @@ class Loaded:
 class Builder:
     """Loads and constructs one target, once."""
 
-    def __init__(self, target: Target, loader: Loader, places: Places, fake_mode: FakeTensorMode, really: bool) -> None:
+    def __init__(
+        self, target: ModelTarget, loader: Loader, source_map: SourceMap, fake_mode: FakeTensorMode, real_tensors: bool
+    ) -> None:
         """``really`` asks for real tensors of every size."""
-        self.constructions = Constructions(places)
+        self.constructions = Constructions(source_map)
         self._target = target
         self._wanted: list[str] = []
         """Names that are wanted of the target's file."""
         self._loader = loader
-        self._places = places
+        self._source_map = source_map
         self._fake_mode = fake_mode
-        self._really = really
+        self._real_tensors = real_tensors
 
-    def become(self, target: Target) -> None:
+    def set_target(self, target: ModelTarget) -> None:
         """Make this target of the same file instead, be it in the middle of the load."""
         self._target = target
         self._wanted[:] = target.names_wanted
@@ -85,7 +87,7 @@ class Builder:
         """
         seed()
         try:
-            return construct(self._load, self.constructions, self._fake_mode, self._really)
+            return construct(self._load, self.constructions, self._fake_mode, self._real_tensors)
         except BaseException as error:
             raise self._no_model(error, NOT_LOADED, self._loading(error)) from error
 
@@ -107,7 +109,7 @@ class Builder:
                 return self._loader.load_file(path, names)
             except (NameError, AttributeError) as error:
                 # A name made by a statement that does not look as if it made it, say.
-                if not self._loader.supply(error):
+                if not self._loader.provide_missing(error):
                     raise
 
     def _loading(self, error: BaseException) -> str:
@@ -122,9 +124,9 @@ class Builder:
         if cause is not error:
             # A statement of a file failed before, and what it binds is missed only now.
             error, code, what = cause, NOT_LOADED, self._loading(cause)
-        if not self._really and comes_from_fakes(error):
+        if not self._real_tensors and comes_from_fakes(error):
             return FakesFailedError()
-        return NoModelError(load_failure(error, str(self._target), code, self._places, what))
+        return NoModelError(failure_of_load(error, str(self._target), code, self._source_map, what))
 
     def build(self, loaded: Loaded) -> Built:
         """Make the model as the recipe says.
@@ -142,8 +144,10 @@ class Builder:
         seed()
         try:
             init = target.init or default_init(found, target.name)
-            model = construct(lambda: self._made(init, loaded.names), self.constructions, self._fake_mode, self._really)
-        except RecipeError as error:
+            model = construct(
+                lambda: self._made(init, loaded.names), self.constructions, self._fake_mode, self._real_tensors
+            )
+        except UnusableRecipeError as error:
             # What a recipe makes wrongly is told where the recipe stands, of which nothing is known here.
             place = None if target.init else self._definition()
             raise NoModelError(Failure(str(target), NOT_BUILT, str(error), place, needs=error.needs)) from error
@@ -156,28 +160,28 @@ class Builder:
             try:
                 return _made(init, module)
             except (NameError, AttributeError) as error:
-                if not self._loader.supply(error):
+                if not self._loader.provide_missing(error):
                     raise
                 seed()
 
     def _definition(self) -> Any:
-        return None if self._target.file is None else self._places.of_name(self._target.file, self._target.name)
+        return None if self._target.file is None else self._source_map.of_name(self._target.file, self._target.name)
 
 
 def _made(init: str, module: ModuleType) -> torch.nn.Module:
     model = evaluate(init, module, "init")
     if not isinstance(model, torch.nn.Module):
-        raise RecipeError(f"{init} makes a {type(model).__name__}, not a torch.nn.Module")
+        raise UnusableRecipeError(f"{init} makes a {type(model).__name__}, not a torch.nn.Module")
     return model
 
 
-def unwrapped(built: Built) -> Built:
+def unwrap(built: Built) -> Built:
     """What the model wraps that ``torch.compile`` or ``DataParallel`` made; any other as it is."""
     model = built.model
     if isinstance(model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):
-        return unwrapped(replace(built, model=model.module))
+        return unwrap(replace(built, model=model.module))
     if type(model).__name__ == "OptimizedModule":
-        return unwrapped(replace(built, model=model._orig_mod))  # type: ignore[arg-type]
+        return unwrap(replace(built, model=model._orig_mod))  # type: ignore[arg-type]
     return built
 
 

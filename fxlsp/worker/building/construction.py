@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 import torch
 
 from ..locations.bytecode import walk_out
-from ..locations.source_map import Instruction, Places
+from ..locations.source_map import Instruction, SourceMap
 from ..torch_private import FakeTensorMode
 from .failures import text_of
-from .fake_tensors import building_really, building_without_data
-from .registrations import Registrations, Running, running_instructions
+from .fake_tensors import fake_construction, real_construction
+from .registrations import Registrations, RunningCode, running_code
 
 _T = TypeVar("_T")
 
@@ -23,10 +23,10 @@ _T = TypeVar("_T")
 class Constructions:
     """Which expression constructed each module, and which statements registered it."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self.registrations = Registrations(places)
-        self._made: dict[int, tuple[torch.nn.Module, Running]] = {}
+    def __init__(self, source_map: SourceMap) -> None:
+        self._source_map = source_map
+        self.registrations = Registrations(source_map)
+        self._made: dict[int, tuple[torch.nn.Module, RunningCode]] = {}
 
     @property
     def count(self) -> int:
@@ -38,13 +38,13 @@ class Constructions:
         written = self.written(module)
         return None if written is None else written.innermost
 
-    def written(self, module: torch.nn.Module) -> Running | None:
+    def written(self, module: torch.nn.Module) -> RunningCode | None:
         """As :meth:`of`, with the innermost expression of the workspace too."""
         made = self._made.get(id(module))
         return None if made is None or made[0] is not module else made[1]
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
+    def recording(self) -> Iterator[None]:
         """While this lasts, every ``nn.Module`` that is initialised is noted, and every registration."""
         original = torch.nn.Module.__init__
         note = self._note
@@ -55,17 +55,17 @@ class Constructions:
 
         torch.nn.Module.__init__ = initialise  # type: ignore[method-assign]
         try:
-            with self.registrations.noted():
+            with self.registrations.recording():
                 yield
         finally:
             torch.nn.Module.__init__ = original  # type: ignore[method-assign]
 
     def _note(self, module: torch.nn.Module, frame: FrameType | None) -> None:
         while frame is not None and (
-            _initialises(frame, module) or not self._places.is_shown(frame.f_code.co_filename)
+            _initialises(frame, module) or not self._source_map.is_shown(frame.f_code.co_filename)
         ):
             frame = frame.f_back
-        running = running_instructions(frame, self._places)
+        running = running_code(frame, self._source_map)
         if running is not None:
             self._made[id(module)] = (module, running)
 
@@ -97,9 +97,11 @@ def _initialises_any(frame: FrameType) -> bool:
     return isinstance(frame.f_locals.get(code.co_varnames[0]), torch.nn.Module)
 
 
-def construct(make: Callable[[], _T], constructions: Constructions, fake_mode: FakeTensorMode, really: bool) -> _T:
+def construct(
+    make: Callable[[], _T], constructions: Constructions, fake_mode: FakeTensorMode, real_tensors: bool
+) -> _T:
     """The result of ``make``, run on large fake and small real tensors, or on real ones if ``really``."""
-    with constructions.noted(), building_really(fake_mode) if really else building_without_data(fake_mode):
+    with constructions.recording(), real_construction(fake_mode) if real_tensors else fake_construction(fake_mode):
         return make()
 
 

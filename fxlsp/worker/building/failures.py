@@ -31,7 +31,7 @@ from ...report.graph import Node, TraceError
 from ...report.locations import Location, RelatedPlace
 from ...report.problems import Failure, Problem
 from ..locations.code_origin import is_installed
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 
 
 def text_of(error: BaseException) -> str:
@@ -50,11 +50,11 @@ def message_of(error: BaseException) -> str:
     return text or type(error).__name__
 
 
-def load_failure(error: BaseException, target: str, code: str, places: Places, what: str) -> Failure:
+def failure_of_load(error: BaseException, target: str, code: str, source_map: SourceMap, what: str) -> Failure:
     """Why a file or its model cannot be had; ``what`` says what was tried ("load model.py")."""
-    if isinstance(error, SyntaxError) and error.lineno is not None and places.is_shown(error.filename or ""):
+    if isinstance(error, SyntaxError) and error.lineno is not None and source_map.is_shown(error.filename or ""):
         return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error))
-    path = places.of_traceback(error)
+    path = source_map.of_traceback(error)
     message = f"cannot {what}: {_with_type(error, message_of(error))}"
     return Failure(target, code, message, _innermost_of_workspace(path), _deeper(path))
 
@@ -87,15 +87,15 @@ def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
     return tuple(RelatedPlace(f"raised in {location.function or 'here'}", location) for location in deeper)
 
 
-def trace_error(error: BaseException, places: Places) -> TraceError:
+def trace_error(error: BaseException, source_map: SourceMap) -> TraceError:
     """The verdict's error: torch's, at the innermost traceback frame outside torch."""
-    path = places.of_traceback(error)
+    path = source_map.of_traceback(error)
     return TraceError(type(error).__name__, text_of(error), path[-1] if path else None)
 
 
 def trace_problem(
     error: BaseException,
-    places: Places,
+    source_map: SourceMap,
     module_path: str,
     model: str,
     without_frame: Callable[[BaseException], Location | None],
@@ -104,7 +104,7 @@ def trace_problem(
     passed no line of the user's."""
     where = f" in module {module_path}" if module_path else ""
     error = _first_refusal(error)
-    path = places.of_traceback(error)
+    path = source_map.of_traceback(error)
     code = code_of_error(error, text_of(error))
     return Problem(
         code=code,

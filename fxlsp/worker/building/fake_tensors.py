@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from ..sandbox.accelerators import DevicesAreCpu, on_cpu
-from ..torch_private import FakeTensor, FakeTensorMode, Operator, TorchDispatchMode, grows_not, tensors_in, tree_map
+from ..torch_private import FakeTensor, FakeTensorMode, Operator, TorchDispatchMode, never_grows, tensors_in, tree_map
 
 SMALL = 65_536
 """Elements; up to this size a tensor is real while the model is built."""
@@ -67,7 +67,7 @@ class SmallTensorsReal(TorchDispatchMode):  # type: ignore[no-untyped-call]
         tensors = tensors_in((args, kwargs))
         if any(isinstance(tensor, FakeTensor) for tensor in tensors):
             return False
-        if tensors and grows_not(func):
+        if tensors and never_grows(func):
             return sum(tensor.numel() for tensor in tensors) <= SMALL
         if not tensors and args and _is_size(args[0]):
             return bool(math.prod(args[0]) <= SMALL)
@@ -96,7 +96,7 @@ def as_fake(mode: FakeTensorMode, value: Any) -> Any:
 
 
 @contextmanager
-def building_without_data(mode: FakeTensorMode) -> Iterator[None]:
+def fake_construction(mode: FakeTensorMode) -> Iterator[None]:
     """While this lasts, large tensors are fake, and ``torch.nn.init`` and ``Module.to`` know it."""
     _skipped_init.active = True
     try:
@@ -107,7 +107,7 @@ def building_without_data(mode: FakeTensorMode) -> Iterator[None]:
 
 
 @contextmanager
-def building_really(mode: FakeTensorMode) -> Iterator[None]:
+def real_construction(mode: FakeTensorMode) -> Iterator[None]:
     """While this lasts, tensors have data and are on the CPU."""
     with DevicesAreCpu(), OnCpu(), conversions_rebind(mode):
         yield
@@ -120,7 +120,7 @@ class _SkippedInit:
 _skipped_init = _SkippedInit()
 
 
-def let_init_be_skipped() -> None:
+def make_init_skippable() -> None:
     """Let ``torch.nn.init``'s functions return their tensor untouched while a model is built without data.
 
     Called once, before any package is imported that could keep a reference to the originals.

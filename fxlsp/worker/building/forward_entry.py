@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 
-def entry_of(model: torch.nn.Module) -> Callable[..., Any]:
+def forward_entry(model: torch.nn.Module) -> Callable[..., Any]:
     """``model.forward``, or the model's own ``__call__`` if it has no ``forward``."""
     if has_forward(model):
         forward = model.forward

@@ -14,10 +14,10 @@ import torch
 
 from ...report.recipes import RecipeSource
 from ..loading.lazy_module import WorkspaceModule, ask
-from .forward_entry import entry_of
+from .forward_entry import forward_entry
 
 
-class RecipeError(Exception):
+class UnusableRecipeError(Exception):
     """A recipe cannot be followed; ``needs`` says what the user would have to give."""
 
     def __init__(self, message: str, needs: str | None = None) -> None:
@@ -50,14 +50,14 @@ def default_init(target: Any, name: str) -> str:
     if isinstance(target, torch.nn.Module):
         return name
     if not callable(target):
-        raise RecipeError(f"{name} is a {type(target).__name__}, not a module class, a factory or a module")
+        raise UnusableRecipeError(f"{name} is a {type(target).__name__}, not a module class, a factory or a module")
     if isinstance(target, type) and not issubclass(target, torch.nn.Module):
-        raise RecipeError(f"{name} is not a subclass of torch.nn.Module")
+        raise UnusableRecipeError(f"{name} is not a subclass of torch.nn.Module")
     required = required_parameters(target)
     if required:
         wanted = ", ".join(required)
         plural = "s" if len(required) > 1 else ""
-        raise RecipeError(
+        raise UnusableRecipeError(
             f"{name} needs the argument{plural} {wanted}: say how to make it, for example with a comment above it: "
             f"# fxlsp: {name}({', '.join(f'{parameter}=...' for parameter in required)})",
             needs=f"argument{plural} {wanted} of {name}",
@@ -112,7 +112,7 @@ def default_inputs(model: torch.nn.Module, target: Any, module: ModuleType) -> t
     by_convention = input_text(model, target, module)
     if by_convention is not None:
         return by_convention, "convention"
-    if not required_parameters(entry_of(model)):
+    if not required_parameters(forward_entry(model)):
         return "", "default"
     annotated = _annotated_inputs(model)
     return None if annotated is None else (annotated, "default")
@@ -127,7 +127,7 @@ def _annotated_inputs(model: torch.nn.Module) -> str | None:
         return None
     sizes: dict[str, int] = {}
     texts = []
-    for name in required_parameters(entry_of(model)):
+    for name in required_parameters(forward_entry(model)):
         text = _annotated_input(hints.get(name), sizes)
         if text is None:
             return None
@@ -164,7 +164,7 @@ def bind(model: torch.nn.Module, arguments: Arguments) -> Mapping[str, Any]:
     Raises:
         TypeError: ``forward`` does not take them.
     """
-    signature = inspect.signature(entry_of(model))
+    signature = inspect.signature(forward_entry(model))
     bound = signature.bind(*arguments.args, **arguments.kwargs)
     # Of those of FX's own placeholders that stand for several arguments, none has a default: nothing is passed, then.
     bound.apply_defaults()

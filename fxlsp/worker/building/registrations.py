@@ -15,10 +15,10 @@ from torch.nn.modules.module import (
 )
 
 from ..locations.code_origin import is_installed, is_torch
-from ..locations.source_map import Instruction, Places
+from ..locations.source_map import Instruction, SourceMap
 
 
-class Running(NamedTuple):
+class RunningCode(NamedTuple):
     """Where the user's code is."""
 
     innermost: Instruction
@@ -29,7 +29,7 @@ class Running(NamedTuple):
 class Registration(NamedTuple):
     """The statement that gave a module or parameter one of its names."""
 
-    written: Running
+    written: RunningCode
     order: int
     """Counts up in the order of time."""
 
@@ -37,8 +37,8 @@ class Registration(NamedTuple):
 class Registrations:
     """The registrations of one construction, by owner and name."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
+    def __init__(self, source_map: SourceMap) -> None:
+        self._source_map = source_map
         self._noted: dict[tuple[int, str], tuple[torch.nn.Module, Registration]] = {}
         self._order = 0
 
@@ -51,7 +51,7 @@ class Registrations:
         return None if noted is None or noted[0] is not owner else noted[1]
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
+    def recording(self) -> Iterator[None]:
         """While this lasts, every registration is noted."""
         handles = (
             register_module_module_registration_hook(self._module_registered),
@@ -74,21 +74,21 @@ class Registrations:
             self._note(owner, name)
 
     def _note(self, owner: torch.nn.Module, name: str) -> None:
-        running = running_instructions(sys._getframe(2), self._places)
+        running = running_code(sys._getframe(2), self._source_map)
         if running is not None:
             self._order += 1
             self._noted[id(owner), name] = (owner, Registration(running, self._order))
 
 
-def running_instructions(frame: FrameType | None, places: Places) -> Running | None:
+def running_code(frame: FrameType | None, source_map: SourceMap) -> RunningCode | None:
     """What runs in ``frame`` or outside it; None if none of it is the user's or a library's."""
     innermost: Instruction | None = None
     while frame is not None:
         code = frame.f_code
-        if places.is_shown(code.co_filename):
+        if source_map.is_shown(code.co_filename):
             instruction = Instruction(code, frame.f_lasti)
             innermost = innermost or instruction
             if not is_installed(code.co_filename):
-                return Running(innermost, instruction)
+                return RunningCode(innermost, instruction)
         frame = frame.f_back
-    return None if innermost is None else Running(innermost, innermost)
+    return None if innermost is None else RunningCode(innermost, innermost)

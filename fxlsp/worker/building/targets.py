@@ -12,7 +12,7 @@ from ...wire.messages import RecipeRequest, TraceRequest
 
 
 @dataclass(frozen=True)
-class Target:
+class ModelTarget:
     """What a request names: a class, factory or instance of a file or of an importable module."""
 
     file: str | None
@@ -59,7 +59,7 @@ def _names_in(texts: Iterable[str]) -> list[str]:
     return names
 
 
-def targets_of(request: TraceRequest) -> Iterator[Target]:
+def targets_of(request: TraceRequest) -> Iterator[ModelTarget]:
     """The target by each recipe of the request; the last of several leaves it to conventions, defaults and search."""
     recipe = request.recipe
     yield _target_of(request, recipe)
@@ -74,9 +74,9 @@ def is_settled(request: TraceRequest) -> bool:
     return bool(target.init) and target.inputs is not None and not others
 
 
-def _target_of(request: TraceRequest, recipe: RecipeRequest | Recipe) -> Target:
+def _target_of(request: TraceRequest, recipe: RecipeRequest | Recipe) -> ModelTarget:
     target = request.target
-    return Target(
+    return ModelTarget(
         file=None if target.file is None else os.path.realpath(target.file),
         module=target.module,
         name=target.name,

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class ImportName(NamedTuple):
     """Where a file stands among modules."""
 
     name: str
@@ -22,7 +22,7 @@ class Place(NamedTuple):
         return self.name if self.is_package else self.name.rpartition(".")[0]
 
 
-def placed(path: str, relative_level: int) -> Place:
+def import_name_of(path: str, relative_level: int) -> ImportName:
     """The place of a file in which an import has up to ``relative_level`` dots.
 
     It is in a package by the ``__init__.py`` beside it, or else because its relative imports say so: then the folders
@@ -37,7 +37,7 @@ def placed(path: str, relative_level: int) -> Place:
     while _can_be_package(folder) and (os.path.isfile(os.path.join(folder, "__init__.py")) or len(parts) <= enclosing):
         folder, package = os.path.split(folder)
         parts.insert(0, package)
-    return Place(".".join(parts), folder, is_package)
+    return ImportName(".".join(parts), folder, is_package)
 
 
 def _can_be_package(folder: str) -> bool:

@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 from ..locations.code_origin import is_workspace_code
-from .missing_names import imports_submodule, untaken_bindings
-from .slicing import Needs, Part
+from .missing_names import import_missing_submodule, untaken_bindings
+from .slicing import ModuleSlicer, SlicedStatement
 
 _STAR = "*"
 _RAN = "ran"
@@ -80,7 +80,7 @@ class Execution:
         self._names = names
         self._after_head = after_head
         self._asked: set[str] = set()
-        self.has_assumed = False
+        self.uses_untaken_branch = False
         """Whether a name has its value from a branch that was not taken."""
         self._needed: set[str] = set()
         """What has been asked for, with all that it depends on."""
@@ -93,17 +93,17 @@ class Execution:
         """What each of them raised, by the names that are not there for it."""
 
     def _take(self, tree: ast.Module) -> None:
-        self._needs = Needs(tree)
+        self._needs = ModuleSlicer(tree)
         self._body = tree.body
         self._flags = _future_flags(tree)
 
-    def go_on_with(self, tree: ast.Module) -> None:
+    def resume_with(self, tree: ast.Module) -> None:
         """The rest of the file is that of another text, with the same head."""
         self._take(tree)
 
     def head_of(self, tree: ast.Module, names: Iterable[str]) -> list[str]:
         """What runs of the head of a text of this file, places included, if ``names`` are asked for."""
-        needs = Needs(tree)
+        needs = ModuleSlicer(tree)
         parts = needs.parts(needs.closure({*self._asked, *names}))
         return [ast.dump(part.statement, include_attributes=True) for part in parts if part.place < needs.head]
 
@@ -131,7 +131,7 @@ class Execution:
             if self.is_failed(name):
                 raise self._failures[name]
 
-    def ask_all(self) -> None:
+    def run_exported(self) -> None:
         """Run what may be asked for by whoever does not say which names; nothing is raised."""
         names = self._needs.exported()
         if not names <= self._needed:
@@ -144,14 +144,14 @@ class Execution:
             return False
         return name not in self.namespace or isinstance(self.namespace[name], NotImported)
 
-    def assume(self, name: str) -> bool:
+    def bind_from_untaken_branch(self, name: str) -> bool:
         """Bind a name that no branch bound which was taken, as the first one does that can; False if none can."""
         if name in self.namespace:
             return False
         for statement in untaken_bindings(self._body, name):
             with suppress(BaseException):
                 self._execute(statement, self._flags)
-                self.has_assumed = True
+                self.uses_untaken_branch = True
                 return True
         return False
 
@@ -187,7 +187,7 @@ class Execution:
                 self._ran[part.place] = text
                 self._run(part)
 
-    def _run(self, part: Part) -> None:
+    def _run(self, part: SlicedStatement) -> None:
         try:
             self._execute_with_submodules(part.statement)
         except BaseException as error:
@@ -201,7 +201,7 @@ class Execution:
             try:
                 return self._execute(statement, self._flags)
             except AttributeError as error:
-                if not imports_submodule(error):
+                if not import_missing_submodule(error):
                     raise
 
     def _execute(self, statement: ast.stmt, flags: int) -> None:
@@ -218,7 +218,7 @@ class Execution:
             return False
         return True
 
-    def _fail(self, part: Part, error: BaseException) -> None:
+    def _fail(self, part: SlicedStatement, error: BaseException) -> None:
         cause = self.cause_of(error) or error
         for name in part.names:
             self._failures[name] = cause
@@ -260,16 +260,16 @@ class WorkspaceModule(ModuleType):
         if name == "__dict__":
             # Also the first step of ``import *``. What dataclasses and the like look up there is there.
             if is_workspace_code(sys._getframe(1).f_code.co_filename):
-                execution_of(self).ask_all()
+                execution_behind(self).run_exported()
         elif name == "__all__":
-            execution_of(self).ask([name])
-            return _without_failed(get(name), execution_of(self))
+            execution_behind(self).ask([name])
+            return _without_failed(get(name), execution_behind(self))
         elif not (name.startswith("__") and name.endswith("__")):
-            execution_of(self).ask([name])
+            execution_behind(self).ask([name])
         return get(name)
 
 
-def started(
+def start_execution(
     module: WorkspaceModule, path: str, tree: ast.Module, names: Sequence[str], after_head: AfterHead | None = None
 ) -> Execution:
     """The execution of a module, of which nothing has run yet; what fails is told to whoever asks for it."""
@@ -279,10 +279,10 @@ def started(
 
 def ask(module: WorkspaceModule, names: Iterable[str]) -> None:
     """Run what ``names`` need; raises what kept one of them from being bound."""
-    execution_of(module).ask(names)
+    execution_behind(module).ask(names)
 
 
-def execution_of(module: WorkspaceModule) -> Execution:
+def execution_behind(module: WorkspaceModule) -> Execution:
     """The execution of a module."""
     execution: Execution = object.__getattribute__(module, "execution")
     return execution

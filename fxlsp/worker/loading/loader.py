@@ -17,9 +17,9 @@ from ..locations.code_origin import is_installed
 from ..locations.expressions import Expressions
 from ..locations.sources import Sources
 from ..sandbox.argv import arguments_are_missing
-from .import_names import Place, placed
-from .lazy_module import AfterHead, Execution, WorkspaceModule, ask, started
-from .missing_names import imports_submodule
+from .import_names import ImportName, import_name_of
+from .lazy_module import AfterHead, Execution, WorkspaceModule, ask, start_execution
+from .missing_names import import_missing_submodule
 
 
 class Loader:
@@ -54,7 +54,7 @@ class Loader:
         if loaded is not None:
             ask(loaded, names)
             return loaded
-        place = placed(path, relative_level(self._expressions.parsed(path)))
+        place = import_name_of(path, relative_level(self._expressions.parsed(path)))
         self._prepare(self._home(place.folder))
         self._wanted[path] = names
         module = self._imported(place, path) or self._executed(place, path)
@@ -66,13 +66,13 @@ class Loader:
         """Call ``then`` once, when the head of the file has run, whoever imports it."""
         self._after_head[path] = then
 
-    def go_on(self, execution: Execution, path: str) -> None:
+    def resume_with(self, execution: Execution, path: str) -> None:
         """The text of the file whose head has run is another one now: the rest is taken from that.
 
         Raises:
             SyntaxError: it does not parse.
         """
-        execution.go_on_with(self._expressions.parsed(path))
+        execution.resume_with(self._expressions.parsed(path))
         self.read[path] = text_digest(self._sources.text(path) or "")
         importlib.invalidate_caches()
 
@@ -86,7 +86,7 @@ class Loader:
         self._prepare(None)
         return importlib.import_module(name)
 
-    def forget(self) -> None:
+    def unload(self) -> None:
         """Drop every workspace module, so that the next load executes them anew."""
         for module in self._modules:
             sys.modules.pop(module.__name__, None)
@@ -103,23 +103,23 @@ class Loader:
             error = cause
         return error
 
-    def supply(self, error: BaseException) -> bool:
+    def provide_missing(self, error: BaseException) -> bool:
         """After a NameError without a cause, run all of the file that raised it; where arguments are missing, find the
         name in a branch that it did not take for want of them; where a package lacks a module of its own, import that.
         False if none of it is of use."""
-        if imports_submodule(error):
+        if import_missing_submodule(error):
             return True
         if not isinstance(error, NameError) or self.cause_of(error) is not error:
             return False
         raised = [each for each in self._executions if each.raised(error)]
-        if arguments_are_missing() and any(each.assume(error.name or "") for each in raised):
+        if arguments_are_missing() and any(each.bind_from_untaken_branch(error.name or "") for each in raised):
             return True
         return any(each.run_whole() for each in raised)
 
     @property
-    def has_assumed(self) -> bool:
+    def uses_untaken_branch(self) -> bool:
         """Whether a name has its value from a branch that was not taken."""
-        return any(each.has_assumed for each in self._executions)
+        return any(each.uses_untaken_branch for each in self._executions)
 
     def is_workspace(self, path: str) -> bool:
         """Whether a file is the workspace's: not installed, or open in the editor (editable installs are workspace)."""
@@ -134,7 +134,7 @@ class Loader:
         tree = self._expressions.parsed(path)
         self.read[path] = text_digest(self._sources.text(path) or "")
         self._modules.append(module)
-        execution = started(module, path, tree, self._wanted.pop(path, ()), self._after_head.pop(path, None))
+        execution = start_execution(module, path, tree, self._wanted.pop(path, ()), self._after_head.pop(path, None))
         self._executions.append(execution)
         execution.run()
 
@@ -142,7 +142,7 @@ class Loader:
         """The module of a workspace file that has been executed already, as what another one imports."""
         return next((module for module in self._modules if os.path.realpath(module.__file__ or "") == path), None)
 
-    def _imported(self, place: Place, path: str) -> ModuleType | None:
+    def _imported(self, place: ImportName, path: str) -> ModuleType | None:
         """The file as a module of its package; None if an import of its name would not lead to it."""
         if "." not in place.name and not place.is_package:
             return None
@@ -152,7 +152,7 @@ class Loader:
             return None
         return module if os.path.realpath(getattr(module, "__file__", None) or "") == path else None
 
-    def _executed(self, place: Place, path: str) -> WorkspaceModule:
+    def _executed(self, place: ImportName, path: str) -> WorkspaceModule:
         """The file as a script, whatever else has its name."""
         module = WorkspaceModule(place.name if not _is_taken(place.name) else f"_fxlsp_target_{place.name}")
         module.__file__ = path

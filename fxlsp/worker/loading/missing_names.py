@@ -26,7 +26,7 @@ def _bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
             yield from _bindings(getattr(statement, "orelse", ()), name)
 
 
-def imports_submodule(error: BaseException) -> bool:
+def import_missing_submodule(error: BaseException) -> bool:
     """Whether an attribute of a package that was missed is a module of it, which is imported now.
 
     In a program that runs as a whole, a statement may have imported it that is not needed here.

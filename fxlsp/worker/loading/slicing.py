@@ -34,7 +34,7 @@ _LOOKED_UP = frozenset({"globals", "vars", "locals", "exec", "eval"})
 """Functions that find names of the module which no analysis can know."""
 
 
-class Part(NamedTuple):
+class SlicedStatement(NamedTuple):
     """A top-level statement that is to run."""
 
     place: int
@@ -58,7 +58,7 @@ class Part(NamedTuple):
         return isinstance(self.statement, _COMPOUND)
 
 
-class Needs:
+class ModuleSlicer:
     """What the top-level statements of one file need of each other.
 
     Kept in any case are imports and definitions: those may register something. Whoever runs them must let those fail
@@ -91,17 +91,17 @@ class Needs:
             if len(needed) == before:
                 return needed
 
-    def parts(self, needed: set[str]) -> Iterator[Part]:
+    def parts(self, needed: set[str]) -> Iterator[SlicedStatement]:
         """The statements that make the names of a closure, and those that always run, in order."""
         for index, statement in enumerate(self._body):
             for kept in self._kept([statement], needed):
-                yield Part(index, kept, self._names(statement))
+                yield SlicedStatement(index, kept, self._names(statement))
 
-    def all_parts(self) -> Iterator[Part]:
+    def all_parts(self) -> Iterator[SlicedStatement]:
         """Every statement but for the ``__main__`` block."""
         for index, statement in enumerate(self._body):
             if not _is_main_guard(statement):
-                yield Part(index, statement, self._names(statement))
+                yield SlicedStatement(index, statement, self._names(statement))
 
     @cached_property
     def head(self) -> int:

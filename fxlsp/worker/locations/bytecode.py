@@ -30,7 +30,7 @@ def traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeTy
 
 @cache
 def positions_of(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
-    return tuple(code.copositions_of())
+    return tuple(code.co_positions())
 
 
 def byte_span(code: CodeType, offset: int) -> ByteSpan | None:

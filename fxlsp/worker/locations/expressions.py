@@ -52,7 +52,7 @@ class Expressions:
         self._trees[path] = tree
         return tree
 
-    def forget(self, path: str) -> None:
+    def invalidate(self, path: str) -> None:
         """The text of ``path`` is another one now."""
         self._trees.pop(path, None)
 

@@ -30,11 +30,11 @@ class Instruction(NamedTuple):
     module_path: str | None = None
 
 
-Chain = tuple[Instruction, ...]
+CallStack = tuple[Instruction, ...]
 """Running instructions, outermost first."""
 
 
-class Places:
+class SourceMap:
     """Turns running instructions into locations."""
 
     def __init__(self, sources: Sources, expressions: Expressions) -> None:
@@ -46,9 +46,9 @@ class Places:
         self.tracer_code: frozenset[tuple[str, CodeType]] = frozenset()
         """What of the user's code traces and is not traced, with its files."""
 
-    def forget(self, path: str) -> None:
+    def invalidate(self, path: str) -> None:
         """The text of ``path`` is another one now."""
-        self.expressions.forget(path)
+        self.expressions.invalidate(path)
         self._shown.clear()
         self._located.clear()
 
@@ -200,9 +200,9 @@ class Places:
         start = len(text) - len(text.lstrip()) + 1
         return Location(filename, line, start, line, max(len(text.rstrip()) + 1, start), function)
 
-    def steps(self, chain: Chain) -> tuple[Step, ...]:
+    def steps(self, call_stack: CallStack) -> tuple[Step, ...]:
         """The calling expressions of ``chain``, outermost first."""
-        return tuple(Step(self.locate(code, offset), path) for code, offset, path in chain)
+        return tuple(Step(self.locate(code, offset), path) for code, offset, path in call_stack)
 
     def of_traceback(self, error: BaseException) -> tuple[Location, ...]:
         """The places an exception passed, outermost first, torch's and the standard library's left out."""

@@ -19,9 +19,9 @@ class Sources:
         self._overlays: dict[str, str] = {}
         self._texts: dict[str, str | None] = {}
         self._lines: dict[str, list[str]] = {}
-        self.become(overlays)
+        self.replace_overlays(overlays)
 
-    def become(self, overlays: Mapping[str, str]) -> None:
+    def replace_overlays(self, overlays: Mapping[str, str]) -> None:
         """From now on these are the unsaved buffers, and nothing is known of what is on disk."""
         for path in self._overlays:
             linecache.cache.pop(path, None)

@@ -13,7 +13,7 @@ from ...report.locations import Location, Step
 from ...report.problems import Problem
 from ..building.construction import Constructions
 from ..building.failures import operation_problem
-from ..locations.source_map import Instruction, Places
+from ..locations.source_map import Instruction, SourceMap
 from ..torch_private import pretty_target
 from .interpreter import NodeValue
 from .mutations import last_change
@@ -29,13 +29,13 @@ class Assembly:
         root: torch.nn.Module,
         tracer: ModulePathTracer,
         values: dict[torch.fx.Node, NodeValue],
-        places: Places,
+        source_map: SourceMap,
         constructions: Constructions,
     ) -> None:
         self._root = root
         self._tracer = tracer
         self._values = values
-        self._places = places
+        self._source_map = source_map
         self._constructions = constructions
         self._modules = dict(root.named_modules(remove_duplicate=False))
         self._called = {**tracer.unregistered, **self._modules}
@@ -95,12 +95,12 @@ class Assembly:
             return self._root_step(self._placeholder(node))
         if node.op == "output":
             return self._root_step(self.return_location())
-        steps = self._places.steps(origin.chain)
+        steps = self._source_map.steps(origin.call_stack)
         if not steps:
             # No line of the user's was running: a container called a child, or FX recorded what ``forward`` returned.
             place = self._made_by_container(node) or self.return_location()
-            return self._root_step(place or self._places.of_class(type(self._root)))
-        exact = self._exact(node, origin.chain[-1])
+            return self._root_step(place or self._source_map.of_class(type(self._root)))
+        exact = self._exact(node, origin.call_stack[-1])
         return steps if exact is None else (*steps[:-1], Step(exact, steps[-1].module_path))
 
     def _root_step(self, location: Location | None) -> tuple[Step, ...]:
@@ -108,7 +108,7 @@ class Assembly:
 
     def _placeholder(self, node: torch.fx.Node) -> Location | None:
         code = forward_code(self._root)
-        return None if code is None else self._places.of_parameter(code, str(node.target).lstrip("*"))
+        return None if code is None else self._source_map.of_parameter(code, str(node.target).lstrip("*"))
 
     def return_location(self) -> Location | None:
         """The ``return`` of the root ``forward`` that ran last."""
@@ -117,9 +117,9 @@ class Assembly:
         if frame is not None:
             # What returned None may have ended without a ``return``: then an earlier one is not the one that ran.
             instruction = Instruction(frame.f_code, frame.f_lasti)
-            returned = self._places.of_return(instruction, at_end=self._returned_none())
-            return returned or self._places.of_definition(frame.f_code)
-        return None if code is None else self._places.only_return(code)
+            returned = self._source_map.of_return(instruction, at_end=self._returned_none())
+            return returned or self._source_map.of_definition(frame.f_code)
+        return None if code is None else self._source_map.only_return(code)
 
     def _returned_none(self) -> bool:
         last = self.graph_nodes[-1]
@@ -132,23 +132,23 @@ class Assembly:
         """
         code = forward_code(self._root)
         if code is not None and raised_before_forward(error):
-            return self._places.of_decorator(code) or self._places.of_definition(code)
-        if code is not None and self._places.is_shown(code.co_filename):
-            return self.return_location() or self._places.of_definition(code)
-        return self._places.of_class(type(self._root))
+            return self._source_map.of_decorator(code) or self._source_map.of_definition(code)
+        if code is not None and self._source_map.is_shown(code.co_filename):
+            return self.return_location() or self._source_map.of_definition(code)
+        return self._source_map.of_class(type(self._root))
 
     def _made_by_container(self, node: torch.fx.Node) -> Location | None:
         """A container calls its children in torch's own code: they stand where they were constructed."""
         module = self._modules.get(str(node.target)) if node.op == "call_module" else None
         made = None if module is None else self._constructions.of(module)
-        return None if made is None else self._places.locate(made.code, made.offset)
+        return None if made is None else self._source_map.locate(made.code, made.offset)
 
     def _exact(self, node: torch.fx.Node, instruction: Instruction) -> Location | None:
         """The part of an expression that a node is, where one instruction made several nodes."""
         if node.op == "get_attr":
-            return self._places.attribute_in(instruction, str(node.target).rpartition(".")[2])
+            return self._source_map.attribute_in(instruction, str(node.target).rpartition(".")[2])
         if node.op == "call_function" and len(node.args) == 2 and isinstance(node.args[1], int):
-            return self._places.element_of_target(instruction, node.args[1])
+            return self._source_map.element_of_target(instruction, node.args[1])
         return None
 
     def modules(self) -> tuple[Module, ...]:
@@ -169,7 +169,7 @@ class Assembly:
             type=type(module).__name__,
             params=params_of(module),
             calls=calls,
-            location=None if made is None else self._places.locate(made.code, made.offset),
+            location=None if made is None else self._source_map.locate(made.code, made.offset),
             arguments=arguments_of(module),
             registration=self._registration(paths[0]),
         )
@@ -178,7 +178,7 @@ class Assembly:
         """What gave the module at ``path`` its name in the module above it."""
         above, _, name = path.rpartition(".")
         noted = self._constructions.registrations.of(self._modules[above], name) if path else None
-        return None if noted is None else self._places.locate(*noted.written.innermost[:2])
+        return None if noted is None else self._source_map.locate(*noted.written.innermost[:2])
 
     def calls(self) -> tuple[ModuleCall, ...]:
         """The root's call, then every module call in the order in which tracing entered them."""
@@ -198,14 +198,14 @@ class Assembly:
         finished = call.end_node >= 0
         end = call.end_node if finished else len(self.graph_nodes)
         code = forward_code(call.module)
-        steps = self._places.steps(call.chain[-1:])
+        steps = self._source_map.steps(call.call_stack[-1:])
         return ModuleCall(
             module_path=call.module_path,
             call_path=call.call_path,
             type=type(call.module).__name__,
             leaf=call.leaf,
             location=steps[0].location if steps else None,
-            forward=None if code is None else self._places.of_definition(code),
+            forward=None if code is None else self._source_map.of_definition(code),
             inputs=tuple(self._output(argument, call.first_node) for argument in call.arguments),
             output=self._output(call.output, end) if finished else None,
             params=params_of(call.module),

@@ -16,7 +16,7 @@ from ..torch_private import (
     is_batch_norm,
     is_view,
     no_dispatch,
-    packet_of,
+    overload_packet,
     tensors_in,
 )
 
@@ -138,5 +138,5 @@ def _is_free(operator: Operator) -> bool:
     if operator.namespace == "prim" or torch.Tag.pointwise in operator.tags or is_view(operator):
         # ``prim`` operators ask a tensor for its device, layout and the like.
         return True
-    name: str = packet_of(operator).__name__
+    name: str = overload_packet(operator).__name__
     return name in _COUNTED_AS_FREE or name.removesuffix("_") in _COUNTED_AS_FREE

@@ -15,8 +15,8 @@ from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
 from ..building.failures import message_of
 from ..building.recipes import bind, default_inputs, evaluate_arguments
-from ..building.targets import Target
-from ..locations.source_map import Places
+from ..building.targets import ModelTarget
+from ..locations.source_map import SourceMap
 from ..torch_private import FakeTensorMode
 from .interpreter import NodeValue, ValueInterpreter
 from .tracer import ModulePathTracer
@@ -33,7 +33,7 @@ class Feed:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ModelWithInputs:
     """A built model with its inputs: what a pass works on."""
 
     target: str
@@ -46,7 +46,9 @@ class Subject:
     """Whether the inputs have data."""
 
 
-def prepared(target: Target, built: Built, mode: FakeTensorMode, places: Places, really: bool) -> Feed:
+def prepare_feed(
+    target: ModelTarget, built: Built, mode: FakeTensorMode, source_map: SourceMap, real_tensors: bool
+) -> Feed:
     """The inputs that the recipe says, else what conventions and defaults say; with data if ``really``."""
     recipe = complete_recipe(target, built)
     if recipe.inputs is None:
@@ -55,14 +57,14 @@ def prepared(target: Target, built: Built, mode: FakeTensorMode, places: Places,
     seed()
     try:
         make = lambda: evaluate_arguments(text, built.names)  # noqa: E731 - one expression, named for the reader
-        arguments = construct(make, Constructions(places), mode, really)
+        arguments = construct(make, Constructions(source_map), mode, real_tensors)
         return Feed(recipe, bind(built.model, arguments))
     except BaseException as error:
         message = f"cannot feed {target.name} with ({text}): {type(error).__name__}: {message_of(error)}"
         return Feed(recipe, None, Problem(NOT_FED, "warning", message, None, model=str(target)))
 
 
-def values_of(
+def node_values(
     root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode, feed: Feed
 ) -> dict[torch.fx.Node, NodeValue]:
     """What each node of a traced graph does on the inputs; empty where there are none."""
@@ -73,7 +75,7 @@ def values_of(
     return interpreter.values
 
 
-def complete_recipe(target: Target, built: Built) -> Recipe:
+def complete_recipe(target: ModelTarget, built: Built) -> Recipe:
     """The recipe that was followed, with what conventions and defaults added to it."""
     source = target.source or "default"
     if target.inputs is not None:

@@ -67,7 +67,7 @@ class ValueInterpreter(torch.fx.Interpreter):
         with DevicesAreCpu(), self._mode, batches_of_one():
             yield
 
-    def taken(self, value: Any) -> Any:
+    def convert_input(self, value: Any) -> Any:
         """An input as the graph takes it."""
         return tree_map(lambda item: as_fake(self._mode, item), value)
 
@@ -108,15 +108,15 @@ class ValueInterpreter(torch.fx.Interpreter):
             if isinstance(raised, MixedTypesError) and self._origins[node].autocast:
                 # FX does not record ``with torch.autocast(...)``, under which they do fit.
                 return UNKNOWN, None, None
-            output, error = self.repeated(node.op, node.target, args, kwargs, raised)
+            output, error = self.repeat_on_real_tensors(node.op, node.target, args, kwargs, raised)
             return output, None, error
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if target in self._inputs:
-            return self.taken(self._inputs[target])
+            return self.convert_input(self._inputs[target])
         return args[0] if args else UNKNOWN
 
-    def repeated(
+    def repeat_on_real_tensors(
         self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
     ) -> tuple[Any, BaseException | None]:
         """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
@@ -126,7 +126,7 @@ class ValueInterpreter(torch.fx.Interpreter):
             return UNKNOWN, raised
         with no_dispatch():
             try:
-                real_args, real_kwargs, real_state = real_twins((args, kwargs, state))
+                real_args, real_kwargs, real_state = materialize((args, kwargs, state))
                 if module is None:
                     operation = getattr(super(), op)
                     output = operation(target, real_args, real_kwargs)
@@ -169,7 +169,7 @@ def can_be_real(tree: object) -> bool:
     return sum(_extent(tensor) for tensor in tensors_in(tree)) <= REAL_ELEMENTS
 
 
-def real_twins(tree: Any) -> Any:
+def materialize(tree: Any) -> Any:
     """Nested containers with a real tensor in the place of each tensor."""
     return tree_map(_real, tree)
 

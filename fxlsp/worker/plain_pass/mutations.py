@@ -12,21 +12,21 @@ from typing import Any
 import torch.fx
 
 
-def as_now(value: Any) -> Any:
+def copy_containers(value: Any) -> Any:
     """The value in containers of its own, whatever becomes of those that it is in."""
     if isinstance(value, list):
-        return [as_now(item) for item in value]
+        return [copy_containers(item) for item in value]
     if type(value) is tuple:
-        return tuple(as_now(item) for item in value)
+        return tuple(copy_containers(item) for item in value)
     if isinstance(value, dict):
-        return {name: as_now(item) for name, item in value.items()}
+        return {name: copy_containers(item) for name, item in value.items()}
     return value
 
 
-def last_change(node: torch.fx.Node, before: int, places: Mapping[torch.fx.Node, int]) -> torch.fx.Node:
+def last_change(node: torch.fx.Node, before: int, positions: Mapping[torch.fx.Node, int]) -> torch.fx.Node:
     """The node whose output is what ``node`` made, as it is ``before`` a place among the nodes: mostly itself."""
-    changes = [user for user in node.users if _changes(user, node) and places.get(user, before) < before]
-    return last_change(changes[-1], before, places) if changes else node
+    changes = [user for user in node.users if _changes(user, node) and positions.get(user, before) < before]
+    return last_change(changes[-1], before, positions) if changes else node
 
 
 def _changes(user: torch.fx.Node, node: torch.fx.Node) -> bool:

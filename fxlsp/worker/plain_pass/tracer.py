@@ -20,8 +20,8 @@ import torch
 import torch.fx
 
 from ..locations.bytecode import walk_out
-from ..locations.source_map import Chain, Instruction, Places
-from .mutations import as_now
+from ..locations.source_map import CallStack, Instruction, SourceMap
+from .mutations import copy_containers
 
 
 @dataclass
@@ -32,7 +32,7 @@ class TracedCall:
     module_path: str
     call_path: str | None
     leaf: bool
-    chain: Chain
+    call_stack: CallStack
     """The calling expressions; empty for the root."""
     arguments: tuple[Any, ...]
     """Positional, then keyword arguments: proxies and Python objects."""
@@ -48,7 +48,7 @@ class TracedCall:
 class NodeOrigin:
     """What the tracer knew when it made a node."""
 
-    chain: Chain
+    call_stack: CallStack
     call_path: str | None
     module_path: str | None = None
     """As the ``module_tracer.py`` example records it: None for nodes that were made without a proxy."""
@@ -84,7 +84,7 @@ class ModulePathTracer(torch.fx.Tracer):
     leaf_patterns: tuple[str, ...] = ()
     """Of qualified names of classes whose modules are leaves, beside those that torch.fx takes for leaves."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, source_map: SourceMap) -> None:
         super().__init__()
         self.origins: dict[torch.fx.Node, NodeOrigin] = {}
         self.calls: list[TracedCall] = []
@@ -98,7 +98,7 @@ class ModulePathTracer(torch.fx.Tracer):
         """Nodes that plain ``torch.fx`` does not record, as it fails before."""
         self.opaque_nodes: set[torch.fx.Node] = set()
         """Nodes in the place of a module whose ``forward`` could not be followed."""
-        self._places = places
+        self._source_map = source_map
         self._entered: list[TracedCall] = []
         self._attributes = _AttributesRead()
         self._names: dict[torch.nn.Module, list[str]] = {}
@@ -106,7 +106,7 @@ class ModulePathTracer(torch.fx.Tracer):
         """The frame of the innermost of the expressions last asked for."""
         self._raised: tuple[BaseException, str] | None = None
         self._root_definition: tuple[str, str, int] | None = None
-        self._own_code = places.tracer_code = _code_between(type(self))
+        self._own_code = source_map.tracer_code = _code_between(type(self))
 
     @property
     def current_path(self) -> str:
@@ -166,8 +166,8 @@ class ModulePathTracer(torch.fx.Tracer):
             module_path=path,
             call_path=self._call_path(m),
             leaf=self.is_leaf_module(m, path),
-            chain=self.chain(),
-            arguments=as_now((*args, *kwargs.values())),
+            call_stack=self.call_stack(),
+            arguments=copy_containers((*args, *kwargs.values())),
             first_node=len(self.graph.nodes),
             variables=_variables(self._innermost),
         )
@@ -181,7 +181,7 @@ class ModulePathTracer(torch.fx.Tracer):
             raise
         finally:
             self._entered.pop()
-        call.output = as_now(output)
+        call.output = copy_containers(output)
         call.end_node = len(self.graph.nodes)
         return output
 
@@ -203,11 +203,11 @@ class ModulePathTracer(torch.fx.Tracer):
         # Here and not in create_proxy: buffers, and parameters in lists, become nodes inside create_arg.
         node = super().create_node(kind, *args, **kwargs)
         call_path = self._entered[-1].call_path if self._entered else ""
-        chain = () if kind in ("placeholder", "output") else self.chain()
+        call_stack = () if kind in ("placeholder", "output") else self.call_stack()
         self.origins[node] = NodeOrigin(
-            chain,
+            call_stack,
             None if kind == "output" else call_path,
-            variables=_variables(self._innermost) if chain else {},
+            variables=_variables(self._innermost) if call_stack else {},
             grad_enabled=torch.is_grad_enabled(),
             autocast=torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"),
         )
@@ -232,9 +232,9 @@ class ModulePathTracer(torch.fx.Tracer):
             names = [name for name in names if name.rpartition(".")[2] == attribute]
         return names[0] if len(names) == 1 else None
 
-    def chain(self) -> Chain:
+    def call_stack(self) -> CallStack:
         """The user's expressions that are running, outermost first."""
-        chain: list[Instruction] = []
+        call_stack: list[Instruction] = []
         path = self.current_path
         outer = len(self._entered)
         innermost: list[FrameType] = []
@@ -244,34 +244,34 @@ class ModulePathTracer(torch.fx.Tracer):
             code = frame.f_code
             if self._own_code:
                 if code.co_filename == _TRACER_FILE and code.co_name in ("forward", "trace"):
-                    models = len(chain)
+                    models = len(call_stack)
                 elif (code.co_filename, code) in self._own_code:
                     # What it calls to do its work is no more the model's than it is itself.
-                    del chain[models:], innermost[models:]
+                    del call_stack[models:], innermost[models:]
                     continue
             if code is _CALL_MODULE:
                 outer -= 1
                 path = self._entered[outer - 1].module_path if outer > 0 else ""
             elif code is _TRACE:
                 break
-            elif code is _ATTRIBUTE_NODE and not chain:
+            elif code is _ATTRIBUTE_NODE and not call_stack:
                 # ``x.shape`` becomes a node when it is first used, which may be lines after it was written.
-                written: Chain | None = frame.f_locals["self"].__dict__.get(_WRITTEN)
+                written: CallStack | None = frame.f_locals["self"].__dict__.get(_WRITTEN)
                 if written is not None:
                     self._innermost = None
                     return written
-            elif self._places.is_shown(code.co_filename):
-                chain.append(Instruction(code, frame.f_lasti, path))
+            elif self._source_map.is_shown(code.co_filename):
+                call_stack.append(Instruction(code, frame.f_lasti, path))
                 innermost.append(frame)
                 if _definition(code) == self._root_definition:
                     self.root_frame = frame
         self._innermost = innermost[0] if innermost else None
-        chain.reverse()
-        return tuple(chain)
+        call_stack.reverse()
+        return tuple(call_stack)
 
     def note_attribute(self, attribute: torch.fx.proxy.Attribute) -> None:
         """Remember the expression that read an attribute of a proxy."""
-        attribute.__dict__[_WRITTEN] = self.chain()
+        attribute.__dict__[_WRITTEN] = self.call_stack()
 
 
 def _code_between(cls: type) -> frozenset[tuple[str, CodeType]]:

@@ -20,14 +20,14 @@ TIME_LIMIT_MARK = "Timeout ("
 """How faulthandler begins what it writes when the time is over."""
 
 
-def speak_before_dying(pipe: int, seconds: float) -> None:
+def arrange_crash_dump(pipe: int, seconds: float) -> None:
     """Write the running stack to ``pipe`` when this process crashes, exits by itself or is still there in ``seconds``.
 
     At the limit the process ends.
     """
     _Arranged.pipe = pipe
     faulthandler.enable(file=pipe, all_threads=False)
-    end_in(seconds)
+    set_time_limit(seconds)
     for name in ("_exit", "abort"):
         setattr(os, name, _after_dump(getattr(os, name), pipe))
     os.kill = _kill_after_dump(os.kill, pipe)
@@ -38,24 +38,24 @@ class _Arranged:
     deadline = 0.0
 
 
-def end_in(seconds: float) -> None:
+def set_time_limit(seconds: float) -> None:
     """Set the time limit anew."""
     _Arranged.deadline = time.monotonic() + seconds
     faulthandler.dump_traceback_later(seconds, exit=True, file=_Arranged.pipe)
 
 
 @contextmanager
-def time_limit_off() -> Iterator[None]:
+def time_limit_suspended() -> Iterator[None]:
     """While this lasts, there is no thread that watches the time: one that is there when a process is forked is not
     there in the new one, which would wait for its end for ever when it sets a limit of its own."""
     faulthandler.cancel_dump_traceback_later()
     try:
         yield
     finally:
-        end_in(max(0.001, _Arranged.deadline - time.monotonic()))
+        set_time_limit(max(0.001, _Arranged.deadline - time.monotonic()))
 
 
-def die_silently() -> None:
+def disable_crash_dump() -> None:
     """For a process forked from one that speaks: its words would mix with the other's in the same pipe."""
     if _Arranged.pipe >= 0:
         with open(os.devnull, "wb") as nothing:

@@ -10,7 +10,7 @@ ENDED_EARLY = "ended early"
 """Why the second pass has nothing to tell, as the first process says it before it can know."""
 
 
-def explained(answer: ReportMessage, why: str) -> ReportMessage:
+def with_reason(answer: ReportMessage, why: str) -> ReportMessage:
     """Return the answer with the reason that came true in its last problem, which is about the second pass."""
     *others, last = answer.report["problems"]
     last = {**last, "message": last["message"].replace(ENDED_EARLY, why, 1)}

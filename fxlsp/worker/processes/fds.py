@@ -11,11 +11,11 @@ from typing import NamedTuple
 from ...wire.frames import Decoder
 from ...wire.messages import WIRE, TraceRequest
 
-FAULT = 70
+EXIT_INTERNAL_ERROR = 70
 """Exit status after an exception of ours."""
 
 
-class Pipes(NamedTuple):
+class WorkerPipes(NamedTuple):
     """A child's ends."""
 
     jobs: int
@@ -24,7 +24,7 @@ class Pipes(NamedTuple):
     stack: int
     output: int
     """Its standard output and error, once :meth:`redirect` was called, and closed otherwise."""
-    holders: int
+    checkpoints: int
     """A socket on which a holder that it forks will be asked for children (:mod:`.holding`)."""
 
     def redirect(self) -> None:
@@ -43,7 +43,7 @@ class Pipes(NamedTuple):
             os.dup2(null, descriptor)
         os.close(null)
 
-    def become(self, others: Pipes) -> None:
+    def replace_with(self, others: WorkerPipes) -> None:
         """Let the numbers of these mean the ``others``: they are known to the last words, and to whoever reports."""
         for theirs, ours in (
             (others.reports, self.reports),
@@ -52,7 +52,7 @@ class Pipes(NamedTuple):
             (others.output, 2),
         ):
             os.dup2(theirs, ours)
-        for descriptor in (others.reports, others.stack, others.output, others.holders):
+        for descriptor in (others.reports, others.stack, others.output, others.checkpoints):
             os.close(descriptor)
 
 
@@ -74,16 +74,16 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-class Ends(NamedTuple):
+class StandardStreams(NamedTuple):
     """What a spare's standard input and output were."""
 
-    orders: int
+    commands: int
     reports: int
 
 
-def take_over() -> Ends:
+def redirect_standard_streams() -> StandardStreams:
     """Keep standard input and output for the wire: the traced code reads nothing, and prints to standard error."""
-    ends = Ends(os.dup(0), os.dup(1))
+    ends = StandardStreams(os.dup(0), os.dup(1))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)

@@ -35,14 +35,14 @@ def adopt_orphans() -> None:
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def end_orphans(known: set[int]) -> None:
+def kill_orphans(known: set[int]) -> None:
     """Kill every child of this process that is not in ``known``."""
     for pid in _children():
         if pid not in known:
-            end_group(pid)
+            kill_group(pid)
 
 
-def end_group(pid: int) -> None:
+def kill_group(pid: int) -> None:
     """Kill a process and the group it leads, and forget it."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
@@ -74,7 +74,7 @@ _exit = os._exit
 """Taken before last words are arranged: the process in the middle ends without any."""
 
 
-def fork_for(adopter: int) -> int:
+def daemon_fork(adopter: int) -> int:
     """The number of a new process whose parent is ``adopter``, which adopts orphans below it; 0 in the new process.
 
     The new process dies with ``adopter``, and leads a session of its own.

@@ -22,8 +22,8 @@ import torch
 from ...wire.frames import Decoder
 from ...wire.messages import WIRE, RecoveredMessage, ReportMessage, TraceRequest
 from ...wire.vocabulary import WireMessage
-from ..sandbox.audit import own_action
-from .crash_dump import die_silently
+from ..sandbox.audit import own_processes_allowed
+from .crash_dump import disable_crash_dump
 from .fallback_report import ENDED_EARLY
 from .fds import write_all
 from .lifetime import die_with_parent
@@ -44,7 +44,7 @@ class NoResultError(Exception):
 class SideTask(ABC, Generic[Result]):
     """Work that changes the model: carried out at the latest while the context manager lasts."""
 
-    has_changed_model = False
+    changes_model = False
     """Whether the model of this process is another one now, so that it must be made anew."""
 
     def __enter__(self: Kind) -> Kind:
@@ -79,7 +79,7 @@ class RecoveryRunner(ABC):
         """Give it its request; the first one counts."""
 
     @abstractmethod
-    def aside(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
+    def side_task(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
         """Work that changes the model, apart from the plain pass that is still to run; ``kind`` is what it returns."""
 
     @abstractmethod
@@ -113,7 +113,7 @@ class SideProcess(SideTask[Result]):
     def start(self) -> None:
         self._pipe, theirs = os.pipe()
         parent = os.getpid()
-        with own_action():
+        with own_processes_allowed():
             self._pid = os.fork()
         if self._pid == 0:
             os.close(self._pipe)
@@ -147,7 +147,7 @@ class SideProcess(SideTask[Result]):
             return
         os.close(self._pipe)
         self._pipe = -1
-        with suppress(ProcessLookupError), own_action():
+        with suppress(ProcessLookupError), own_processes_allowed():
             os.kill(self._pid, signal.SIGKILL)
         with suppress(ChildProcessError):
             os.waitpid(self._pid, 0)
@@ -170,7 +170,7 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
         super().start()
         os.close(self._theirs)
 
-    def let_go(self) -> None:
+    def abandon(self) -> None:
         """In a process forked from the one that it belongs to: leave it to that."""
         for descriptor in (self._pipe, self._requests):
             if descriptor >= 0:
@@ -186,7 +186,7 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
         os.close(self._requests)
         self._requests = -1
 
-    def aside(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
+    def side_task(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
         return SideProcess(work, kind)
 
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
@@ -200,14 +200,14 @@ class InlineRunner(RecoveryRunner):
     """
 
     def __init__(
-        self, work: Callable[[TraceRequest], RecoveredMessage], foresee: Callable[[ReportMessage], None]
+        self, work: Callable[[TraceRequest], RecoveredMessage], send_fallback: Callable[[ReportMessage], None]
     ) -> None:
         """
         Args:
             work: the recovering pass of a request.
             foresee: is given, before that, the answer for the case that this process does not survive it.
         """
-        self._foresee = foresee
+        self._foresee = send_fallback
         self._work = work
         self._request: TraceRequest | None = None
 
@@ -215,7 +215,7 @@ class InlineRunner(RecoveryRunner):
         if self._request is None:
             self._request = request
 
-    def aside(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
+    def side_task(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
         return _InlineTask(work)
 
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
@@ -236,7 +236,7 @@ class InlineRunner(RecoveryRunner):
 class _InlineTask(SideTask[Result]):
     """Carries out ``work`` at once."""
 
-    has_changed_model = True
+    changes_model = True
 
     def __init__(self, work: Callable[[], Result]) -> None:
         self._result: Result | None = None
@@ -261,7 +261,7 @@ def _carry_out(work: Callable[[], WireMessage], pipe: int, parent: int) -> None:
     torch.set_num_threads(1)
     try:
         die_with_parent(parent)
-        die_silently()
+        disable_crash_dump()
         log = _silenced()
         try:
             write_all(pipe, work().encoded())

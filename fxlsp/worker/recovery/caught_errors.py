@@ -10,11 +10,11 @@ from types import FrameType
 from typing import Any
 
 from ..locations.bytecode import walk_out
-from ..locations.source_map import Instruction, Places
+from ..locations.source_map import Instruction, SourceMap
 from .proxies.caller_expression import UNRESOLVED, CallerExpression
 
 
-def is_caught(error: BaseException, places: Places) -> bool:
+def is_caught(error: BaseException, places: SourceMap) -> bool:
     """Whether a clause of the user's would catch ``error``, raised by what is running now, and not raise in turn."""
     for frame in walk_out(sys._getframe(1)):
         if places.is_shown(frame.f_code.co_filename) and any(
@@ -24,7 +24,7 @@ def is_caught(error: BaseException, places: Places) -> bool:
     return False
 
 
-def _caught_in(places: Places, frame: FrameType) -> Iterator[Any]:
+def _caught_in(places: SourceMap, frame: FrameType) -> Iterator[Any]:
     """What is caught by the statements that the frame is in the body of: types of exceptions."""
     expression = CallerExpression(places, frame)
     for statement, inner in places.statements_around(Instruction(frame.f_code, frame.f_lasti)):

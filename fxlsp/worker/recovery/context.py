@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Protocol
 import torch
 import torch.fx
 
-from ..locations.source_map import Chain, Instruction, Places
+from ..locations.source_map import CallStack, Instruction, SourceMap
 from ..plain_pass.outputs import Unknown
 from ..plain_pass.tracer import NodeOrigin, TracedCall
-from ..torch_private import names_taken, release_names
+from ..torch_private import restore_used_names, used_names
 from .caught_errors import is_caught
 from .evaluator import Evaluator
 from .findings import RecoveryFinding, RecoveryFindings
@@ -48,7 +48,7 @@ class GraphRecorder(Protocol):
     def current_path(self) -> str:
         """Path of the module that is being called; "" in the root."""
 
-    def chain(self) -> Chain:
+    def call_stack(self) -> CallStack:
         """The user's expressions that are running, outermost first."""
 
     def path_of_module(self, mod: torch.nn.Module) -> str:
@@ -96,7 +96,7 @@ class RecoveryContext:
     evaluator: Evaluator
     """Runs each node as it is made; there from :meth:`begin` on."""
 
-    def __init__(self, recorder: GraphRecorder, places: Places) -> None:
+    def __init__(self, recorder: GraphRecorder, places: SourceMap) -> None:
         self.places = places
         self.findings = RecoveryFindings()
         self.needs_data = False
@@ -161,7 +161,7 @@ class RecoveryContext:
         if not (self.evaluating or self._is_silent):
             path = self._recorder.current_path
             caught = error is not None and is_caught(error, self.places)
-            self.findings.note(RecoveryFinding(code, error, self._recorder.chain(), path, remark, module, caught))
+            self.findings.note(RecoveryFinding(code, error, self._recorder.call_stack(), path, remark, module, caught))
 
     def note_refusal(self, act: Callable[[], Any], code: str) -> None:
         """Note the error that plain torch.fx raises in ``act``, and roll back what it recorded."""
@@ -176,12 +176,12 @@ class RecoveryContext:
     def was_just_noted(self, code: str) -> bool:
         """Whether the last finding is of this code and at the expression that is running."""
         last = self.findings.last
-        return last is not None and last.code == code and last.chain[-1:] == self._recorder.chain()[-1:]
+        return last is not None and last.code == code and last.call_stack[-1:] == self._recorder.call_stack()[-1:]
 
     def running_instruction(self) -> Instruction | None:
         """The innermost instruction of the user's that is running."""
-        chain = self._recorder.chain()
-        return chain[-1] if chain else None
+        call_stack = self._recorder.call_stack()
+        return call_stack[-1] if call_stack else None
 
     # Values.
 
@@ -221,11 +221,11 @@ class RecoveryContext:
     def mark(self) -> Mark:
         """The state of the graph now."""
         graph = self._recorder.graph
-        return Mark(len(graph.nodes), len(self._recorder.calls), names_taken(graph))
+        return Mark(len(graph.nodes), len(self._recorder.calls), used_names(graph))
 
     def mark_of_empty_graph(self) -> Mark:
         """The state of a graph without nodes."""
-        return Mark(0, 0, names_taken(torch.fx.Graph()))
+        return Mark(0, 0, used_names(torch.fx.Graph()))
 
     def met_unknown_since(self, mark: Mark) -> bool:
         """Whether an operation recorded since has no known value."""
@@ -245,7 +245,7 @@ class RecoveryContext:
         self.tensors.forget(gone)
         for name in [name for name, proxy in self.parameter_proxies.items() if proxy.node in gone]:
             del self.parameter_proxies[name]
-        release_names(recorder.graph, mark.names)
+        restore_used_names(recorder.graph, mark.names)
 
     def is_gone(self, node: torch.fx.Node) -> bool:
         """Whether a node was undone."""

@@ -95,7 +95,7 @@ class EagerRecording(TorchFunctionMode):
                 raise NeedsDataError(str(error)) from error
             except Exception as error:
                 # Fake tensors refuse some of what torch does with real ones.
-                value, failure = context.evaluator.repeated(kind, target, args, kwargs, error)
+                value, failure = context.evaluator.repeat_on_real_tensors(kind, target, args, kwargs, error)
                 if failure is not None:
                     raise
         if any(isinstance(leaf, torch.Tensor) for leaf in leaves((args, kwargs, value))):

@@ -60,10 +60,10 @@ class Evaluator(ValueInterpreter):
         with nullcontext() if self.has_data else self._mode:
             yield
 
-    def taken(self, value: Any) -> Any:
-        return value if self.has_data else super().taken(value)
+    def convert_input(self, value: Any) -> Any:
+        return value if self.has_data else super().convert_input(value)
 
-    def repeated(
+    def repeat_on_real_tensors(
         self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
     ) -> tuple[Any, BaseException | None]:
-        return (UNKNOWN, raised) if self.has_data else super().repeated(op, target, args, kwargs, raised)
+        return (UNKNOWN, raised) if self.has_data else super().repeat_on_real_tensors(op, target, args, kwargs, raised)

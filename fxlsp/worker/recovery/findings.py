@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ..locations.source_map import Chain
+from ..locations.source_map import CallStack
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class RecoveryFinding:
     code: str
     error: BaseException | None
     """What torch.fx or Python says; None where nothing is raised."""
-    chain: Chain
+    call_stack: CallStack
     """The user's expressions that were running, outermost first; empty where none was."""
     module_path: str
     remark: str = ""
@@ -39,7 +39,7 @@ class RecoveryFindings:
     def note(self, finding: RecoveryFinding, at: int | None = None) -> None:
         """Remember a finding unless the same was met here before; ``at`` puts it before those met since."""
         self.last = finding
-        place = finding.chain[-1] if finding.chain else None
+        place = finding.call_stack[-1] if finding.call_stack else None
         key = (finding.code, place, finding.module_path, str(finding.error) if place is None else None)
         if at is not None:
             self.all = [known for index, known in enumerate(self.all) if index < at or _place(known) != _place(finding)]
@@ -54,4 +54,4 @@ class RecoveryFindings:
 
 def _place(finding: RecoveryFinding) -> object:
     """What a finding has in common with others of the same expression."""
-    return finding.code, finding.chain[-1:], finding.module_path
+    return finding.code, finding.call_stack[-1:], finding.module_path

@@ -31,7 +31,7 @@ from ...report.codes import (
 )
 from ...report.graph import Node
 from ...report.locations import Location
-from ...report.merging import once_each
+from ...report.merging import merge_problems
 from ...report.problems import Problem
 from ...report.report import Report
 from ...wire.messages import RecoveredMessage
@@ -75,9 +75,9 @@ def merged_report(plain: Report, second: RecoveredMessage) -> Report:
         run = [recovered.nodes[index] for index in second.followed]
         view = recovered if recovered.complete and not plain.complete else plain
         problems = tuple(_graph_problems(plain, recovered, second.findings, run))
-        return replace(view, verdict=plain.verdict, problems=once_each(problems), timing_ms=timing)
+        return replace(view, verdict=plain.verdict, problems=merge_problems(problems), timing_ms=timing)
     problems = tuple(_refusal_problems(plain, recovered))
-    return replace(recovered, verdict=plain.verdict, problems=once_each(problems), timing_ms=timing)
+    return replace(recovered, verdict=plain.verdict, problems=merge_problems(problems), timing_ms=timing)
 
 
 def _graph_problems(

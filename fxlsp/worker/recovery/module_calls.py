@@ -16,7 +16,7 @@ import torch.fx
 from ...report.codes import COMPILED, OPERATION_FAILS, TRANSFORM, UNTRACEABLE
 from ..building.failures import code_of_error, text_of
 from ..building.fake_tensors import OnCpu
-from ..building.forward_entry import entry_of
+from ..building.forward_entry import forward_entry
 from ..locations.source_map import Instruction
 from ..plain_pass.interpreter import batches_of_one
 from ..plain_pass.outputs import UNKNOWN, Unknown
@@ -53,7 +53,7 @@ class ModuleCalls:
 
     def root_without_self(self, root: torch.nn.Module, *args: Any) -> Any:
         """Run a root's ``forward`` as its caller does, by its signature: torch.fx cannot call what is behind it."""
-        entry = entry_of(root)
+        entry = forward_entry(root)
 
         def run(*given: Any) -> Any:
             # Items of ``*args`` are the caller's to hand over, not the model's to iterate.
@@ -124,7 +124,7 @@ class ModuleCalls:
 
     def _finding(self, error: BaseException, module: torch.nn.Module) -> RecoveryFinding:
         recorder = self._recorder
-        outer = recorder.chain()
+        outer = recorder.call_stack()
         path = recorder.submodule_paths.get(module, "") if recorder.submodule_paths else ""
         inner = tuple(Instruction(code, offset, path) for code, offset in self._context.places.raised_by(error))
         return RecoveryFinding(code_of_error(error, text_of(error)), error, (*outer, *inner), path)
@@ -148,8 +148,8 @@ class ModuleCalls:
         if second.code in _ONLY_WHILE_TRACED:
             context.findings.note(second)
             return
-        context.findings.note(RecoveryFinding(OPERATION_FAILS, error, second.chain, second.module_path))
-        if first.code != UNTRACEABLE and first.chain != second.chain:
+        context.findings.note(RecoveryFinding(OPERATION_FAILS, error, second.call_stack, second.module_path))
+        if first.code != UNTRACEABLE and first.call_stack != second.call_stack:
             context.findings.note(first)
 
     def _opaque(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -42,9 +42,9 @@ class FindingProblems:
         first: dict[tuple[Location | None, str], RecoveryFinding] = {}
         for finding in findings.all:
             if self._is_refused_inside(finding):
-                first.setdefault((self._traced.problem_location(finding.chain), finding.module_path), finding)
+                first.setdefault((self._traced.problem_location(finding.call_stack), finding.module_path), finding)
         for finding in findings.all:
-            inside = first.get((self._traced.problem_location(finding.chain), finding.module_path))
+            inside = first.get((self._traced.problem_location(finding.call_stack), finding.module_path))
             if inside is None or inside is finding or not self._is_in_package(finding):
                 yield self._problem(finding)
 
@@ -61,7 +61,7 @@ class FindingProblems:
             code = SWALLOWED
         if finding.code == UNREGISTERED_MODULE:
             code, related = self._unregistered(finding, related)
-        location = self._traced.problem_location(finding.chain)
+        location = self._traced.problem_location(finding.call_stack)
         if location is None and finding.error is not None:
             location = self._without_frame(finding.error)
         message = self._message(finding)
@@ -86,7 +86,7 @@ class FindingProblems:
 
     def _places_in_package(self, finding: RecoveryFinding) -> tuple[RelatedPlace, ...]:
         """Where inside installed packages it happened."""
-        steps = [step.location for step in self._traced.places.steps(finding.chain)]
+        steps = [step.location for step in self._traced.places.steps(finding.call_stack)]
         own = [index for index, location in enumerate(steps) if not is_installed(location.file)]
         if not own:
             return ()

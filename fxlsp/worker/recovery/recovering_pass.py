@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import torch
 
 from ...report.graph import Verdict
-from ...report.merging import once_each
+from ...report.merging import merge_problems
 from ...report.problems import Problem
 from ...report.report import Environment, Report
 from ..building.builder import seed
 from ..building.construction import Constructions
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..plain_pass.assembly import Assembly, is_complete
-from ..plain_pass.feeding import Subject
+from ..plain_pass.feeding import ModelWithInputs
 from ..plain_pass.outputs import Unknown
 from .autograd_functions import functions_followed
 from .problems import FindingProblems
@@ -42,7 +42,7 @@ class RecoveryResult:
 
 
 def recover(
-    subject: Subject, places: Places, tracer_class: type[RecoveringTracer] = RecoveringTracer
+    subject: ModelWithInputs, places: SourceMap, tracer_class: type[RecoveringTracer] = RecoveringTracer
 ) -> RecoveryResult:
     """Follow the model on its inputs past every failure."""
     start = time.perf_counter()
@@ -52,7 +52,7 @@ def recover(
     checking, during = Checking(), Constructions(places)
     seed()
     # Before the checks watch, so that they see the user's calls.
-    with during.noted(), functions_followed(lambda: tracer.evaluating), checking.watching(root, tracer):
+    with during.recording(), functions_followed(lambda: tracer.evaluating), checking.watching(root, tracer):
         tracer.trace(root)
     milliseconds = (time.perf_counter() - start) * 1000
     traced = PassResult(root, tracer, places, subject.constructions, subject.target, _incomplete(tracer))
@@ -72,7 +72,7 @@ def recover(
         nodes=nodes,
         modules=assembly.modules(),
         calls=assembly.calls(),
-        problems=once_each(problems if known is None else (known, *problems)),
+        problems=merge_problems(problems if known is None else (known, *problems)),
         timing_ms={"recover": milliseconds},
     )
     followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.recovery.following)

@@ -119,10 +119,10 @@ class RefusedFunctions:
     def _has_starred(self, code: str) -> bool:
         """Whether the call that is refused as ``code`` iterates for its arguments: ``torch.zeros(*x.shape)``."""
         last, running = self._context.findings.last, self._context.running_instruction()
-        if code != FACTORY or last is None or last.code != ITERATION or running is None or not last.chain:
+        if code != FACTORY or last is None or last.code != ITERATION or running is None or not last.call_stack:
             return False
         places = self._context.places
-        return places.locate(*last.chain[-1][:2]) == places.locate(*running[:2])
+        return places.locate(*last.call_stack[-1][:2]) == places.locate(*running[:2])
 
     def _transform(self, original: Any) -> Callable[..., Any]:
         def make(*args: Any, **kwargs: Any) -> Any:

@@ -12,8 +12,8 @@ import torch.fx
 
 from ...report.codes import NOT_ENTERED
 from ..building.failures import code_of_error, text_of
-from ..building.forward_entry import entry_of, has_forward
-from ..locations.source_map import Places
+from ..building.forward_entry import forward_entry, has_forward
+from ..locations.source_map import SourceMap
 from ..plain_pass.outputs import UNKNOWN, Unknown
 from ..plain_pass.tracer import ModulePathTracer
 from ..torch_private import FakeTensorMode
@@ -34,7 +34,7 @@ class RecoveringTracer(ModulePathTracer):
     It holds the hooks that torch.fx calls. What they share with the other parts of the pass is in ``recovery``.
     """
 
-    def __init__(self, places: Places, mode: FakeTensorMode, inputs: Mapping[str, Any], real: bool) -> None:
+    def __init__(self, places: SourceMap, mode: FakeTensorMode, inputs: Mapping[str, Any], real: bool) -> None:
         """``inputs`` are those of the root by the names of torch.fx's placeholders; those not given take their
         default, else are unknown. ``real`` asks for tensors with data."""
         super().__init__(places)
@@ -77,7 +77,7 @@ class RecoveringTracer(ModulePathTracer):
 
     def _signature_proxies(self) -> list[Any]:
         """Arguments for a ``forward`` that torch.fx would give the module itself: an instance's own, a static one."""
-        parameters = inspect.signature(entry_of(self.root)).parameters.values()
+        parameters = inspect.signature(forward_entry(self.root)).parameters.values()
         proxies = []
         for parameter in parameters:
             stars = "*" * (parameter.kind is parameter.VAR_POSITIONAL) + "**" * (

@@ -35,7 +35,7 @@ def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs if device is None else {**kwargs, "device": _cpu_for(device)}
 
 
-def let_defaults_be_cpu() -> None:
+def redirect_defaults_to_cpu() -> None:
     """From now on ``torch.set_default_device`` and the older call for tensor types choose the CPU."""
     set_device, set_type = torch.set_default_device, torch.set_default_tensor_type
 

@@ -16,7 +16,7 @@ def arguments_are_missing() -> bool:
     return not _Given.all
 
 
-def let_arguments_be_missing() -> None:
+def make_arguments_optional() -> None:
     """From now on a script that parses its command line gets the defaults; what it requires is None."""
     original = argparse.ArgumentParser.parse_known_args
 

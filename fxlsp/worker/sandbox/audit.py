@@ -56,7 +56,7 @@ def refuse_side_effects(scratch: str) -> None:
 
     Temporary files go to ``scratch``.
     """
-    move_scratch(scratch)
+    set_scratch_folder(scratch)
     sys.dont_write_bytecode = True
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
@@ -79,7 +79,7 @@ def refuse_side_effects(scratch: str) -> None:
     _refuse_what_is_not_audited()
 
 
-def move_scratch(scratch: str) -> None:
+def set_scratch_folder(scratch: str) -> None:
     """From now on ``scratch`` is the folder that may be written to, instead of any other."""
     tempfile.tempdir = scratch
     _Scratch.folder = os.path.join(os.path.realpath(scratch), "")
@@ -98,7 +98,7 @@ class _Observed:
     by: Callable[[str, tuple[Any, ...]], None] | None = None
 
 
-def observe(by: Callable[[str, tuple[Any, ...]], None] | None) -> None:
+def set_audit_observer(by: Callable[[str, tuple[Any, ...]], None] | None) -> None:
     """Show every audit event to ``by`` too; to nobody if it is None."""
     _Observed.by = by
 
@@ -134,7 +134,7 @@ class _Own:
 
 
 @contextmanager
-def own_action() -> Iterator[None]:
+def own_processes_allowed() -> Iterator[None]:
     """While this lasts, this process may fork and end others: it is not a traced file that wants to."""
     _Own.acts = True
     try:

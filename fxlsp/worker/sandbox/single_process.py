@@ -10,7 +10,7 @@ import torch
 from .audit import RefusedError
 
 
-def stay_alone() -> None:
+def refuse_process_groups() -> None:
     """From now on this process joins no group, and ``DistributedDataParallel`` can be made without one."""
     if not torch.distributed.is_available():
         return

@@ -15,18 +15,18 @@ from torch.nn.modules.module import _IncompatibleKeys
 from .pretrained import CHANGES as FROM_CONFIGURATIONS
 
 
-class WeightsNotRead(dict[str, Any]):
+class UnreadWeights(dict[str, Any]):
     """Stands for a checkpoint: empty, and whatever is looked up in it is such a marker again."""
 
-    def __missing__(self, key: str) -> WeightsNotRead:
+    def __missing__(self, key: str) -> UnreadWeights:
         return self
 
-    def __getattr__(self, name: str) -> WeightsNotRead:
+    def __getattr__(self, name: str) -> UnreadWeights:
         if name.startswith("__"):
             raise AttributeError(name)
         return self
 
-    def __call__(self, *args: Any, **kwargs: Any) -> WeightsNotRead:
+    def __call__(self, *args: Any, **kwargs: Any) -> UnreadWeights:
         return self
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -41,7 +41,7 @@ class _Asked:
     """Whether any marker has been given out: an empty state dict may be made of one."""
 
 
-def leave_weights_unread() -> None:
+def skip_weights() -> None:
     """Replace the loaders of torch and of packages; called once, before a package could keep the originals."""
     # Functions of their own: Dynamo wants no two names for one.
     torch.load = lambda *args, **kwargs: _not_read()
@@ -58,23 +58,23 @@ def leave_weights_unread() -> None:
         return original(self, state_dict, *args, **kwargs)
 
     torch.nn.Module.load_state_dict = load_state_dict  # type: ignore[method-assign]
-    change_when_imported({**_CHANGES, **FROM_CONFIGURATIONS})
+    patch_on_import({**_CHANGES, **FROM_CONFIGURATIONS})
 
 
 def _is_unread(state_dict: Any) -> bool:
     """Whether it is a marker, or was made of one, as in ``{name: ckpt[name] for name in ckpt}``."""
-    if isinstance(state_dict, WeightsNotRead):
+    if isinstance(state_dict, UnreadWeights):
         return True
     if not isinstance(state_dict, Mapping):
         return False
     if not state_dict:
         return _Asked.for_weights
-    return any(isinstance(value, WeightsNotRead) for value in state_dict.values())
+    return any(isinstance(value, UnreadWeights) for value in state_dict.values())
 
 
-def _not_read(*args: Any, **kwargs: Any) -> WeightsNotRead:
+def _not_read(*args: Any, **kwargs: Any) -> UnreadWeights:
     _Asked.for_weights = True
-    return WeightsNotRead()
+    return UnreadWeights()
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
@@ -99,8 +99,8 @@ class _NothingOpened:
     def metadata(self) -> dict[str, str]:
         return {}
 
-    def get_tensor(self, name: str) -> WeightsNotRead:
-        return WeightsNotRead()
+    def get_tensor(self, name: str) -> UnreadWeights:
+        return UnreadWeights()
 
 
 def _change_safetensors(module: Any) -> None:
@@ -131,7 +131,7 @@ Change = Callable[[Any], None]
 """Is given the module; its attributes are those of one version or another, so it looks before it changes."""
 
 
-def change_when_imported(changes: Mapping[str, Change]) -> None:
+def patch_on_import(changes: Mapping[str, Change]) -> None:
     """From now on each of the named modules is changed as soon as it has been executed."""
     for name, change in changes.items():
         if name in sys.modules:

@@ -14,8 +14,8 @@ import torch
 from ...report.recipes import Recipe
 from ..building.builder import Built, Loaded, NoModelError
 from ..building.failures import text_of
-from ..building.recipes import RecipeError, default_init, find_target
-from ..building.targets import Target
+from ..building.recipes import UnusableRecipeError, default_init, find_target
+from ..building.targets import ModelTarget
 from ..plain_pass.feeding import complete_recipe
 from ..torch_private import FakeTensorMode
 from .budget import Budget
@@ -30,14 +30,16 @@ _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) argumen
 class RecipeSearch:
     """The search for what a target's recipe leaves open."""
 
-    def __init__(self, target: Target, loaded: Loaded, conditions: RunConditions, guess: Recipe | None = None) -> None:
+    def __init__(
+        self, target: ModelTarget, loaded: Loaded, conditions: RunConditions, guess: Recipe | None = None
+    ) -> None:
         """``guess`` is tried first: what was found before an edit is likely to hold after it."""
         self._target = target
         self._loaded = loaded
         self._conditions = conditions
         self._guess = guess
 
-    def making(self) -> Target | None:
+    def making(self) -> ModelTarget | None:
         """Return the target with arguments and inputs that were found; itself without.
 
         None if it needs no arguments.
@@ -47,14 +49,14 @@ class RecipeSearch:
             return None
         try:
             default_init(find_target(self._loaded.module, target.name), target.name)
-        except RecipeError as error:
+        except UnusableRecipeError as error:
             return self._with(self.found(None)) if error.needs else None
         except AttributeError:
             # There is no such target, which the construction reports.
             return None
         return None
 
-    def instead(self, refused: NoModelError) -> Target | None:
+    def instead(self, refused: NoModelError) -> ModelTarget | None:
         """Return the target with arguments, where those by default do not do.
 
         None if that is not what is wrong, or none were found.
@@ -83,7 +85,7 @@ class RecipeSearch:
         hides = not kinds.isdisjoint((inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD))
         return hides and _MISSING.search(text) is not None
 
-    def feed(self, built: Built) -> Target | None:
+    def feed(self, built: Built) -> ModelTarget | None:
         """Return the target with inputs that were found; itself without.
 
         None if it has inputs already.
@@ -104,7 +106,7 @@ class RecipeSearch:
                 return search.of_model(init)
             return search.of_target(find_target(self._loaded.module, self._target.name), self._target.name)
 
-    def _with(self, found: SearchResult) -> Target:
+    def _with(self, found: SearchResult) -> ModelTarget:
         if found.init is None:
             return self._target
         is_guessed = self._target.init is None and not found.init.endswith("()")

@@ -14,7 +14,7 @@ import torch
 
 from ..building.failures import text_of
 from ..locations.code_origin import is_installed
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from .duck import DuckUse
 from .priors.constructor import NamePriors
 from .runner import TorchCall, TrialOutcome
@@ -30,7 +30,7 @@ class TargetFacts:
     """What is known of a target before anything runs."""
 
     module: ModuleType
-    places: Places
+    places: SourceMap
     names: NamePriors = field(default_factory=NamePriors)
     optional: Mapping[str, Guess] = field(default_factory=dict)
     """Arguments that default to nothing, and what they may be."""
@@ -111,7 +111,7 @@ def words_at(frames: Sequence[Line]) -> set[str]:
     return set(re.findall(r"[A-Za-z_]\w*", " ".join(failing_text(frame, line) for frame, line in frames)))
 
 
-def own_frames(traceback: TracebackType | None, places: Places) -> list[Line]:
+def own_frames(traceback: TracebackType | None, places: SourceMap) -> list[Line]:
     """Return frames of the user's code with their lines, innermost first."""
     found = []
     while traceback is not None:

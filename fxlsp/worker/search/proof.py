@@ -17,7 +17,7 @@ from typing import Literal
 import torch
 
 from ..building.failures import text_of
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from .evidence import own_frames
 from .priors.inputs import optional_inputs
 from .priors.tables import BATCH
@@ -41,7 +41,7 @@ _BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
 """What torch's recurrent layers say, which look at sizes before they call a function."""
 
 
-def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: Places) -> bool:
+def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: SourceMap) -> bool:
     """Return whether a failed trial would fail in the same place with any inputs.
 
     False wherever that is not known.
@@ -70,7 +70,7 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: Pl
 class _Effects:
     """What other numbers change in a failure."""
 
-    def __init__(self, outcome: TrialOutcome, run: Run, places: Places) -> None:
+    def __init__(self, outcome: TrialOutcome, run: Run, places: SourceMap) -> None:
         self._first = outcome
         self._run = run
         self._places = places

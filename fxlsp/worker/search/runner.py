@@ -17,7 +17,7 @@ from ..building.builder import seed
 from ..building.construction import Constructions, construct
 from ..building.fake_tensors import as_fake
 from ..building.recipes import evaluate
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..plain_pass.interpreter import batches_of_one
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tree_map
@@ -74,8 +74,8 @@ class RunConditions:
     """The fake mode and settings under which models are constructed, as for the trace itself."""
 
     mode: FakeTensorMode
-    places: Places
-    really: bool = False
+    places: SourceMap
+    real_tensors: bool = False
     """Whether the model is made with data, since it cannot be made without."""
     sizes: Sizes = ANY_SIZES
     """Those that the user wants to see."""
@@ -92,7 +92,7 @@ class TrialRunner:
         self._module = module
         self._mode = conditions.mode
         self._places = conditions.places
-        self._really = conditions.really
+        self._real_tensors = conditions.real_tensors
         self._part = part
         self._models: dict[Guess, tuple[torch.nn.Module, dict[Path, DuckUse]]] = {}
         self._failed: tuple[Guess, TrialOutcome] | None = None
@@ -118,16 +118,16 @@ class TrialRunner:
         try:
             seed()
             make = lambda: realised.value(trial.init, INIT)  # noqa: E731 - one expression, named for the reader
-            model = construct(make, constructions, self._mode, self._really)
+            model = construct(make, constructions, self._mode, self._real_tensors)
             if not isinstance(model, torch.nn.Module):
                 raise TypeError(f"not a module: {type(model).__name__}")
             outcome.model = model
             outcome.progress = (1, 0)
             self._models[trial.init] = (model, realised.uses)
         except BaseException as error:
-            if isinstance(error, WITHOUT_DATA) and not self._really:
+            if isinstance(error, WITHOUT_DATA) and not self._real_tensors:
                 # As the trace will do: from now on with data.
-                self._really = True
+                self._real_tensors = True
                 return self.construct(trial)
             outcome.error = _checked(error)
             outcome.progress = (0, constructions.count)
@@ -144,7 +144,7 @@ class TrialRunner:
 
         def inputs() -> Any:
             arguments = construct(
-                lambda: realised.value(given, INPUTS), Constructions(self._places), self._mode, really=False
+                lambda: realised.value(given, INPUTS), Constructions(self._places), self._mode, real_tensors=False
             )
             return tree_map(lambda item: as_fake(self._mode, item), arguments)
 
@@ -161,7 +161,7 @@ class TrialRunner:
 
         def inputs() -> Any:
             make = lambda: (realised.value(trial.init, INIT), realised.value(given, INPUTS))  # noqa: E731 - as above
-            outcome.model, arguments = construct(make, Constructions(self._places), self._mode, really=True)
+            outcome.model, arguments = construct(make, Constructions(self._places), self._mode, real_tensors=True)
             return arguments
 
         self._run(trial, outcome, inputs, nullcontext())

@@ -21,11 +21,11 @@ import torch
 
 from ...wire.messages import CheckpointForked, Declined, Ready, TraceRequest
 from ..loading.lazy_module import Execution
-from ..processes.crash_dump import die_silently, end_in, time_limit_off
-from ..processes.fds import FAULT, Pipes, await_request, write_all
-from ..processes.lifetime import fork_for
-from ..sandbox.audit import move_scratch, own_action
-from ..trace.load import RequestLoad, SayStage
+from ..processes.crash_dump import disable_crash_dump, set_time_limit, time_limit_suspended
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
+from ..processes.lifetime import daemon_fork
+from ..sandbox.audit import own_processes_allowed, set_scratch_folder
+from ..trace.load import RequestLoad, StageCallback
 from .checkpoint_inputs import CheckpointInputs
 
 MIN_HEAD_SECONDS = 0.15
@@ -45,10 +45,10 @@ class Checkpoint:
     def __init__(
         self,
         load: RequestLoad,
-        pipes: Pipes,
+        pipes: WorkerPipes,
         scratch: str,
         close_others: Callable[[], None],
-        stage_reporter_of: Callable[[TraceRequest], SayStage],
+        stage_reporter_of: Callable[[TraceRequest], StageCallback],
     ) -> None:
         """Prepare the load of one request.
 
@@ -102,9 +102,9 @@ class Checkpoint:
             sys.stderr.flush()
         # The standard library gives a forked process a random state of its own.
         state = random.getstate()
-        with time_limit_off(), own_action():
+        with time_limit_suspended(), own_processes_allowed():
             try:
-                pid = fork_for(self._supervisor)
+                pid = daemon_fork(self._supervisor)
             except OSError:
                 return
             if pid == 0:
@@ -126,43 +126,43 @@ class Checkpoint:
             path = os.path.realpath(request.target.file)
             if not (
                 self._inputs.are_unchanged(request.texts, except_file=path)
-                and self._load.may_become(request, execution)
+                and self._load.can_resume_with(request, execution)
             ):
                 write_all(self._pipes.reports, Declined().encoded())
                 _exit(0)
-            self._load.become(request, execution, self._stage_reporter_of(request))
+            self._load.resume_with(request, execution, self._stage_reporter_of(request))
             self.is_resumed = True
         except BaseException:
             # An internal error: the code below on the stack is the user's, and must not catch it.
             traceback.print_exc()
             sys.stderr.flush()
-            _exit(FAULT)
+            _exit(EXIT_INTERNAL_ERROR)
 
-    def _serve_forks(self) -> tuple[str, Pipes]:
+    def _serve_forks(self) -> tuple[str, WorkerPipes]:
         """Fork a worker for each message; return the worker's folder and pipes in it."""
         self._close_others()
         self._pipes.silence()
-        die_silently()
-        with socket.socket(fileno=self._pipes.holders) as connection:
+        disable_crash_dump()
+        with socket.socket(fileno=self._pipes.checkpoints) as connection:
             while True:
-                scratch, descriptors, _, _ = socket.recv_fds(connection, MAX_REQUEST_BYTES, len(Pipes._fields))
+                scratch, descriptors, _, _ = socket.recv_fds(connection, MAX_REQUEST_BYTES, len(WorkerPipes._fields))
                 if not scratch:
                     _exit(0)
-                pid = fork_for(self._supervisor)
+                pid = daemon_fork(self._supervisor)
                 if pid == 0:
-                    return os.fsdecode(scratch), Pipes(*descriptors)
+                    return os.fsdecode(scratch), WorkerPipes(*descriptors)
                 for descriptor in descriptors:
                     os.close(descriptor)
                 connection.sendall(str(pid).encode())
 
-    def _request_of(self, scratch: str, pipes: Pipes) -> TraceRequest:
+    def _request_of(self, scratch: str, pipes: WorkerPipes) -> TraceRequest:
         """Wait for the request on ``pipes``, which replace this process's own."""
-        self._pipes.become(pipes)
-        move_scratch(scratch)
+        self._pipes.replace_with(pipes)
+        set_scratch_folder(scratch)
         self._scratch = scratch
         write_all(self._pipes.reports, Ready().encoded())
         request = await_request(pipes.jobs)
-        end_in(request.limits.seconds)
+        set_time_limit(request.limits.seconds)
         return request
 
 

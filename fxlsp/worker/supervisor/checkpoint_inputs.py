@@ -15,7 +15,7 @@ from ...wire.frames import text_digest
 from ..loading.loader import Loader
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..locations.sources import Sources
-from ..sandbox.audit import is_in_scratch, observe
+from ..sandbox.audit import is_in_scratch, set_audit_observer
 
 _LISTS = ("os.listdir", "os.scandir")
 _SYSTEM = ("/proc/", "/dev/", "/sys/")
@@ -58,11 +58,11 @@ class CheckpointInputs:
         def stop() -> None:
             if os.stat is stat_noted:
                 os.stat = _stat
-            observe(None)
+            set_audit_observer(None)
             self._loader.on_lookup = None
 
         os.stat = stat_noted
-        observe(self._note)
+        set_audit_observer(self._note)
         self._loader.on_lookup = self._note_lookup
         try:
             yield stop

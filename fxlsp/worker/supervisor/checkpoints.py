@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from ...wire.messages import TraceRequest
-from ..processes.fds import Pipes
-from ..processes.lifetime import end_group
+from ..processes.fds import WorkerPipes
+from ..processes.lifetime import kill_group
 from ..processes.system import resident_megabytes
 from .checkpoint import MAX_REQUEST_BYTES
 from .forked_worker import ForkedWorker
@@ -56,7 +56,7 @@ class _CheckpointHandle:
         if self.ready is None:
             self.ready = ForkedWorker(self._folder, self._fork)
 
-    def _fork(self, worker: ForkedWorker, pipes: Pipes, scratch: str) -> int:
+    def _fork(self, worker: ForkedWorker, pipes: WorkerPipes, scratch: str) -> int:
         try:
             socket.send_fds(self.connection, [os.fsencode(scratch)], pipes)
             return int(self.connection.recv(MAX_REQUEST_BYTES))
@@ -83,7 +83,7 @@ class _CheckpointHandle:
         # by now.
         with suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
-            end_group(self.pid)
+            kill_group(self.pid)
 
 
 class Checkpoints:

@@ -17,7 +17,7 @@ from contextlib import suppress
 import torch
 
 from ...wire.messages import Hello, TraceRequest
-from ..processes.lifetime import adopt_orphans, end_group, end_orphans
+from ..processes.lifetime import adopt_orphans, kill_group, kill_orphans
 from .checkpoints import Checkpoints
 from .forked_worker import ForkedWorker, fork_from_supervisor
 from .pool import WorkerPool
@@ -114,7 +114,7 @@ class ForkPool(WorkerPool):
         self._adopt_checkpoints()
         self._workers = {other for other in self._workers if other is not worker}
         self._checkpoints.discard(worker)
-        end_orphans({*(other.pid for other in self._workers), *self._checkpoints.pids})
+        kill_orphans({*(other.pid for other in self._workers), *self._checkpoints.pids})
 
     def enforce_limits(self) -> None:
         self._checkpoints.enforce_limits()
@@ -141,8 +141,8 @@ class ForkPool(WorkerPool):
     def close(self) -> None:
         self._checkpoints.close_all()
         for worker in self._workers:
-            end_group(worker.pid)
-        end_orphans(set())
+            kill_group(worker.pid)
+        kill_orphans(set())
 
 
 def _can_import_safely(names: Sequence[str]) -> bool:

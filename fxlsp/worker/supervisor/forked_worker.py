@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from ...wire.messages import CheckpointForked
 from ...wire.vocabulary import WireMessage
-from ..processes.fds import FAULT, Pipes, write_all
-from ..processes.lifetime import end_group
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, write_all
+from ..processes.lifetime import kill_group
 from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
 from .worker_main import STACK_SIGNAL, run_worker
 
-Fork: TypeAlias = "Callable[[ForkedWorker, Pipes, str], int]"
+Fork: TypeAlias = "Callable[[ForkedWorker, WorkerPipes, str], int]"
 """Forks a worker's process, given the worker's ends of the pipes and its scratch folder; returns the process id."""
 
 
@@ -28,7 +28,7 @@ def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
     ``close_in_child`` are descriptors of the supervisor that the worker must not have.
     """
 
-    def fork(worker: ForkedWorker, pipes: Pipes, scratch: str) -> int:
+    def fork(worker: ForkedWorker, pipes: WorkerPipes, scratch: str) -> int:
         pid = os.fork()
         if pid == 0:
             try:
@@ -39,7 +39,7 @@ def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
                 traceback.print_exc()
             finally:
                 # Even after an error, the supervisor's own code must not continue here and kill its workers.
-                os._exit(FAULT)
+                os._exit(EXIT_INTERNAL_ERROR)
         return pid
 
     return fork
@@ -60,7 +60,7 @@ class ForkedWorker(WorkerHandle):
         self._output_pipe, output_end = os.pipe()
         own_end, checkpoint_end = socket.socketpair()
         self._checkpoint_socket: socket.socket | None = own_end
-        worker_pipes = Pipes(job_end, report_end, stack_end, output_end, checkpoint_end.detach())
+        worker_pipes = WorkerPipes(job_end, report_end, stack_end, output_end, checkpoint_end.detach())
         try:
             self.pid = fork(self, worker_pipes, self._scratch)
         except BaseException:
@@ -156,7 +156,7 @@ class ForkedWorker(WorkerHandle):
                 _, status = os.waitpid(self.pid, 0)
                 break
             time.sleep(0.001)
-        end_group(self.pid)
+        kill_group(self.pid)
         return status
 
     def _drain(self, pipe: int) -> None:

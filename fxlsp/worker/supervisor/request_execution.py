@@ -8,9 +8,9 @@ from collections.abc import Callable
 from ...wire.messages import FailureMessage, ReportMessage, Stage, TraceRequest
 from ..building.targets import is_settled
 from ..processes.side_process import RecoveryRunner
-from ..sandbox.argv import let_arguments_be_missing
-from ..trace.job import Job
-from ..trace.load import RequestLoad, SayStage
+from ..sandbox.argv import make_arguments_optional
+from ..trace.job import TraceJob
+from ..trace.load import RequestLoad, StageCallback
 
 
 def run_request(
@@ -21,24 +21,24 @@ def run_request(
     if is_settled(request):
         recovery.begin(request)
     load.run()
-    return Job(load).run(recovery)
+    return TraceJob(load).run(recovery)
 
 
-def loaded_job(request: TraceRequest, report_stage: SayStage) -> Job:
+def loaded_job(request: TraceRequest, report_stage: StageCallback) -> TraceJob:
     """Return the job of a request, whose files are loaded."""
     load = new_load(request, report_stage)
     load.run()
-    return Job(load)
+    return TraceJob(load)
 
 
-def new_load(request: TraceRequest, report_stage: SayStage) -> RequestLoad:
+def new_load(request: TraceRequest, report_stage: StageCallback) -> RequestLoad:
     """Return a request's load, and make this process look like the script it names."""
     sys.argv = [request.target.file or request.target.module or ""]
-    let_arguments_be_missing()
+    make_arguments_optional()
     return RequestLoad(request, report_stage)
 
 
-def stage_reporter(request: TraceRequest, send: Callable[[bytes], None]) -> SayStage:
+def stage_reporter(request: TraceRequest, send: Callable[[bytes], None]) -> StageCallback:
     """Return a function that sends each stage of a request as it starts."""
     return lambda name: send(Stage(request.id, name).encoded())
 

@@ -21,11 +21,11 @@ from ...wire.messages import (
     ReportMessage,
     TraceRequest,
 )
-from ..processes.crash_dump import speak_before_dying
+from ..processes.crash_dump import arrange_crash_dump
 from ..processes.fds import silenced, write_all
 from ..processes.side_process import InlineRunner
 from ..sandbox.audit import refuse_side_effects
-from ..torch_private import compile_without_processes
+from ..torch_private import compile_in_process
 from .command_reader import CommandReader
 from .request_execution import ignore_stage, loaded_job, run_request
 from .warmup import preload, prepare_torch
@@ -38,14 +38,14 @@ def run_spawned_worker(reader: CommandReader, reports: int, stack: int, scratch:
     prepare_torch()
     # The process lives for one trace: collecting costs more than it would free.
     gc.disable()
-    compile_without_processes()
+    compile_in_process()
     while True:
         write_all(reports, Ready().encoded())
         message = reader.next()
         if isinstance(message, TraceRequest):
             break
         preload(message.names)
-    speak_before_dying(stack, message.limits.seconds)
+    arrange_crash_dump(stack, message.limits.seconds)
     refuse_side_effects(scratch)
     write_all(reports, _answer(message, reports).encoded())
     sys.stdout.flush()

@@ -29,7 +29,7 @@ from ...wire.messages import (
     WorkerDied,
 )
 from ...wire.vocabulary import WireMessage
-from ..processes.fallback_report import ENDED_EARLY, explained
+from ..processes.fallback_report import ENDED_EARLY, with_reason
 from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
 
 BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bootstrap.py")
@@ -161,7 +161,7 @@ class SpawnedWorker(WorkerHandle):
         answer = None if self._fallback is None else WIRE.decode(self._fallback)
         if not isinstance(answer, ReportMessage):
             return death
-        return explained(answer, _WHY_AT_LIMIT.get(death.limit or "", ENDED_EARLY))
+        return with_reason(answer, _WHY_AT_LIMIT.get(death.limit or "", ENDED_EARLY))
 
     def _wait_for_exit(self) -> ExitStatus:
         try:

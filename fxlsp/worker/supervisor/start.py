@@ -13,7 +13,7 @@ import tempfile
 
 from ...report.codes import NO_INTERPRETER
 from ...wire.messages import PROTOCOL, Hello, Refused
-from ..processes.fds import take_over, write_all
+from ..processes.fds import redirect_standard_streams, write_all
 from ..processes.lifetime import die_with_parent
 from .command_reader import CommandReader
 from .spawn_pool import SpawnPool
@@ -72,9 +72,9 @@ def _restart_without_fork(connection: socket.socket) -> None:
 
 def start_spawned_worker(scratch: str) -> None:
     """Run a worker of one request, which ends with the supervisor at the latest."""
-    ends = take_over()
+    ends = redirect_standard_streams()
     stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
-    reader = CommandReader(ends.orders, stack)
+    reader = CommandReader(ends.commands, stack)
     hello = _hello(forks=False)
     write_all(ends.reports, hello.encoded())
     if isinstance(hello, Hello):

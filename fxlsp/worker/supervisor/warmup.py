@@ -17,31 +17,31 @@ from ...report.recipes import Recipe
 from ...wire.messages import WIRE
 from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
-from ..building.fake_tensors import let_init_be_skipped, new_fake_mode
+from ..building.fake_tensors import make_init_skippable, new_fake_mode
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..locations.expressions import Expressions
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..locations.sources import Sources
 from ..plain_pass.assembly import Assembly
-from ..plain_pass.feeding import Feed, Subject
+from ..plain_pass.feeding import Feed, ModelWithInputs
 from ..plain_pass.interpreter import ValueInterpreter
 from ..plain_pass.tracer import ModulePathTracer
 from ..recovery.recovering_pass import recover
-from ..sandbox.accelerators import let_defaults_be_cpu
-from ..sandbox.single_process import stay_alone
-from ..sandbox.weights import leave_weights_unread
-from ..torch_private import FakeTensorMode, never_start_accelerators
+from ..sandbox.accelerators import redirect_defaults_to_cpu
+from ..sandbox.single_process import refuse_process_groups
+from ..sandbox.weights import skip_weights
+from ..torch_private import FakeTensorMode, disable_accelerators
 
 
 def prepare_torch() -> None:
     """Disable what a trace must not do in torch, and do one small trace ahead."""
     # Before a package is imported that could bind the originals.
-    never_start_accelerators()
-    let_defaults_be_cpu()
-    stay_alone()
-    leave_weights_unread()
-    let_init_be_skipped()
+    disable_accelerators()
+    redirect_defaults_to_cpu()
+    refuse_process_groups()
+    skip_weights()
+    make_init_skippable()
     warm_up()
     # Done once here, and not in each forked process.
     WIRE.prepare()
@@ -107,12 +107,12 @@ def warm_up_recovering_pass() -> None:
     model, constructions, places, mode = _usual()
     feed = Feed(Recipe("", None, "default"), {"x": torch.ones(2, 3, 16, 16)})
     built = Built(model, _Usual, sys.modules[__name__], _TARGET)
-    recover(Subject(_TARGET, built, constructions, feed, mode, real=False), places)
+    recover(ModelWithInputs(_TARGET, built, constructions, feed, mode, real=False), places)
 
 
-def _usual() -> tuple[torch.nn.Module, Constructions, Places, FakeTensorMode]:
+def _usual() -> tuple[torch.nn.Module, Constructions, SourceMap, FakeTensorMode]:
     sources = Sources({})
-    places, mode = Places(sources, Expressions(sources)), new_fake_mode()
+    places, mode = SourceMap(sources, Expressions(sources)), new_fake_mode()
     seed()
     constructions = Constructions(places)
-    return construct(_Usual, constructions, mode, really=False), constructions, places, mode
+    return construct(_Usual, constructions, mode, real_tensors=False), constructions, places, mode

@@ -14,14 +14,14 @@ import torch
 
 from ...wire.messages import FailureMessage, Ready, RecoveredMessage, ReportMessage, TraceRequest
 from ..building.targets import is_settled
-from ..processes.crash_dump import speak_before_dying
-from ..processes.fds import FAULT, Pipes, await_request, write_all
+from ..processes.crash_dump import arrange_crash_dump
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
 from ..processes.lifetime import die_with_parent
 from ..processes.side_process import WaitingSideProcess
 from ..sandbox.audit import refuse_side_effects
-from ..torch_private import compile_without_processes
-from ..trace.job import Job
-from ..trace.load import RequestLoad, SayStage
+from ..torch_private import compile_in_process
+from ..trace.job import TraceJob
+from ..trace.load import RequestLoad, StageCallback
 from .checkpoint import Checkpoint
 from .request_execution import ignore_stage, loaded_job, new_load, stage_reporter
 from .warmup import warm_up_plain_pass, warm_up_recovering_pass
@@ -30,7 +30,7 @@ STACK_SIGNAL = signal.SIGUSR1
 """Signal that makes a worker write its current stack to its pipe."""
 
 
-def run_worker(pipes: Pipes, scratch: str) -> NoReturn:
+def run_worker(pipes: WorkerPipes, scratch: str) -> NoReturn:
     """Prepare a forked process, wait for one request, execute it and exit."""
     # Must come first: once the parent has used OpenMP, computations in this process would wait for threads that were
     # not forked.
@@ -42,14 +42,14 @@ def run_worker(pipes: Pipes, scratch: str) -> NoReturn:
     gc.disable()
     exit_really = os._exit
     try:
-        compile_without_processes()
+        compile_in_process()
         with _recovery_process(pipes, scratch) as recovery:
             # A forked process copies each page when it first writes to it. A trace done now, before a request waits,
             # does most of that: measured, the next trace takes half the time.
             warm_up_plain_pass()
             write_all(pipes.reports, Ready().encoded())
             request = await_request(pipes.jobs)
-            speak_before_dying(pipes.stack, request.limits.seconds)
+            arrange_crash_dump(pipes.stack, request.limits.seconds)
             faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
             refuse_side_effects(scratch)
             message = _answer(request, recovery, pipes, scratch)
@@ -60,39 +60,39 @@ def run_worker(pipes: Pipes, scratch: str) -> NoReturn:
         # An internal error: its traceback goes to the log through standard error.
         traceback.print_exc()
         sys.stderr.flush()
-        exit_really(FAULT)
+        exit_really(EXIT_INTERNAL_ERROR)
     exit_really(0)
 
 
 def _answer(
-    request: TraceRequest, recovery: WaitingSideProcess, pipes: Pipes, scratch: str
+    request: TraceRequest, recovery: WaitingSideProcess, pipes: WorkerPipes, scratch: str
 ) -> ReportMessage | FailureMessage:
     """Return the answer to the request; after a resume, to the request received then."""
 
-    def stage_reporter_of(request: TraceRequest) -> SayStage:
+    def stage_reporter_of(request: TraceRequest) -> StageCallback:
         return stage_reporter(request, lambda data: write_all(pipes.reports, data))
 
     load = new_load(request, stage_reporter_of(request))
     if is_settled(request):
         recovery.begin(request)
-    checkpoint = Checkpoint(load, pipes, scratch, recovery.let_go, stage_reporter_of)
+    checkpoint = Checkpoint(load, pipes, scratch, recovery.abandon, stage_reporter_of)
     checkpoint.run()
     if not checkpoint.is_resumed:
-        return Job(load).run(recovery)
+        return TraceJob(load).run(recovery)
     with _resumed_recovery_process(pipes, load) as recovery:
         if is_settled(load.request):
             recovery.begin(load.request)
-        return Job(load).run(recovery)
+        return TraceJob(load).run(recovery)
 
 
-def _recovery_process(pipes: Pipes, scratch: str) -> WaitingSideProcess:
+def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:
     """Return the side process of the recovering pass.
 
     It is forked before either process prepares itself: after that, both would copy their pages once more.
     """
 
     def work(requests: int) -> RecoveredMessage:
-        for descriptor in (pipes.jobs, pipes.reports, pipes.holders):
+        for descriptor in (pipes.jobs, pipes.reports, pipes.checkpoints):
             os.close(descriptor)
         warm_up_recovering_pass()
         request = await_request(requests)
@@ -102,7 +102,7 @@ def _recovery_process(pipes: Pipes, scratch: str) -> WaitingSideProcess:
     return WaitingSideProcess(work)
 
 
-def _resumed_recovery_process(pipes: Pipes, load: RequestLoad) -> WaitingSideProcess:
+def _resumed_recovery_process(pipes: WorkerPipes, load: RequestLoad) -> WaitingSideProcess:
     """Return the side process of a worker that was resumed from a checkpoint.
 
     Unlike in :func:`_recovery_process`, it is forked after the load, which both processes use: loaded separately,
@@ -114,6 +114,6 @@ def _resumed_recovery_process(pipes: Pipes, load: RequestLoad) -> WaitingSidePro
         request = await_request(requests)
         load.request = request
         load.timing.restart("load", ignore_stage)
-        return Job(load).recover()
+        return TraceJob(load).recover()
 
     return WaitingSideProcess(work)

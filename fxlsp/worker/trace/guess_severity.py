@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from ...report.codes import OPERATION_FAILS, UNREGISTERED_MODULE, UNREGISTERED_PARAMETER, UNTRACEABLE
 from ...report.problems import Problem
-from ..building.targets import Target
+from ..building.targets import ModelTarget
 
 
-def downgraded(problem: Problem, target: Target) -> Problem:
+def downgrade(problem: Problem, target: ModelTarget) -> Problem:
     """A note in the place of a problem that other guesses may not have; any other problem as it is.
 
     Inputs: fake tensors let pass what data do not. Arguments: with others, modules that are handed over in a list or an
@@ -26,7 +26,7 @@ def _note(problem: Problem, why: str) -> Problem:
     return replace(problem, severity="info", message=problem.message + why)
 
 
-def _is_of_an_argument(problem: Problem, target: Target) -> bool:
+def _is_of_an_argument(problem: Problem, target: ModelTarget) -> bool:
     """Whether it is about a module that the guess made: one that the user's code made has a related location."""
     is_unregistered = problem.code in (UNREGISTERED_MODULE, UNREGISTERED_PARAMETER)
     return is_unregistered and not problem.related and "torch.nn." in (target.init or "")

@@ -18,11 +18,11 @@ from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ...report.problems import Failure, Problem
 from ...report.report import Report
 from ...wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
-from ..building.builder import FakesFailedError, NoModelError, unwrapped
-from ..building.targets import Target, guess_of, targets_of
+from ..building.builder import FakesFailedError, NoModelError, unwrap
+from ..building.targets import ModelTarget, guess_of, targets_of
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
-from ..plain_pass.feeding import Feed, Subject, prepared
+from ..plain_pass.feeding import Feed, ModelWithInputs, prepare_feed
 from ..plain_pass.tracer import ModulePathTracer
 from ..processes.fallback_report import ENDED_EARLY
 from ..processes.side_process import NoResultError, RecoveryRunner, SideTask
@@ -31,8 +31,8 @@ from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
-from .guess_severity import downgraded
-from .load import Made, ModelFactory, RequestLoad
+from .guess_severity import downgrade
+from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
 from .user_tracer import UserTracer
 
@@ -42,7 +42,7 @@ _REAL_ELEMENTS = 2**28
 """A model is built with data for the recovering pass if it has no more parameters than this (1 GiB of float32)."""
 
 
-class Job:
+class TraceJob:
     """A trace request, carried out in a process of its own."""
 
     def __init__(self, load: RequestLoad) -> None:
@@ -52,7 +52,7 @@ class Job:
         self._target, *self._alternatives = targets_of(load.request)
         self._guess = guess_of(load.request)
         self._limits = load.request.limits
-        self._places = load.places
+        self._source_map = load.source_map
         self._loader = load.loader
         self._sizes = load.request.sizes
         self._tracer = UserTracer(load.request.tracer, self._loader, str(self._target))
@@ -81,13 +81,13 @@ class Job:
         if not first.needs_data or first.elements > _REAL_ELEMENTS:
             return recovered_message(first)
         # Only data can decide: once more, with data.
-        self._loader.forget()
-        return recovered_message(better_result(first, self._recovered_once(built_really=True, with_data=True)))
+        self._loader.unload()
+        return recovered_message(better_result(first, self._recovered_once(real_construction=True, with_data=True)))
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
         if report.recipe.source == "search" and not self._target.fails:
-            problems = tuple(downgraded(problem, self._target) for problem in report.problems)
+            problems = tuple(downgrade(problem, self._target) for problem in report.problems)
             report = replace(report, problems=problems)
         return ReportMessage(self._request.id, report.to_json(), self._reads(), self._imports())
 
@@ -105,14 +105,14 @@ class Job:
         Raises:
             NoModelError: none does; of a recipe in the model's own file, else for want of any other.
         """
-        failures: list[tuple[Target, NoModelError]] = []
+        failures: list[tuple[ModelTarget, NoModelError]] = []
         targets = (self._target, *self._alternatives)
         for target in targets:
             self._target = target
             try:
                 return self._report_of_target(runner, is_last=target is targets[-1])
             except NoModelError as none:
-                self._loader.forget()
+                self._loader.unload()
                 failures.append((target, none))
                 if none.failure.code == BAD_TRACER:
                     # No other recipe mends that.
@@ -121,28 +121,30 @@ class Job:
 
     def _report_of_target(self, runner: RecoveryRunner, is_last: bool) -> Report:
         try:
-            return self._attempt(runner, really=False, is_last=is_last)
+            return self._attempt(runner, real_tensors=False, is_last=is_last)
         except FakesFailedError:
-            self._loader.forget()
-            return self._attempt(runner, really=True, is_last=is_last)
+            self._loader.unload()
+            return self._attempt(runner, real_tensors=True, is_last=is_last)
 
-    def _attempt(self, runner: RecoveryRunner, really: bool, is_last: bool) -> Report:
-        made = self._completed(really)
+    def _attempt(self, runner: RecoveryRunner, real_tensors: bool, is_last: bool) -> Report:
+        made = self._completed(real_tensors)
         make_tracer = self._make_tracer()
         other_mode = self._other_mode(made.built.model, make_tracer, runner)
-        if other_mode is not None and other_mode.has_changed_model:
-            self._loader.forget()
-            made = self._models.build(self._target, really)
+        if other_mode is not None and other_mode.changes_model:
+            self._loader.unload()
+            made = self._models.build(self._target, real_tensors)
             make_tracer = self._make_tracer()
         feed = self._feed(made, is_last)
         # What was found out on the way is not to be found out twice, perhaps differently.
         runner.begin(replace(self._request, recipe=RecipeRequest.of(feed.recipe)))
         with other_mode or nullcontext():
-            subject = Subject(str(self._target), made.built, made.builder.constructions, feed, made.mode, real=False)
-            plain_pass = PlainPass(subject, make_tracer(), self._places, self._timing)
-            plain = plain_pass.run(really, lambda: self._difference(other_mode))
+            subject = ModelWithInputs(
+                str(self._target), made.built, made.builder.constructions, feed, made.mode, real=False
+            )
+            plain_pass = PlainPass(subject, make_tracer(), self._source_map, self._timing)
+            plain = plain_pass.run(real_tensors, lambda: self._difference(other_mode))
         runner.after_plain_pass(
-            lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.forget
+            lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.unload
         )
         try:
             return merged_report(plain, runner.result(self._seconds_left, self._limits.megabytes))
@@ -163,14 +165,14 @@ class Job:
 
     # Loading and building.
 
-    def _completed(self, really: bool) -> Made:
+    def _completed(self, real_tensors: bool) -> BuiltModel:
         """The model, with what a search finds where nothing says how to make or feed it.
 
         A search leaves nothing behind but two texts: all that was loaded and made for it is made anew.
         """
-        mode, builder, loaded = self._models.load(self._target, really)
+        mode, builder, loaded = self._models.load(self._target, real_tensors)
         lacking = RecipeSearch(
-            self._target, loaded, RunConditions(mode, self._places, really, self._sizes), self._guess
+            self._target, loaded, RunConditions(mode, self._source_map, real_tensors, self._sizes), self._guess
         )
         with self._timing.stage("search"):
             found = lacking.making()
@@ -187,19 +189,19 @@ class Job:
                 with self._timing.stage("search"):
                     found = lacking.feed(built)
                 if found is None:
-                    return Made(mode, builder, built)
+                    return BuiltModel(mode, builder, built)
         self._target = found
-        self._loader.forget()
-        return self._models.build(self._target, really)
+        self._loader.unload()
+        return self._models.build(self._target, real_tensors)
 
-    def _feed(self, made: Made, is_last: bool) -> Feed:
+    def _feed(self, made: BuiltModel, is_last: bool) -> Feed:
         """The inputs of the plain pass.
 
         Raises:
             NoModelError: they cannot be made, and there is another recipe.
         """
-        feed = prepared(self._target, made.built, made.mode, self._places, really=False)
-        if self._loader.has_assumed:
+        feed = prepare_feed(self._target, made.built, made.mode, self._source_map, real_tensors=False)
+        if self._loader.uses_untaken_branch:
             feed = replace(feed, recipe=replace(feed.recipe, source="search"))
         if feed.problem is not None and not is_last:
             raise NoModelError(Failure(str(self._target), feed.problem.code, feed.problem.message))
@@ -213,8 +215,8 @@ class Job:
         Raises:
             NoModelError: the settings name a tracer that cannot be used.
         """
-        tracer = self._tracer.recorded_by(ModulePathTracer)
-        return lambda: tracer(self._places)
+        tracer = self._tracer.recording_class(ModulePathTracer)
+        return lambda: tracer(self._source_map)
 
     def _other_mode(
         self, model: torch.nn.Module, make_tracer: MakeTracer, runner: RecoveryRunner
@@ -222,7 +224,7 @@ class Job:
         """The comparison of the graphs of train and eval mode, if the code of the model reads its mode."""
         if not may_depend_on_mode(model, make_tracer):
             return None
-        return runner.aside(lambda: mode_differences(model, self._places, make_tracer), ModeDifference)
+        return runner.side_task(lambda: mode_differences(model, self._source_map, make_tracer), ModeDifference)
 
     def _difference(self, other_mode: SideTask[ModeDifference] | None) -> ModeDifference | None:
         if other_mode is None:
@@ -237,21 +239,21 @@ class Job:
     def _recovered(self) -> RecoveryResult:
         """The recovering pass on a model that was made as the plain pass's is."""
         try:
-            return self._recovered_once(built_really=False, with_data=False)
+            return self._recovered_once(real_construction=False, with_data=False)
         except FakesFailedError:
-            self._loader.forget()
-            return self._recovered_once(built_really=True, with_data=False)
+            self._loader.unload()
+            return self._recovered_once(real_construction=True, with_data=False)
 
-    def _recovered_once(self, built_really: bool, with_data: bool) -> RecoveryResult:
-        made = self._models.build(self._target, built_really)
+    def _recovered_once(self, real_construction: bool, with_data: bool) -> RecoveryResult:
+        made = self._models.build(self._target, real_construction)
         # The view is of the model itself; what torch.fx does with a wrapper is the verdict.
-        built = unwrapped(made.built)
-        feed = prepared(self._target, built, made.mode, self._places, with_data)
-        subject = Subject(str(self._target), built, made.builder.constructions, feed, made.mode, real=with_data)
-        return recover(subject, self._places, self._tracer.recorded_by(RecoveringTracer))
+        built = unwrap(made.built)
+        feed = prepare_feed(self._target, built, made.mode, self._source_map, with_data)
+        subject = ModelWithInputs(str(self._target), built, made.builder.constructions, feed, made.mode, real=with_data)
+        return recover(subject, self._source_map, self._tracer.recording_class(RecoveringTracer))
 
 
-def _summary_of(failures: Sequence[tuple[Target, NoModelError]]) -> NoModelError:
+def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModelError:
     """The failure to report where no recipe works: the model's own file's, with that of a call site beside it."""
     own = next((none for target, none in failures if target.names_in is None), failures[-1][1])
     for target, none in failures:

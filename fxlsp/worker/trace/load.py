@@ -15,34 +15,34 @@ from typing import NamedTuple
 from ...wire.messages import TraceRequest
 from ..building.builder import Builder, Built, FakesFailedError, Loaded, NoModelError
 from ..building.fake_tensors import new_fake_mode
-from ..building.targets import Target, targets_of
+from ..building.targets import ModelTarget, targets_of
 from ..loading.lazy_module import AfterHead, Execution
 from ..loading.loader import Loader, relative_level
 from ..locations.code_origin import is_installed
 from ..locations.expressions import Expressions
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..locations.sources import Sources
 from ..torch_private import FakeTensorMode
 from .timing import Timing
 
-SayStage = Callable[[str], None]
+StageCallback = Callable[[str], None]
 
 
 class RequestLoad:
     """The load of one request, carried out once by :meth:`run`, with all that was noted on the way."""
 
-    def __init__(self, request: TraceRequest, say_stage: SayStage) -> None:
+    def __init__(self, request: TraceRequest, report_stage: StageCallback) -> None:
         """``request`` holds the texts of the unsaved buffers that it names."""
         self.request = request
-        self.timing = Timing(say_stage)
+        self.timing = Timing(report_stage)
         self.loaded_before = dict(sys.modules)
         self._sources = Sources(request.texts)
         self._expressions = Expressions(self._sources)
-        self.places = Places(self._sources, self._expressions)
+        self.source_map = SourceMap(self._sources, self._expressions)
         self.loader = Loader(self._sources, self._expressions, request.roots)
         self.fake_mode = new_fake_mode()
         self._target = next(targets_of(request))
-        self.builder = Builder(self._target, self.loader, self.places, self.fake_mode, really=False)
+        self.builder = Builder(self._target, self.loader, self.source_map, self.fake_mode, real_tensors=False)
         self._outcome: Loaded | NoModelError | FakesFailedError | None = None
 
     def run(self) -> None:
@@ -58,12 +58,12 @@ class RequestLoad:
         if self._target.file is not None:
             self.loader.pause_after_head(self._target.file, then)
 
-    def is_of(self, target: Target) -> bool:
+    def is_of(self, target: ModelTarget) -> bool:
         """Whether it is the load of ``target`` as well, which the builder is to make then."""
         if _load_of(target) != _load_of(self._target):
             return False
         self._target = target
-        self.builder.become(target)
+        self.builder.set_target(target)
         return True
 
     def loaded(self) -> Loaded:
@@ -73,7 +73,7 @@ class RequestLoad:
             return self._outcome
         raise self._outcome
 
-    def may_become(self, request: TraceRequest, execution: Execution) -> bool:
+    def can_resume_with(self, request: TraceRequest, execution: Execution) -> bool:
         """Whether the load of ``request`` would be what this one is after the head of the file, whose ``execution`` it
         is, had all that was read stayed the same."""
         target = next(targets_of(request))
@@ -90,16 +90,16 @@ class RequestLoad:
             return False
         return execution.head_of(tree, target.names_wanted) == execution.head_of(before, self._target.names_wanted)
 
-    def become(self, request: TraceRequest, execution: Execution, say_stage: SayStage) -> None:
-        """Go on as the load of ``request``, which :meth:`may_become` has said that it may be."""
+    def resume_with(self, request: TraceRequest, execution: Execution, report_stage: StageCallback) -> None:
+        """Go on as the load of ``request``, which :meth:`can_resume_with` has said that it may be."""
         self.request = request
         self._target = next(targets_of(request))
         assert self._target.file is not None
-        self._sources.become(request.texts)
-        self.places.forget(self._target.file)
-        self.builder.become(self._target)
-        self.loader.go_on(execution, self._target.file)
-        self.timing.restart("load", say_stage)
+        self._sources.replace_overlays(request.texts)
+        self.source_map.invalidate(self._target.file)
+        self.builder.set_target(self._target)
+        self.loader.resume_with(execution, self._target.file)
+        self.timing.restart("load", report_stage)
 
 
 class LoadedTarget(NamedTuple):
@@ -110,7 +110,7 @@ class LoadedTarget(NamedTuple):
     loaded: Loaded
 
 
-class Made(NamedTuple):
+class BuiltModel(NamedTuple):
     """A model, built for one pass."""
 
     mode: FakeTensorMode
@@ -125,10 +125,10 @@ class ModelFactory:
         """``first`` has run."""
         self._first: RequestLoad | None = first
         self._loader = first.loader
-        self._places = first.places
+        self._source_map = first.source_map
         self._timing = first.timing
 
-    def load(self, target: Target, really: bool) -> LoadedTarget:
+    def load(self, target: ModelTarget, real_tensors: bool) -> LoadedTarget:
         """Load what ``target`` needs; tensors of every size are real if ``really``.
 
         Raises:
@@ -136,27 +136,27 @@ class ModelFactory:
             FakesFailedError: it failed because of fake tensors.
         """
         first, self._first = self._first, None
-        if first is not None and not really and first.is_of(target):
+        if first is not None and not real_tensors and first.is_of(target):
             return LoadedTarget(first.fake_mode, first.builder, first.loaded())
-        self._loader.forget()
+        self._loader.unload()
         mode = new_fake_mode()
-        builder = Builder(target, self._loader, self._places, mode, really)
+        builder = Builder(target, self._loader, self._source_map, mode, real_tensors)
         with self._timing.stage("load"):
             return LoadedTarget(mode, builder, builder.load())
 
-    def build(self, target: Target, really: bool) -> Made:
+    def build(self, target: ModelTarget, real_tensors: bool) -> BuiltModel:
         """Load what ``target`` needs, and make the model; raises what :meth:`load` and its builder raise."""
-        mode, builder, loaded = self.load(target, really)
+        mode, builder, loaded = self.load(target, real_tensors)
         with self._timing.stage("construct"):
-            return Made(mode, builder, builder.build(loaded))
+            return BuiltModel(mode, builder, builder.build(loaded))
 
 
-def _load_of(target: Target) -> tuple[object, ...]:
+def _load_of(target: ModelTarget) -> tuple[object, ...]:
     """What of a target makes a difference to loading it."""
     return (target.file, target.module, target.names_in, target.outermost_name, sorted(set(target.names_in_recipe)))
 
 
-def _before_head(request: TraceRequest, target: Target) -> tuple[object, ...]:
+def _before_head(request: TraceRequest, target: ModelTarget) -> tuple[object, ...]:
     """What of a request makes a difference before the head of its target's file has run, but for texts."""
     return (
         request.target.file,

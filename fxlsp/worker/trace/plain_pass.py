@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import torch
 
 from ...report.graph import Node, Verdict
-from ...report.merging import once_each
+from ...report.merging import merge_problems
 from ...report.problems import Problem
 from ...report.report import Environment, Report
 from ...wire.messages import ModeDifference
@@ -19,9 +19,9 @@ from ..building.fake_tensors import OnCpu
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..checks.silent.train_eval import mode_problems
-from ..locations.source_map import Places
+from ..locations.source_map import SourceMap
 from ..plain_pass.assembly import Assembly, is_complete
-from ..plain_pass.feeding import Subject, values_of
+from ..plain_pass.feeding import ModelWithInputs, node_values
 from ..plain_pass.tracer import ModulePathTracer, check_graph
 from .timing import Timing
 
@@ -29,14 +29,16 @@ from .timing import Timing
 class PlainPass:
     """Traces one model as ``torch.fx.symbolic_trace`` does."""
 
-    def __init__(self, subject: Subject, tracer: ModulePathTracer, places: Places, timing: Timing) -> None:
+    def __init__(
+        self, subject: ModelWithInputs, tracer: ModulePathTracer, source_map: SourceMap, timing: Timing
+    ) -> None:
         self._subject = subject
         self._model = subject.built.model
         self._tracer = tracer
-        self._places = places
+        self._source_map = source_map
         self._timing = timing
 
-    def run(self, really: bool, in_other_mode: Callable[[], ModeDifference | None]) -> Report:
+    def run(self, real_tensors: bool, in_other_mode: Callable[[], ModeDifference | None]) -> Report:
         """
         Args:
             really: whether the model was made with real tensors of every size.
@@ -48,20 +50,20 @@ class PlainPass:
         subject, tracer = self._subject, self._tracer
         checking = Checking()
         with self._timing.stage("trace"), checking.watching(self._model, tracer):
-            error = self._trace(really)
+            error = self._trace(real_tensors)
         with self._timing.stage("values"):
-            values = values_of(self._model, tracer, subject.mode, subject.feed)
+            values = node_values(self._model, tracer, subject.mode, subject.feed)
         with self._timing.stage("checks"):
-            assembly = Assembly(self._model, tracer, values, self._places, subject.constructions)
+            assembly = Assembly(self._model, tracer, values, self._source_map, subject.constructions)
             difference = in_other_mode()
             entered = None if difference is None or difference.other_error else difference.entered
             traced = PassResult(
-                self._model, tracer, self._places, subject.constructions, subject.target, error, entered
+                self._model, tracer, self._source_map, subject.constructions, subject.target, error, entered
             )
             differing = () if difference is None or error else mode_problems(difference, subject.target)
             return self._report(traced, assembly, (*checking.problems(traced), *differing))
 
-    def _trace(self, really: bool) -> BaseException | None:
+    def _trace(self, real_tensors: bool) -> BaseException | None:
         """Trace; torch.fx's error is a result, not a failure.
 
         Raises:
@@ -74,7 +76,7 @@ class PlainPass:
             check_graph(self._model, self._tracer.graph)
         except BaseException as error:
             # SystemExit and KeyboardInterrupt too: the user's code raised them, and they end its trace alone.
-            if not really and comes_from_fakes(error):
+            if not real_tensors and comes_from_fakes(error):
                 raise FakesFailedError from error
             return error
         return None
@@ -87,13 +89,13 @@ class PlainPass:
             environment=Environment(platform.python_version(), torch.__version__),
             recipe=self._subject.feed.recipe,
             mode="train" if self._model.training else "eval",
-            verdict=Verdict(error is None, None if error is None else trace_error(error, self._places)),
+            verdict=Verdict(error is None, None if error is None else trace_error(error, self._source_map)),
             complete=error is None and all(is_complete(node) for node in nodes),
             opaque=0,
             nodes=nodes,
             modules=assembly.modules(),
             calls=assembly.calls(),
-            problems=once_each(problems),
+            problems=merge_problems(problems),
             timing_ms=self._timing.spent,
         )
 
@@ -103,5 +105,5 @@ class PlainPass:
             yield known
         if traced.error is not None:
             path = self._tracer.module_that_raised(traced.error)
-            yield trace_problem(traced.error, self._places, path, traced.target, assembly.place_without_frame)
+            yield trace_problem(traced.error, self._source_map, path, traced.target, assembly.place_without_frame)
         yield from assembly.failing_operations(nodes, traced.target)

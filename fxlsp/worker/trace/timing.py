@@ -10,10 +10,10 @@ from contextlib import contextmanager
 class Timing:
     """Milliseconds spent in each stage."""
 
-    def __init__(self, say_stage: Callable[[str], None]) -> None:
-        """``say_stage`` is told of each stage as it begins."""
+    def __init__(self, report_stage: Callable[[str], None]) -> None:
+        """``report_stage`` is told of each stage as it begins."""
         self.spent: dict[str, float] = {}
-        self._say_stage = say_stage
+        self._say_stage = report_stage
         self._start = time.perf_counter()
 
     @property
@@ -32,9 +32,9 @@ class Timing:
             start = max(start, self._start)
             self.spent[name] = self.spent.get(name, 0.0) + (time.perf_counter() - start) * 1000
 
-    def restart(self, stage: str, say_stage: Callable[[str], None]) -> None:
+    def restart(self, stage: str, report_stage: Callable[[str], None]) -> None:
         """Another trace goes on from here, in the stage where this one is."""
         self.spent.clear()
-        self._say_stage = say_stage
+        self._say_stage = report_stage
         self._start = time.perf_counter()
-        say_stage(stage)
+        report_stage(stage)

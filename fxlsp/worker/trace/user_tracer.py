@@ -18,7 +18,7 @@ import torch.fx
 
 from ...report.codes import BAD_TRACER
 from ...report.problems import Failure
-from ...report.tracer_choice import Named, TracerChoice
+from ...report.tracer_choice import ObjectReference, TracerChoice
 from ..building.builder import NoModelError
 from ..building.failures import message_of
 from ..loading.loader import Loader
@@ -38,7 +38,7 @@ class UserTracer:
         self._loader = loader
         self._target = target
 
-    def recorded_by(self, recorder: type[T]) -> type[T]:
+    def recording_class(self, recorder: type[T]) -> type[T]:
         """``recorder``, deriving also from the user's class. For a model that is there: what it imports is imported.
 
         Raises:
@@ -54,7 +54,7 @@ class UserTracer:
         name = recorder.__name__ if chosen is None else chosen.__name__
         return type(name, bases, {"leaf_patterns": self._choice.leaf_modules})
 
-    def _tracer(self, named: Named) -> type[torch.fx.Tracer]:
+    def _tracer(self, named: ObjectReference) -> type[torch.fx.Tracer]:
         found = self._found(named, "tracer")
         if not (isinstance(found, type) and issubclass(found, torch.fx.Tracer)):
             raise self._wrong(named, f"tracer: {named.text} is no subclass of torch.fx.Tracer")
@@ -74,14 +74,14 @@ class UserTracer:
             raise self._wrong(named, message)
         return found
 
-    def _function(self, named: Named) -> Callable[..., Any]:
+    def _function(self, named: ObjectReference) -> Callable[..., Any]:
         found = self._found(named, "wrap")
         if not callable(found):
             raise self._wrong(named, f"wrap: {named.text} is no function")
         function: Callable[..., Any] = found
         return function
 
-    def _found(self, named: Named, setting: str) -> Any:
+    def _found(self, named: ObjectReference, setting: str) -> Any:
         place, _, name = named.text.rpartition(":")
         try:
             module = self._module(place, name)
@@ -97,7 +97,7 @@ class UserTracer:
     def _module(self, place: str, name: str) -> ModuleType:
         return self._loader.load_file(place, [name]) if place.endswith(".py") else importlib.import_module(place)
 
-    def _wrong(self, named: Named, message: str) -> NoModelError:
+    def _wrong(self, named: ObjectReference, message: str) -> NoModelError:
         return NoModelError(Failure(self._target, BAD_TRACER, message, named.place))
 
 

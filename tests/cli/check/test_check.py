@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.report.codes import page_of
+from fxlsp.report.codes import page_url
 from tests.cli.conftest import Fxlsp, Ran, interpreter
 
 FAILING = "from torch import nn\n\n\nclass Net(nn.Module):  # fails\n    def forward(self, x): ...\n"
@@ -111,7 +111,7 @@ def test_full_shows_the_place_and_a_summary(check: Any) -> None:
         "5 |     def forward(self, x): ...",
         "  |",
         "  = model: code/model.py:Net",
-        f"  = help: {page_of('FX903')}",
+        f"  = help: {page_url('FX903')}",
         "",
         "1 model: 1 failed; 1 problem (1 warning)",
     ]

@@ -10,7 +10,7 @@ import pytest
 from fxlsp.engine.settings.hint_kinds import HintKinds
 from fxlsp.engine.settings.settings import Settings, read_settings
 from fxlsp.report.locations import Location
-from fxlsp.report.tracer_choice import Named
+from fxlsp.report.tracer_choice import ObjectReference
 
 
 def write(folder: Path, text: str) -> str:
@@ -195,6 +195,6 @@ def test_tracers_and_functions_are_named_by_module_or_by_file(tmp_path: Path) ->
     assert [function.text for function in choice.wrap] == ["a.b:f", "a.b:g", f"{tmp_path}/c.py:h"]
     assert [function.place and function.place.line for function in choice.wrap] == [4, 5, 5]
     other = read_settings(folder, {"tracer": "x:Y"})[0].tracing
-    assert (other.tracer, other.leaf_modules) == (Named("x:Y"), choice.leaf_modules)
+    assert (other.tracer, other.leaf_modules) == (ObjectReference("x:Y"), choice.leaf_modules)
     assert other.tracer is not None
     assert other.tracer.place is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dev.rpc import Json
-from fxlsp.report.codes import page_of
+from fxlsp.report.codes import page_url
 from tests.server.conftest import Start
 from tests.support.client import Abilities, Buffer, Client
 
@@ -49,7 +49,7 @@ async def test_a_code_links_to_its_page_where_the_editor_shows_links(
     client = await start(Abilities(code_pages=supported))
     buffer = client.open(tmp_path / "net.py", NET.replace("Linear(3", "Linear(5"))
     (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
-    assert problem.get("codeDescription") == ({"href": page_of("FX401")} if supported else None)
+    assert problem.get("codeDescription") == ({"href": page_url("FX401")} if supported else None)
 
 
 @pytest.mark.parametrize("supported", [True, False])

@@ -8,7 +8,7 @@ from typing import Any
 
 from fxlsp.report.report import Report
 from fxlsp.worker.locations.expressions import Expressions
-from fxlsp.worker.locations.source_map import Places
+from fxlsp.worker.locations.source_map import SourceMap
 from fxlsp.worker.locations.sources import Sources
 from fxlsp.worker.search.evidence import Evidence, TargetFacts
 from fxlsp.worker.search.rules import suggestions
@@ -74,5 +74,5 @@ def trials_after(trial: Trial, error: Exception, rule: str, call: TorchCall | No
 def evidence_of(trial: Trial, error: Exception, call: TorchCall | None = None) -> Evidence:
     """What a trial leaves behind that fails outside the user's code."""
     sources = Sources({})
-    facts = TargetFacts(ModuleType("nets"), Places(sources, Expressions(sources)))
+    facts = TargetFacts(ModuleType("nets"), SourceMap(sources, Expressions(sources)))
     return Evidence(trial, TrialOutcome(error=error, failing=call), error, facts, lambda: trial)

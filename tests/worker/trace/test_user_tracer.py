@@ -13,7 +13,7 @@ import torch
 from fxlsp.report.codes import CONTROL_FLOW
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
-from fxlsp.report.tracer_choice import Named, TracerChoice
+from fxlsp.report.tracer_choice import ObjectReference, TracerChoice
 from tests.support.worker import Worker
 
 columns = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 knows no columns")
@@ -129,7 +129,7 @@ class NoTracer:
 """
 
 INPUTS = "torch.randn(1, 3, 8, 8)"
-WRAPPED = TracerChoice(wrap=(Named("operations:scaled"),))
+WRAPPED = TracerChoice(wrap=(ObjectReference("operations:scaled"),))
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def text_at(place: Location | None, text: str) -> str:
 def test_classes_whose_names_fit_a_pattern_are_leaves_and_functions_are_wrapped(
     traced: Callable[[TracerChoice], Report],
 ) -> None:
-    report = traced(TracerChoice(leaf_modules=("model.Bl*",), wrap=(Named("operations:scaled"),)))
+    report = traced(TracerChoice(leaf_modules=("model.Bl*",), wrap=(ObjectReference("operations:scaled"),)))
     assert report.verdict.traceable
     assert report.complete
     assert shown(report) == WITH_LEAF
@@ -180,7 +180,7 @@ def test_classes_whose_names_fit_a_pattern_are_leaves_and_functions_are_wrapped(
     ["{folder}/tracers.py:OpaqueTracer", "tracers:OpaqueTracer", "{folder}/tracers.py:Quantizing"],
 )
 def test_a_subclass_of_the_users_traces(traced: Callable[[TracerChoice], Report], tmp_path: Path, name: str) -> None:
-    tracer = Named(name.format(folder=tmp_path))
+    tracer = ObjectReference(name.format(folder=tmp_path))
     report = traced(TracerChoice(tracer, wrap=WRAPPED.wrap))
     assert report.verdict.traceable
     assert shown(report) == WITH_LEAF
@@ -194,7 +194,7 @@ def test_a_subclass_of_the_users_traces(traced: Callable[[TracerChoice], Report]
 
 def test_torchvisions_tracer_traces_and_its_own_lines_are_no_places(traced: Callable[[TracerChoice], Report]) -> None:
     pytest.importorskip("torchvision", reason="its own tracer is the one that traces here")
-    tracer = Named("torchvision.models.feature_extraction:NodePathTracer")
+    tracer = ObjectReference("torchvision.models.feature_extraction:NodePathTracer")
     report = traced(TracerChoice(tracer, ("*.Block",), WRAPPED.wrap))
     assert shown(report) == WITH_LEAF
     assert {step.location.file for node in report.nodes for step in node.stack} == {
@@ -206,7 +206,7 @@ def test_torchvisions_tracer_traces_and_its_own_lines_are_no_places(traced: Call
 def test_nodes_that_a_tracer_makes_stand_where_the_model_made_it_do_so(
     traced: Callable[[TracerChoice], Report],
 ) -> None:
-    report = traced(TracerChoice(Named("tracers:NotingTracer"), ("*.Block",), WRAPPED.wrap))
+    report = traced(TracerChoice(ObjectReference("tracers:NotingTracer"), ("*.Block",), WRAPPED.wrap))
     first, second, third = (node for node in report.nodes if node.target == "contiguous")
     assert text_at(first.location, MODEL) == "self.block(x)"
     assert text_at(second.location, MODEL) == text_at(third.location, MODEL) == "self.act(self.block(x))"
@@ -214,7 +214,7 @@ def test_nodes_that_a_tracer_makes_stand_where_the_model_made_it_do_so(
 
 @columns
 def test_what_such_a_tracer_refuses_stands_in_the_model(traced: Callable[[TracerChoice], Report]) -> None:
-    report = traced(TracerChoice(Named("tracers:NotingTracer"), wrap=WRAPPED.wrap))
+    report = traced(TracerChoice(ObjectReference("tracers:NotingTracer"), wrap=WRAPPED.wrap))
     assert not report.verdict.traceable
     problem = next(problem for problem in report.problems if problem.code == CONTROL_FLOW)
     assert text_at(problem.location, MODEL) == "x.sum() > 0"
@@ -247,17 +247,23 @@ def test_the_graph_is_the_one_that_the_tracer_makes_by_itself(
 @pytest.mark.parametrize(
     ("choice", "words"),
     [
-        (TracerChoice(Named("tracers:Missing")), "tracer: there is no Missing in tracers"),
-        (TracerChoice(Named("nowhere:Tracer")), "cannot be loaded: ModuleNotFoundError: No module named 'nowhere'"),
-        (TracerChoice(Named("{folder}/nowhere.py:Tracer")), "cannot be loaded: FileNotFoundError: there is no file"),
-        (TracerChoice(Named("tracers:NoTracer")), "tracers:NoTracer is no subclass of torch.fx.Tracer"),
-        (TracerChoice(Named("tracers:Demanding")), "Demanding cannot be made without arguments (leaves)"),
-        (TracerChoice(Named("tracers:Raising")), "Raising() raises ValueError: no such thing"),
-        (TracerChoice(Named("tracers:Clashing")), "has attributes that fxlsp's own tracer has too (calls)"),
-        (TracerChoice(wrap=(Named("operations:missing"),)), "wrap: there is no missing in operations"),
-        (TracerChoice(wrap=(Named("operations:NUMBER"),)), "wrap: operations:NUMBER is no function"),
+        (TracerChoice(ObjectReference("tracers:Missing")), "tracer: there is no Missing in tracers"),
         (
-            TracerChoice(Named("torch.ao.quantization.fx.tracer:QuantizationTracer")),
+            TracerChoice(ObjectReference("nowhere:Tracer")),
+            "cannot be loaded: ModuleNotFoundError: No module named 'nowhere'",
+        ),
+        (
+            TracerChoice(ObjectReference("{folder}/nowhere.py:Tracer")),
+            "cannot be loaded: FileNotFoundError: there is no file",
+        ),
+        (TracerChoice(ObjectReference("tracers:NoTracer")), "tracers:NoTracer is no subclass of torch.fx.Tracer"),
+        (TracerChoice(ObjectReference("tracers:Demanding")), "Demanding cannot be made without arguments (leaves)"),
+        (TracerChoice(ObjectReference("tracers:Raising")), "Raising() raises ValueError: no such thing"),
+        (TracerChoice(ObjectReference("tracers:Clashing")), "has attributes that fxlsp's own tracer has too (calls)"),
+        (TracerChoice(wrap=(ObjectReference("operations:missing"),)), "wrap: there is no missing in operations"),
+        (TracerChoice(wrap=(ObjectReference("operations:NUMBER"),)), "wrap: operations:NUMBER is no function"),
+        (
+            TracerChoice(ObjectReference("torch.ao.quantization.fx.tracer:QuantizationTracer")),
             "without arguments (skipped_module_names, skipped_module_classes): name a subclass whose __init__ gives",
         ),
     ],
@@ -266,8 +272,8 @@ def test_a_tracer_or_function_that_is_of_no_use_is_told(
     worker: Worker, files: Mapping[str, str], tmp_path: Path, choice: TracerChoice, words: str
 ) -> None:
     place = Location("/pyproject.toml", 1, 1, 1, 9)
-    tracer = choice.tracer and Named(choice.tracer.text.format(folder=tmp_path), place)
-    choice = TracerChoice(tracer, (), tuple(Named(function.text, place) for function in choice.wrap))
+    tracer = choice.tracer and ObjectReference(choice.tracer.text.format(folder=tmp_path), place)
+    choice = TracerChoice(tracer, (), tuple(ObjectReference(function.text, place) for function in choice.wrap))
     message = worker.answer(f"{files['model.py']}:Net", "Net()", INPUTS, tracer=choice)
     failure = message["failure"]["failure"]
     assert failure["code"] == "FX908"
@@ -279,6 +285,6 @@ def test_a_builtin_is_wrapped_in_every_file(worker: Worker, write: Callable[...,
     path = write(
         "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x * len(x)\n"
     )
-    report = worker.report(f"{path}:Net", "Net()", INPUTS, tracer=TracerChoice(wrap=(Named("builtins:len"),)))
+    report = worker.report(f"{path}:Net", "Net()", INPUTS, tracer=TracerChoice(wrap=(ObjectReference("builtins:len"),)))
     assert report.verdict.traceable
     assert any(node.target.endswith("len") for node in report.nodes)

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from ...locations.code_origin import is_torch
-from ...locations.source_map import Chain
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
 from .state_snapshot import holds_proxy, own_attributes, workspace_modules
 
@@ -27,7 +27,7 @@ class RecordedCall:
 
     name: str
     """Name as its user would write it: ``random.random``."""
-    chain: Chain
+    call_stack: CallStack
     module_path: str
     traced: bool
     """Whether an argument was a traced value."""
@@ -86,14 +86,16 @@ class CallRecorder:
             if tracer.evaluating or is_from_torch or family in self._running:
                 return original(*args, **kwargs)
             self._running.add(family)
-            chain, path = tracer.chain(), tracer.current_path
+            call_stack, path = tracer.call_stack(), tracer.current_path
             result = None
             try:
                 result = original(*args, **kwargs)
             finally:
                 self._running.discard(family)
                 traced = holds_proxy((*args, *kwargs.values()))
-                self.calls.append(RecordedCall(recorded.name, chain, path, traced, len(args) + len(kwargs), result))
+                self.calls.append(
+                    RecordedCall(recorded.name, call_stack, path, traced, len(args) + len(kwargs), result)
+                )
             return result
 
         return record
@@ -111,7 +113,7 @@ class CallRecorder:
             if not tracer.evaluating and holds_proxy((*args, *kwargs.values())):
                 path = tracer.current_path
                 name = f"{cls.__module__}.{cls.__qualname__}.apply"
-                calls.append(RecordedCall(name, tracer.chain(), path, True, len(args)))
+                calls.append(RecordedCall(name, tracer.call_stack(), path, True, len(args)))
             return original.__get__(None, cls)(*args, **kwargs)
 
         _replace(undo, function, "apply", classmethod(apply), original)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Chain
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer, TracedCall
 
 
@@ -60,7 +60,7 @@ class PassCallTree:
                 self._running = site.caller
                 if before < len(tracer.calls) and tracer.calls[before].module is m:
                     site.call = tracer.calls[before]
-                    site.variables = _variables(sys._getframe(1), site.call.chain) if m in shared else {}
+                    site.variables = _variables(sys._getframe(1), site.call.call_stack) if m in shared else {}
 
         tracer.call_module = call_module  # type: ignore[method-assign]
         try:
@@ -79,9 +79,9 @@ class PassCallTree:
                 yield site, site.call
 
 
-def _variables(frame: FrameType | None, chain: Chain) -> dict[str, torch.nn.Module]:
-    """Return the modules in local variables of the function at the end of ``chain``."""
-    while frame is not None and not (chain and frame.f_code is chain[-1].code):
+def _variables(frame: FrameType | None, call_stack: CallStack) -> dict[str, torch.nn.Module]:
+    """Return the modules in local variables of the function at the end of ``call_stack``."""
+    while frame is not None and not (call_stack and frame.f_code is call_stack[-1].code):
         frame = frame.f_back
     variables = () if frame is None else frame.f_locals.items()
     # By type(): a proxy may answer isinstance() as its value would.

@@ -10,9 +10,9 @@ import torch
 
 from ...locations.bytecode import walk_out
 from ...locations.code_origin import is_torch
-from ...locations.source_map import Chain
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
-from ...torch_private import Operator, TorchDispatchMode, packet_of, storage_key, tensors_in, written_by
+from ...torch_private import Operator, TorchDispatchMode, mutated_arguments, overload_packet, storage_key, tensors_in
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class EagerOperation:
     """One operation that ran eagerly."""
 
     name: str
-    chain: Chain
+    call_stack: CallStack
     module_path: str
     origin: TensorOrigin
     """Origin of its result."""
@@ -77,10 +77,10 @@ class EagerOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._state = {storage_key(tensor): name for name, tensor in reversed(named)}
         draws = torch.Tag.nondeterministic_seeded in func.tags
         origin = self._origin(tensors_in((args, kwargs)), draws)
-        written = written_by(func, args, kwargs)
+        written = mutated_arguments(func, args, kwargs)
         operation = EagerOperation(
-            packet_of(func).__name__.rstrip("_"),
-            self._tracer.chain(),
+            overload_packet(func).__name__.rstrip("_"),
+            self._tracer.call_stack(),
             self._tracer.current_path,
             origin,
             frozenset(self._state[storage_key(tensor)] for tensor in written if storage_key(tensor) in self._state),

@@ -20,7 +20,7 @@ import torch
 
 from ....report.locations import Location
 from ...locations.expressions import span_of
-from ...locations.source_map import Chain, Instruction, Places
+from ...locations.source_map import CallStack, Instruction, SourceMap
 from ...plain_pass.tracer import ModulePathTracer, forward_code
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -124,7 +124,7 @@ class ExecutedFunction:
 class ExecutedFunctions:
     """Functions that ran in one pass."""
 
-    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, places: Places) -> None:
+    def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, places: SourceMap) -> None:
         """``tracer`` has traced ``root``."""
         self._places = places
         self._modules = dict(root.named_modules(remove_duplicate=False))
@@ -132,9 +132,9 @@ class ExecutedFunctions:
         self._functions: dict[FunctionKey, ExecutedFunction | None] = {}
         self._note(forward_code(root), "")
         for origin in tracer.origins.values():
-            self._note_chain(origin.chain)
+            self._note_chain(origin.call_stack)
         for call in tracer.calls:
-            self._note_chain(call.chain)
+            self._note_chain(call.call_stack)
             if not call.leaf:
                 self._note(forward_code(call.module), call.module_path)
 
@@ -188,8 +188,8 @@ class ExecutedFunctions:
                 if isinstance(attribute.value, ast.Name) and attribute.value.id == own:
                     yield _static_attribute(type(module), attribute.attr), path, module
 
-    def _note_chain(self, chain: Chain) -> None:
-        for instruction in chain:
+    def _note_chain(self, call_stack: CallStack) -> None:
+        for instruction in call_stack:
             self._note(instruction.code, instruction.module_path, instruction)
 
     def _note(self, code: CodeType | None, path: str | None, instruction: Instruction | None = None) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 
 from ....report.locations import Location, RelatedPlace
-from ...building.registrations import Running
+from ...building.registrations import RunningCode
 from ...locations.source_map import Instruction
 from ...plain_pass.tracer import TracedCall
 from .call_tree import EnteredCall
@@ -98,7 +98,7 @@ class OriginPlaces:
     """The innermost in any code; the location of a related place."""
 
     @classmethod
-    def at(cls, running: Running | None, traced: PassResult) -> OriginPlaces | None:
+    def at(cls, running: RunningCode | None, traced: PassResult) -> OriginPlaces | None:
         if running is None:
             return None
         locate = traced.places.locate
@@ -145,7 +145,7 @@ def called_names(traced: PassResult, names: ModuleNames, call: TracedCall, site:
     Several if the module whose attribute is called has several names itself: ``self.lin(x)`` in the ``forward`` of a
     module that is both ``a`` and ``b`` denotes ``a.lin`` as much as ``b.lin``.
     """
-    callee = _callee(traced, call.chain[-1]) if call.chain else None
+    callee = _callee(traced, call.call_stack[-1]) if call.call_stack else None
     if callee is not None:
         name, steps = callee
         start = site.variables.get(name)

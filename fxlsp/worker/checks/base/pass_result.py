@@ -13,7 +13,7 @@ from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
 from ...building.construction import Constructions
 from ...locations.code_origin import is_installed
-from ...locations.source_map import Chain, Places
+from ...locations.source_map import CallStack, SourceMap
 from ...plain_pass.tracer import ModulePathTracer
 from .executed_functions import ExecutedFunctions
 
@@ -24,7 +24,7 @@ class PassResult:
 
     root: torch.nn.Module
     tracer: ModulePathTracer
-    places: Places
+    places: SourceMap
     constructions: Constructions
     target: str
     """The model's name in problems."""
@@ -50,21 +50,21 @@ class PassResult:
         """Return a problem of this model, by default with the severity of its code."""
         return Problem(code, severity or severity_of(code), message, location, related, module_path, self.target)
 
-    def problem_location(self, chain: Chain) -> Location | None:
-        """Return where to report a problem of what ``chain`` ran.
+    def problem_location(self, call_stack: CallStack) -> Location | None:
+        """Return where to report a problem of what ``call_stack`` ran.
 
         That is its innermost expression outside installed packages, else its innermost one, if there is any.
         """
-        steps = self.places.steps(tuple(step for step in chain if self.places.is_shown(step.code.co_filename)))
+        steps = self.places.steps(tuple(step for step in call_stack if self.places.is_shown(step.code.co_filename)))
         own = [step.location for step in steps if not is_installed(step.location.file)]
         return own[-1] if own else (steps[-1].location if steps else None)
 
-    def attribute_location(self, chain: Chain, name: str) -> Location | None:
+    def attribute_location(self, call_stack: CallStack, name: str) -> Location | None:
         """Return the ``... .name`` at :meth:`problem_location`, if there is one only.
 
         Else the problem location itself.
         """
-        place = self.problem_location(chain)
-        if chain and place == self.places.locate(chain[-1].code, chain[-1].offset):
-            return self.places.attribute_in(chain[-1], name) or place
+        place = self.problem_location(call_stack)
+        if call_stack and place == self.places.locate(call_stack[-1].code, call_stack[-1].offset):
+            return self.places.attribute_in(call_stack[-1], name) or place
         return place

@@ -42,7 +42,7 @@ class NodeNames(Check):
         return traced.problem(
             MISLEADING_NAME,
             f"The node of this call of {node.target} is named {node.name}, which reads as the module {other}.",
-            traced.problem_location(traced.tracer.origins[node].chain),
+            traced.problem_location(traced.tracer.origins[node].call_stack),
             str(node.target),
         )
 

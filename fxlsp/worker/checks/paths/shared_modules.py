@@ -64,7 +64,7 @@ class _Call:
 
     @cached_property
     def place(self) -> Location | None:
-        return self._pass.problem_location(self.traced.chain)
+        return self._pass.problem_location(self.traced.call_stack)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -124,8 +124,8 @@ class _SharedModule:
             return []
         loops: dict[object, list[_Call]] = defaultdict(list)
         for call in self._calls:
-            if call.traced.chain and not call.names:
-                loops[call.site.caller, call.traced.chain[-1]].append(call)
+            if call.traced.call_stack and not call.names:
+                loops[call.site.caller, call.traced.call_stack[-1]].append(call)
         return [call for loop in loops.values() if len(loop) > 1 for call in loop]
 
     def repeated(self) -> Iterator[Problem]:

@@ -49,7 +49,7 @@ def _updates(traced: PassResult, operations: list[EagerOperation]) -> Iterator[P
     used = {str(node.target) for node in traced.tracer.graph.nodes if node.op == "get_attr"}
     for operation in operations:
         used |= operation.origin.state - operation.written
-        location = traced.problem_location(operation.chain) if operation.written else None
+        location = traced.problem_location(operation.call_stack) if operation.written else None
         if location is not None:
             for name in sorted(operation.written):
                 found.setdefault(name, {})[location] = operation.module_path
@@ -75,7 +75,7 @@ def _is_inside(location: Location, other: Location) -> bool:
 
 
 def _of_operation(traced: PassResult, operation: EagerOperation) -> Iterator[Problem]:
-    location = traced.problem_location(operation.chain)
+    location = traced.problem_location(operation.call_stack)
     if location is None:
         return
     path = operation.module_path
@@ -105,7 +105,7 @@ def _of_constant(traced: PassResult, node: torch.fx.Node, operations: EagerOpera
                 f"The tensor {node.target} is an attribute, but no buffer: it is not in the state_dict, and does not "
                 f"move with the model to another device."
             )
-            location = traced.attribute_location(origin.chain, str(node.target).rpartition(".")[2])
+            location = traced.attribute_location(origin.call_stack, str(node.target).rpartition(".")[2])
             yield traced.problem(CONSTANT, message, location, origin.module_path, severity="hint")
         return
     made = operations.made_by(tensor)
@@ -113,18 +113,18 @@ def _of_constant(traced: PassResult, node: torch.fx.Node, operations: EagerOpera
         owner = owner_of(traced, tensor)
         if owner is not None:
             message = (
-                f"This uses a tensor that {owner.description} holds: in the graph it is the constant {node.target}, not "
-                f"in the state_dict of the model."
+                f"This uses a tensor that {owner.description} holds: in the graph it is the constant {node.target}, "
+                f"not in the state_dict of the model."
             )
             yield traced.problem(
                 CONSTANT,
                 message,
-                traced.problem_location(origin.chain),
+                traced.problem_location(origin.call_stack),
                 origin.module_path,
                 severity=_owner_severity(owner),
             )
         return
-    location = traced.problem_location(made.chain) or traced.problem_location(origin.chain)
+    location = traced.problem_location(made.call_stack) or traced.problem_location(origin.call_stack)
     if made.origin.state:
         names = _listed(made.origin.state)
         message = (

@@ -23,7 +23,7 @@ from ....report.codes import CONTEXT_DROPPED, Severity
 from ....report.locations import Location
 from ....report.problems import Problem
 from ...locations.code_origin import is_torch
-from ...locations.source_map import Chain, Instruction
+from ...locations.source_map import CallStack, Instruction
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
 from ..base.executed_functions import UNRESOLVED, ExecutedFunction, code_of
@@ -47,7 +47,7 @@ class _Entry:
 
     manager: Any
     name: str
-    chain: Chain
+    call_stack: CallStack
     module_path: str
     decorated: CodeType | None
     """The function that it decorates, if it was not entered by ``with``."""
@@ -158,7 +158,7 @@ def _entry(manager: Any, name: str, tracer: ModulePathTracer, before: tuple[obje
         before = (manager.prev, *before[1:])
     path = tracer.current_path
     changes = before != _state() or name in ("saved_tensors_hooks", "record_function")
-    return _Entry(manager, name, tracer.chain(), path, decorated, changes, len(tracer.graph.nodes))
+    return _Entry(manager, name, tracer.call_stack(), path, decorated, changes, len(tracer.graph.nodes))
 
 
 def _is_contextlib(frame: FrameType) -> bool:
@@ -185,8 +185,8 @@ def _effect(entry: _Entry) -> str:
 def _location(traced: PassResult, entry: _Entry) -> Location | None:
     if entry.decorated is not None:
         return _of_decorator(traced, entry)
-    shown = [step for step in entry.chain if traced.places.is_shown(step.code.co_filename)]
-    place = traced.problem_location(entry.chain)
+    shown = [step for step in entry.call_stack if traced.places.is_shown(step.code.co_filename)]
+    place = traced.problem_location(entry.call_stack)
     inner = shown[-1] if shown else None
     if inner is not None and place == traced.places.locate(inner.code, inner.offset):
         return _of_item(traced, inner, entry) or place

@@ -107,9 +107,9 @@ class _InputFlow:
 
     def _keywords_of(self, call: TracedCall) -> list[str | None]:
         """The names of the keyword arguments of a module's call, as its text has them."""
-        if not call.chain:
+        if not call.call_stack:
             return []
-        code, offset, _ = call.chain[-1]
+        code, offset, _ = call.call_stack[-1]
         function = self._traced.executed.with_code(code)
         place = self._traced.places.locate(code, offset)
         for written in function.parts(ast.Call) if function is not None else []:

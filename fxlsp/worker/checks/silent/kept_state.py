@@ -19,7 +19,7 @@ import torch
 from ....report.codes import BUFFER_UPDATE, PROXY_KEPT, STATE_BAKED
 from ....report.locations import Location, RelatedPlace
 from ....report.problems import Problem
-from ...locations.source_map import Chain
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.attribute_uses import AttributeUse, assignments, changes_of, clears, reads
 from ..base.check import Check
@@ -84,7 +84,7 @@ class _ChangeReport:
             )
         stored = [note for note in self._notes if note.holds_proxy]
         for note in stored:
-            yield self._problem(PROXY_KEPT, message, self._traced.problem_location(note.chain), note.module_path)
+            yield self._problem(PROXY_KEPT, message, self._traced.problem_location(note.call_stack), note.module_path)
         if stored:
             return
         executed = self._traced.executed
@@ -101,7 +101,9 @@ class _ChangeReport:
             f"the graph leaves it as it is"
         )
         for note in self._notes:
-            yield self._problem(BUFFER_UPDATE, message, self._traced.problem_location(note.chain), note.module_path)
+            yield self._problem(
+                BUFFER_UPDATE, message, self._traced.problem_location(note.call_stack), note.module_path
+            )
 
     def _attribute_changed(self) -> Iterator[Problem]:
         change, executed = self._change, self._traced.executed
@@ -118,7 +120,7 @@ class _ChangeReport:
         related = self._related(read)
         if self._notes:
             for note in self._notes:
-                location = self._traced.problem_location(note.chain)
+                location = self._traced.problem_location(note.call_stack)
                 yield self._problem(STATE_BAKED, message, location, note.module_path, related)
             return
         for use in targets:
@@ -147,7 +149,7 @@ class _ChangeReport:
         nodes = list(self._traced.tracer.graph.nodes)[:first]
         origins = self._traced.tracer.origins
         code = use.function.code
-        return any(step.code is code for node in nodes for step in origins[node].chain)
+        return any(step.code is code for node in nodes for step in origins[node].call_stack)
 
     def _contents_changed(self) -> Iterator[Problem]:
         container, executed = self._change.after, self._traced.executed
@@ -247,7 +249,7 @@ class AttributeAssignment:
     value: Any
     holds_proxy: bool
     """Whether ``value`` held a traced value when it was assigned; lists may be filled later."""
-    chain: Chain
+    call_stack: CallStack
     module_path: str
     """Path of the module whose ``forward`` assigned."""
     nodes: int
@@ -263,7 +265,7 @@ def recording_assignments(tracer: ModulePathTracer, notes: list[AttributeAssignm
         if not tracer.evaluating:
             path = tracer.current_path
             nodes = len(tracer.graph.nodes)
-            notes.append(AttributeAssignment(self, name, value, holds_proxy(value), tracer.chain(), path, nodes))
+            notes.append(AttributeAssignment(self, name, value, holds_proxy(value), tracer.call_stack(), path, nodes))
         original(self, name, value)
 
     torch.nn.Module.__setattr__ = assign  # type: ignore[method-assign]

@@ -73,9 +73,9 @@ def _enters_forward(traced: PassResult, function: ExecutedFunction, location: Lo
     codes = [forward_code(module) for module in traced.root.modules()]
     forwards = {function_key(code) for code in codes if code is not None}
     for node, origin in traced.tracer.origins.items():
-        for index, step in enumerate(origin.chain):
+        for index, step in enumerate(origin.call_stack):
             if step.code is function.code and traced.places.locate(step.code, step.offset) == location:
-                inner = origin.chain[index + 1 :]
+                inner = origin.call_stack[index + 1 :]
                 owner = str(node.target).rpartition(".")[0]
                 if inner and inner[0].code.co_name == "forward" and function_key(inner[0].code) in forwards:
                     return True
@@ -110,7 +110,7 @@ class TracedThrough(Check):
 
 def _calling(traced: PassResult, call: TracedCall) -> Location | None:
     made = traced.constructions.of(call.module)
-    place = traced.problem_location(call.chain)
+    place = traced.problem_location(call.call_stack)
     return place or (None if made is None else traced.places.locate(made.code, made.offset))
 
 

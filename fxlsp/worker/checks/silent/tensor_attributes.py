@@ -11,7 +11,7 @@ import torch.fx
 
 from ....report.codes import TENSOR_ATTRIBUTE
 from ....report.problems import Problem
-from ...locations.source_map import Chain
+from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
 from ..base.pass_result import PassResult
@@ -22,7 +22,7 @@ ASSIGNABLE = frozenset({"data", "grad", "imag", "names", "real", "requires_grad"
 
 class _Assignment(NamedTuple):
     name: str
-    chain: Chain
+    call_stack: CallStack
     module_path: str
 
 
@@ -36,7 +36,7 @@ class TensorAttributes(Check):
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
         def assign(self_: torch.fx.Proxy, name: str, value: Any) -> None:
             if name in ASSIGNABLE and not tracer.evaluating:
-                self._notes.append(_Assignment(name, tracer.chain(), tracer.current_path))
+                self._notes.append(_Assignment(name, tracer.call_stack(), tracer.current_path))
             object.__setattr__(self_, name, value)
 
         # torch.fx's class has none of its own: a proxy keeps whatever it is given.
@@ -47,9 +47,9 @@ class TensorAttributes(Check):
             del torch.fx.Proxy.__setattr__
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
-        for name, chain, path in self._notes:
+        for name, call_stack, path in self._notes:
             message = (
                 f"This sets {name} of torch.fx's proxy alone: the graph does not do it, and goes on with the tensor as "
                 f"it was."
             )
-            yield traced.problem(TENSOR_ATTRIBUTE, message, traced.problem_location(chain), path)
+            yield traced.problem(TENSOR_ATTRIBUTE, message, traced.problem_location(call_stack), path)

@@ -18,7 +18,7 @@ from ....wire.messages import ModeDifference
 from ...building.builder import seed
 from ...building.construction import Constructions
 from ...building.fake_tensors import OnCpu
-from ...locations.source_map import Places
+from ...locations.source_map import SourceMap
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.executed_functions import ExecutedFunction, FunctionKey, function_key
 from ..base.pass_result import PassResult
@@ -72,7 +72,7 @@ def _reads_training(code: CodeType | None) -> bool:
     return "training" in code.co_names or any(_reads_training(one) for one in inner)
 
 
-def mode_differences(root: torch.nn.Module, places: Places, make_tracer: MakeTracer) -> ModeDifference:
+def mode_differences(root: torch.nn.Module, places: SourceMap, make_tracer: MakeTracer) -> ModeDifference:
     """Trace ``root`` in its own mode and in the other, and compare the graphs.
 
     For a process of its own: tracing changes the model.
@@ -92,7 +92,7 @@ def mode_differences(root: torch.nn.Module, places: Places, make_tracer: MakeTra
     return ModeDifference(training, *counts, found, entered, error)
 
 
-def _traced(root: torch.nn.Module, places: Places, tracer: ModulePathTracer) -> PassResult:
+def _traced(root: torch.nn.Module, places: SourceMap, tracer: ModulePathTracer) -> PassResult:
     error: BaseException | None = None
     seed()
     try:
@@ -136,11 +136,11 @@ def _made_by_functions(traced: PassResult) -> dict[FunctionKey, list[Any]]:
     """
     found: dict[FunctionKey, list[Any]] = {}
     for node in traced.tracer.graph.nodes:
-        chain = traced.tracer.origins[node].chain
-        for depth, step in enumerate(chain):
+        call_stack = traced.tracer.origins[node].call_stack
+        for depth, step in enumerate(call_stack):
             steps = found.setdefault(function_key(step.code), [])
             place = traced.places.locate(step.code, step.offset)
-            if depth == len(chain) - 1:
+            if depth == len(call_stack) - 1:
                 steps.append((place, node.op, node.target, _comparable_arguments(node)))
             elif not steps or steps[-1] != place:
                 steps.append(place)

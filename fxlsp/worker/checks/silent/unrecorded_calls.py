@@ -57,7 +57,7 @@ class UnrecordedCalls(Check):
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         for call in self._recorder.calls:
             found = _classified(traced, call)
-            location = traced.problem_location(call.chain) if found is not None else None
+            location = traced.problem_location(call.call_stack) if found is not None else None
             if found is not None and location is not None:
                 code, message = found
                 yield traced.problem(code, message, location, call.module_path)
@@ -135,7 +135,7 @@ def _reaches_graph(traced: PassResult, call: RecordedCall) -> bool:
     """Whether the result of ``call`` is an argument of a node, is computed with one, or decides a branch."""
     if any(_holds(node, call.result) for node in traced.tracer.graph.nodes):
         return True
-    for instruction in reversed(call.chain):
+    for instruction in reversed(call.call_stack):
         function = traced.executed.with_code(instruction.code)
         if function is not None:
             return _is_used(traced, function, instruction)
@@ -162,7 +162,7 @@ def _is_used(traced: PassResult, function: ExecutedFunction, instruction: Instru
     operations = {
         traced.places.locate(last.code, last.offset)
         for origin in traced.tracer.origins.values()
-        if origin.chain and (last := origin.chain[-1]).code is function.code
+        if origin.call_stack and (last := origin.call_stack[-1]).code is function.code
     }
     parts = (*function.parts(ast.BinOp), *function.parts(ast.Call), *function.parts(ast.AugAssign))
     return any(tainted.is_in(part) and traced.executed.location(function, part) in operations for part in parts)

@@ -17,7 +17,7 @@ from types import CodeType, FunctionType
 import torch
 
 from ...locations.code_origin import is_installed
-from ...locations.source_map import Places
+from ...locations.source_map import SourceMap
 from ..base.executed_functions import code_of
 from .syntax_reads import SyntaxReads
 
@@ -44,7 +44,7 @@ _DEFINE_ATTRIBUTES = ("__getattr__", "__getattribute__")
 class AttributeReads:
     """Attribute reads in a model's classes and in the loaded files of the workspace."""
 
-    def __init__(self, root: torch.nn.Module, places: Places) -> None:
+    def __init__(self, root: torch.nn.Module, places: SourceMap) -> None:
         self._root = root
         self._places = places
         self._read_any: dict[type, bool] = {}

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ...locations.source_map import Instruction, Places
+from ...locations.source_map import Instruction, SourceMap
 
 
 class _Unresolved:
@@ -28,7 +28,7 @@ _DIAGNOSTIC_CALLS = frozenset(
 class CallerExpression:
     """The expression that is running in a frame."""
 
-    def __init__(self, places: Places, frame: FrameType) -> None:
+    def __init__(self, places: SourceMap, frame: FrameType) -> None:
         self._places = places
         self._frame = frame
         self.is_shown = places.is_shown(frame.f_code.co_filename)

@@ -10,7 +10,7 @@ import torch
 import torch.fx
 
 from ....report.codes import TYPE_TEST
-from ...locations.source_map import Places
+from ...locations.source_map import SourceMap
 from ...plain_pass.outputs import Unknown
 from ...torch_private import FakeTensor
 from ..context import GraphRecorder, NeedsDataError, RecoveryContext
@@ -101,7 +101,7 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
-def _is_python_test(places: Places, frame: FrameType) -> bool:
+def _is_python_test(places: SourceMap, frame: FrameType) -> bool:
     """Whether it is ``isinstance`` or a pattern that asks for the class."""
     if frame.f_code is torch.is_tensor.__code__:
         return True
@@ -116,7 +116,7 @@ def _is_tensor_type(wanted: Any) -> bool:
     return type(wanted) is type(torch.FloatTensor)
 
 
-def _type_wanted(places: Places, frame: FrameType) -> Any:
+def _type_wanted(places: SourceMap, frame: FrameType) -> Any:
     """The type, or types, that a value is tested for; UNRESOLVED where that is not known."""
     if frame.f_code is torch.is_tensor.__code__:
         return torch.Tensor

@@ -17,7 +17,7 @@ import torch.fx
 
 from ...building.builder import seed
 from ...building.fake_tensors import OnCpu
-from ...building.forward_entry import entry_of
+from ...building.forward_entry import forward_entry
 from ..budget import OutOfTimeError
 from ..values import Group, Tensor
 from .layers import image_sizes, input_of, rank_of, spatial
@@ -80,7 +80,7 @@ def first_uses(model: torch.nn.Module) -> dict[str, Tensor | Group]:
     graph = getattr(tracer, "graph", None)
     if graph is None:
         return {}
-    names = set(inspect.signature(entry_of(model)).parameters)
+    names = set(inspect.signature(forward_entry(model)).parameters)
     modules = dict(model.named_modules())
     found: dict[str, Tensor | Group] = {}
     for node in graph.nodes:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import torch
 
-from ...building.forward_entry import entry_of
+from ...building.forward_entry import forward_entry
 from ..values import Group, Guess, Open, Size, Tensor, Text, several
 from .class_body import looped_over
 from .first_uses import UNKNOWN, first_uses
@@ -36,7 +36,7 @@ _LISTED, _MOST_LISTED = 3, 8
 def first_inputs(model: torch.nn.Module) -> Group:
     """Return the likeliest arguments of the model's call."""
     uses = first_uses(model)
-    parameters = inspect.signature(entry_of(model)).parameters.values()
+    parameters = inspect.signature(forward_entry(model)).parameters.values()
     main = next(inputs_of_layers(model), None)
     filled: dict[str, Guess] = {}
     for parameter in parameters:
@@ -205,7 +205,7 @@ def part_of_input(open_: Open, name: str) -> Guess:
 def further_inputs(model: torch.nn.Module, given: Group | None) -> Iterator[Group]:
     """Yield inputs with two and three of what ``*name`` takes one of."""
     known = dict(given.items) if given is not None else {}
-    for parameter in inspect.signature(entry_of(model)).parameters.values():
+    for parameter in inspect.signature(forward_entry(model)).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL and parameter.name in known and given is not None:
             for count in (2, 3):
                 more = tuple((f"{parameter.name}_{number}", known[parameter.name]) for number in range(1, count))
@@ -218,7 +218,7 @@ def optional_inputs(model: torch.nn.Module, given: Group | None) -> Iterator[tup
     main = next(inputs_of_layers(model), None)
     before = {key: guess for key, guess in known.items() if isinstance(guess, Tensor)}
     uses = first_uses(model)
-    for parameter in inspect.signature(entry_of(model)).parameters.values():
+    for parameter in inspect.signature(forward_entry(model)).parameters.values():
         key = f"{parameter.name}="
         if parameter.default is None and key not in known:
             yield key, likely_input(parameter, uses.get(parameter.name), main, dict(before))

@@ -13,7 +13,7 @@ from fxlsp.wire.messages import ModeDifference
 from fxlsp.worker.checks.silent.train_eval import mode_differences, mode_problems
 from fxlsp.worker.loading.loader import Loader
 from fxlsp.worker.locations.expressions import Expressions
-from fxlsp.worker.locations.source_map import Places
+from fxlsp.worker.locations.source_map import SourceMap
 from fxlsp.worker.locations.sources import Sources
 from fxlsp.worker.plain_pass.tracer import ModulePathTracer
 from tests.support.marked import PREAMBLE, span_of, unmarked
@@ -34,7 +34,7 @@ def compared(write: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Comp
         monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
         try:
             module: Any = Loader(sources, expressions, ()).load_file(path, ["Net"])
-            places = Places(sources, expressions)
+            places = SourceMap(sources, expressions)
             found = mode_differences(module.Net(), places, lambda: ModulePathTracer(places))
         finally:
             sys.modules.pop("moded", None)
