@@ -1,4 +1,7 @@
-"""``type`` and ``callable``, which a proxy cannot answer, shadowed in the Python modules that use them."""
+"""Replacements of ``type`` and ``callable``, which a proxy cannot answer.
+
+They shadow the builtins in the Python modules that use them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _USE = re.compile(r"\b(type|callable)\s*\(")
 
 
 def shadows_for(context: RecoveryContext, module: ModuleType, text: str) -> dict[str, Any]:
-    """Replacements of ``type`` and ``callable`` in a Python module of this text while the pass runs."""
+    """Return replacements of ``type`` and ``callable`` for a module with this text."""
     makers: dict[str, Callable[[RecoveryContext], Any]] = {"type": _type, "callable": _callable}
     used = {match[1] for match in _USE.finditer(text)}
     return {name: makers[name](context) for name in sorted(used) if name not in vars(module)}
@@ -26,7 +29,7 @@ def shadows_for(context: RecoveryContext, module: ModuleType, text: str) -> dict
 
 def _type(context: RecoveryContext) -> type:
     class Asked(type):
-        """Makes the shadow of ``type`` answer for values, and be ``type`` in all else."""
+        """Metaclass of a ``type`` that returns classes of values, else acts like ``type``."""
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             if len(args) != 1 or kwargs:

@@ -39,7 +39,7 @@ def owner_of(traced: PassResult, tensor: torch.Tensor) -> TensorOwner | None:
 
 
 def _depth(value: Any, tensor: torch.Tensor, deepest: int = 3) -> int | None:
-    """Return the number of containers around the tensor in ``value``, None if not found."""
+    """Return the number of containers in ``value`` around the tensor; None if absent."""
     if value is tensor:
         return 0
     if deepest == 0:
