@@ -28,7 +28,7 @@ def shadows_for(context: RecoveryContext, module: ModuleType, text: str) -> dict
 
 
 def _type(context: RecoveryContext) -> type:
-    class Asked(type):
+    class TypeShadow(type):
         """Metaclass of a ``type`` that returns classes of values, else acts like ``type``."""
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -42,7 +42,7 @@ def _type(context: RecoveryContext) -> type:
         def __subclasscheck__(cls, subclass: type) -> bool:
             return issubclass(subclass, type)
 
-    return Asked("type", (type,), {})
+    return TypeShadow("type", (type,), {})
 
 
 def _type_of(context: RecoveryContext, value: Any) -> type:
@@ -55,7 +55,7 @@ def _type_of(context: RecoveryContext, value: Any) -> type:
 
 
 def _callable(context: RecoveryContext) -> Callable[[Any], bool]:
-    def asked(value: Any) -> bool:
+    def is_callable(value: Any) -> bool:
         if not is_proxy(value) or context.evaluating or isinstance(context.value_of(value), Unknown):
             return callable(value)
         answer = callable(context.value_of(value))
@@ -63,4 +63,4 @@ def _callable(context: RecoveryContext) -> Callable[[Any], bool]:
             context.note(TYPE_TEST, None, "what is passed is not callable, and torch.fx's proxy is")
         return answer
 
-    return asked
+    return is_callable

@@ -36,8 +36,8 @@ class ForeignFunctions:
         return numpy.asarray(self._data(self._context.value_of(proxy)), dtype=dtype)
 
     def _note(self, proxy: Any) -> None:
-        words = f"numpy cannot make an array of {torch.fx.Proxy.__repr__(proxy)}"
-        self._context.note(FOREIGN_FUNCTION, ValueError(words))
+        text = f"numpy cannot make an array of {torch.fx.Proxy.__repr__(proxy)}"
+        self._context.note(FOREIGN_FUNCTION, ValueError(text))
 
     def _data(self, value: Any) -> Any:
         if isinstance(value, (FakeTensor, Unknown)):

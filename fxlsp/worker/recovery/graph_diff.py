@@ -62,9 +62,9 @@ def first_difference(graph: Iterable[Node], run: Iterable[Node], model: str) -> 
         return None
     if missing:
         place = next(operation for operation in in_run if operation in missing)
-        words = f"the model runs {place.target} here on its example inputs, and the graph does not"
+        text = f"the model runs {place.target} here on its example inputs, and the graph does not"
     else:
         place = next(operation for operation in in_graph if operation in surplus)
-        words = f"the graph runs {place.target} here, and the model does not on its example inputs"
-    message = f"The graph does something else than the model when it runs: {words}."
+        text = f"the graph runs {place.target} here, and the model does not on its example inputs"
+    message = f"The graph does something else than the model when it runs: {text}."
     return Problem(GRAPH_DIFFERS, severity_of(GRAPH_DIFFERS), message, place.location, model=model)

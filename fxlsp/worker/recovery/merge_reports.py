@@ -106,7 +106,7 @@ def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem
     model does on its example inputs.
     """
     failing = {problem.location for problem in recovered.problems if problem.code == OPERATION_FAILS}
-    noted = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
+    reported = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
     # A graph that takes another path than the model fails anywhere on it: that is reported once, where the paths
     # diverge.
     is_reported = any(problem.code in _DIVERGENCES for problem in (*plain.problems, *recovered.problems))
@@ -118,10 +118,10 @@ def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem
             # If the model itself fails elsewhere, what its graph alone would do here is unknown.
             if problem.code != OPERATION_FAILS or problem.location in failing or not failing:
                 yield problem
-        elif problem.location not in noted and not is_reported:
+        elif problem.location not in reported and not is_reported:
             is_reported = True
-            words = f"What torch.fx records here fails when the graph runs, unlike the model itself: {problem.message}"
-            yield replace(problem, code=GRAPH_FAILS, severity=severity_of(GRAPH_FAILS), message=words)
+            text = f"What torch.fx records here fails when the graph runs, unlike the model itself: {problem.message}"
+            yield replace(problem, code=GRAPH_FAILS, severity=severity_of(GRAPH_FAILS), message=text)
 
 
 def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:

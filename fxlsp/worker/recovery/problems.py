@@ -106,15 +106,15 @@ class FindingProblems:
     def _message(self, finding: RecoveryFinding) -> str:
         where = f" in module {finding.module_path}" if finding.module_path else ""
         if finding.caught and finding.error is not None:
-            words = f"{type(finding.error).__name__}: {message_of(finding.error)}"
-            return f"torch.fx fails here{where}, the model catches that, and the graph holds what it does then. {words}"
+            text = f"{type(finding.error).__name__}: {message_of(finding.error)}"
+            return f"torch.fx fails here{where}, the model catches that, and the graph holds what it does then. {text}"
         if finding.error is None:
             return f"torch.fx does something else here{where} than the model when it runs: {finding.remark}"
         if finding.code == OPERATION_FAILS:
             return f"{message_of(finding.error)} ({type(finding.error).__name__}{where})"
         if finding.code == GRAPH_FAILS:
-            words = message_of(finding.error)
-            return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {words}"
+            text = message_of(finding.error)
+            return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {text}"
         message = refusal_message(finding.error, where)
         if finding.module is not None:
             message += f"\nThis {type(finding.module).__name__} is not registered under the root module."

@@ -230,8 +230,8 @@ class ProxyOperations:
         if isinstance(value, Unknown):
             return torch.fx.Proxy.__repr__(proxy)
         if not expression.is_diagnostic():
-            words = f"the text {torch.fx.Proxy.__repr__(proxy)!r} is used in the place of {_short(value)}"
-            self._context.note(TEXT_OF_PROXY, None, words)
+            text = f"the text {torch.fx.Proxy.__repr__(proxy)!r} is used in the place of {_short(value)}"
+            self._context.note(TEXT_OF_PROXY, None, text)
         with self._context.evaluation():
             return convert(value)
 

@@ -50,10 +50,8 @@ class TypeTests:
             return
         answer = isinstance(value, wanted)
         if answer != issubclass(torch.fx.Proxy, wanted):
-            words = (
-                f"this test is {answer} for the {_kind(value)} that is passed, and {not answer} for torch.fx's proxy"
-            )
-            self._context.note(TYPE_TEST, None, words)
+            text = f"this test is {answer} for the {_kind(value)} that is passed, and {not answer} for torch.fx's proxy"
+            self._context.note(TYPE_TEST, None, text)
 
     def attribute(self, proxy: Any, name: str, frame: FrameType) -> Any:
         """Return ``proxy.name``, which becomes a node once used, if the value has it.
@@ -73,8 +71,8 @@ class TypeTests:
         if not expression.is_shown:
             raise missing
         if expression.called() in ("hasattr", "getattr"):
-            words = f"torch.fx's proxy has every attribute, the {_kind(value)} that is passed has no '{name}'"
-            self._context.note(TYPE_TEST, None, words)
+            text = f"torch.fx's proxy has every attribute, the {_kind(value)} that is passed has no '{name}'"
+            self._context.note(TYPE_TEST, None, text)
             raise missing
         return self._recorder.attribute_proxy(proxy, name)
 
@@ -91,8 +89,8 @@ class TypeTests:
         compare, other = test
         if expression.resolved(other) is found:
             answer = isinstance(compare.ops[0], ast.Is)
-            words = f"this test is {answer} for the {found} that is passed, and {not answer} for torch.fx's proxy of it"
-            self._context.note(TYPE_TEST, None, words)
+            text = f"this test is {answer} for the {found} that is passed, and {not answer} for torch.fx's proxy of it"
+            self._context.note(TYPE_TEST, None, text)
         return True, found
 
     def _has(self, value: Any, name: str) -> bool:
