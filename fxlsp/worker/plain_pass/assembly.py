@@ -44,11 +44,11 @@ class Assembly:
         self._numbers = {node: number for number, node in enumerate(self.graph_nodes)}
 
     def nodes(self) -> tuple[Node, ...]:
-        """The graph's nodes in its order."""
+        """Return the graph's nodes in its order."""
         return tuple(self._node(node) for node in self.graph_nodes)
 
     def failing_operations(self, nodes: tuple[Node, ...], target: str) -> Iterator[Problem]:
-        """A problem for each of the graph's ``nodes`` that failed on the inputs."""
+        """Yield a problem for each of the graph's ``nodes`` that failed on the inputs."""
         for fx_node, node in zip(self.graph_nodes, nodes, strict=True):
             value = self._values.get(fx_node)
             if value is not None and value.error is not None:
@@ -111,7 +111,7 @@ class Assembly:
         return None if code is None else self._source_map.of_parameter(code, str(node.target).lstrip("*"))
 
     def return_location(self) -> Location | None:
-        """The ``return`` of the root ``forward`` that ran last."""
+        """Return the ``return`` of the root ``forward`` that ran last."""
         frame = self._tracer.root_frame
         code = forward_code(self._root)
         if frame is not None:
@@ -126,7 +126,7 @@ class Assembly:
         return last.op == "output" and last.args[0] is None
 
     def place_without_frame(self, error: BaseException) -> Location | None:
-        """Where an error stands that passed no line of the user's: the ``return``, else the ``def`` or the class.
+        """Return where an error stands that passed no line of the user's: the ``return``, else the ``def`` or the class.
 
         One that was raised before ``forward`` was entered stands on its decorator, which is what FX met instead.
         """
@@ -138,13 +138,13 @@ class Assembly:
         return self._source_map.of_class(type(self._root))
 
     def _made_by_container(self, node: torch.fx.Node) -> Location | None:
-        """A container calls its children in torch's own code: they stand where they were constructed."""
+        """Return a container calls its children in torch's own code: they stand where they were constructed."""
         module = self._modules.get(str(node.target)) if node.op == "call_module" else None
         made = None if module is None else self._constructions.of(module)
         return None if made is None else self._source_map.locate(made.code, made.offset)
 
     def _exact(self, node: torch.fx.Node, instruction: Instruction) -> Location | None:
-        """The part of an expression that a node is, where one instruction made several nodes."""
+        """Return the part of an expression that a node is, where one instruction made several nodes."""
         if node.op == "get_attr":
             return self._source_map.attribute_in(instruction, str(node.target).rpartition(".")[2])
         if node.op == "call_function" and len(node.args) == 2 and isinstance(node.args[1], int):
@@ -152,7 +152,7 @@ class Assembly:
         return None
 
     def modules(self) -> tuple[Module, ...]:
-        """Every module of the model once, under the name FX gives it."""
+        """Return every module of the model once, under the name FX gives it."""
         names: dict[torch.nn.Module, list[str]] = {}
         for name, module in self._modules.items():
             names.setdefault(module, []).append(name)
@@ -175,13 +175,13 @@ class Assembly:
         )
 
     def _registration(self, path: str) -> Location | None:
-        """What gave the module at ``path`` its name in the module above it."""
+        """Return what gave the module at ``path`` its name in the module above it."""
         above, _, name = path.rpartition(".")
         noted = self._constructions.registrations.of(self._modules[above], name) if path else None
         return None if noted is None else self._source_map.locate(*noted.written.innermost[:2])
 
     def calls(self) -> tuple[ModuleCall, ...]:
-        """The root's call, then every module call in the order in which tracing entered them."""
+        """Return the root's call, then every module call in the order in which tracing entered them."""
         root = TracedCall(self._root, "", "", False, (), self._root_arguments(), 0, {})
         last = self.graph_nodes[-1] if self.graph_nodes else None
         if last is not None and last.op == "output":
@@ -216,7 +216,7 @@ class Assembly:
         )
 
     def _variables(self, variables: Mapping[str, torch.fx.Node], before: int) -> dict[str, str]:
-        """The node whose output each variable held ``before`` the node of that number."""
+        """Return the node whose output each variable held ``before`` the node of that number."""
         known = {name: node for name, node in variables.items() if node in self._numbers}
         return {name: last_change(node, before, self._numbers).name for name, node in known.items()}
 
@@ -230,7 +230,7 @@ class Assembly:
         return total
 
     def _output(self, value: Any, before: int) -> Output | None:
-        """What a traced value was when the graph ran, ``before`` the node of that number."""
+        """Return what a traced value was when the graph ran, ``before`` the node of that number."""
         if isinstance(value, torch.fx.proxy.Attribute):
             return None if value._node is None else self._output(value._node, before)
         if isinstance(value, torch.fx.Proxy):
@@ -248,12 +248,12 @@ class Assembly:
 
 
 def is_complete(node: Node) -> bool:
-    """Whether location and output are known; inputs and the output need no location, as a container's have none."""
+    """Return whether location and output are known; inputs and the output need no location, as a container's have none."""
     return (node.location is not None or node.op in ("placeholder", "output")) and is_known(node.output)
 
 
 def target_of(node: torch.fx.Node) -> str:
-    """The contract's ``target``: never a repr with an address."""
+    """Return the contract's ``target``: never a repr with an address."""
     if isinstance(node.target, str):
         return node.target
     try:
@@ -266,7 +266,7 @@ def target_of(node: torch.fx.Node) -> str:
 
 
 def arguments_of(module: torch.nn.Module) -> str:
-    """What the module's repr shows between its parentheses, on one line; "" for a module with children."""
+    """Return what the module's repr shows between its parentheses, on one line; "" for a module with children."""
     if next(module.children(), None) is not None:
         return ""
     try:
@@ -277,6 +277,6 @@ def arguments_of(module: torch.nn.Module) -> str:
 
 
 def params_of(module: torch.nn.Module) -> int:
-    """Elements of all parameters of a module, each counted once; lazy ones that have no shape yet not at all."""
+    """Return elements of all parameters of a module, each counted once; lazy ones that have no shape yet not at all."""
     uninitialised = torch.nn.parameter.UninitializedParameter
     return sum(parameter.numel() for parameter in module.parameters() if not isinstance(parameter, uninitialised))

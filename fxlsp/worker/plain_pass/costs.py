@@ -66,13 +66,13 @@ def _require_one_dtype(args: tuple[Any, ...]) -> None:
 
 
 def is_real(args: tuple[Any, ...]) -> bool:
-    """Whether an operator works on small real tensors alone, such as counters: making them fake costs more."""
+    """Return whether an operator works on small real tensors alone, such as counters: making them fake costs more."""
     tensors = tensors_in(args)
     return bool(tensors) and all(not isinstance(tensor, FakeTensor) and tensor.numel() <= 1 for tensor in tensors)
 
 
 def batch_norm_result(operand: torch.Tensor, training: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What batch normalisation returns, by shape: fake tensors would take a dozen operators for each layer to say so.
+    """Return what batch normalisation returns, by shape: fake tensors would take a dozen operators for each layer to say so.
 
     ``torch.batch_norm`` has checked its operands before it gets here.
     """
@@ -125,12 +125,12 @@ def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, obj
 
 
 def has_formula(operator: Operator) -> bool:
-    """Whether the operator is one that does most of a model's arithmetic: matrix products, convolutions, attention."""
+    """Return whether the operator is one that does most of a model's arithmetic: matrix products, convolutions, attention."""
     return flop_formula(operator) is not None
 
 
 def is_costed(operator: Operator) -> bool:
-    """Whether :func:`flops_of` can tell what the operator costs."""
+    """Return whether :func:`flops_of` can tell what the operator costs."""
     return has_formula(operator) or _is_free(operator)
 
 

@@ -49,7 +49,7 @@ class ModelWithInputs:
 def prepare_feed(
     target: ModelTarget, built: Built, mode: FakeTensorMode, source_map: SourceMap, real_tensors: bool
 ) -> Feed:
-    """The inputs that the recipe says, else what conventions and defaults say; with data if ``really``."""
+    """Return the inputs that the recipe says, else what conventions and defaults say; with data if ``really``."""
     recipe = complete_recipe(target, built)
     if recipe.inputs is None:
         return Feed(recipe, None)
@@ -67,7 +67,7 @@ def prepare_feed(
 def node_values(
     root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode, feed: Feed
 ) -> dict[torch.fx.Node, NodeValue]:
-    """What each node of a traced graph does on the inputs; empty where there are none."""
+    """Return what each node of a traced graph does on the inputs; empty where there are none."""
     if feed.inputs is None:
         return {}
     interpreter = ValueInterpreter(root, tracer, mode)
@@ -76,7 +76,7 @@ def node_values(
 
 
 def complete_recipe(target: ModelTarget, built: Built) -> Recipe:
-    """The recipe that was followed, with what conventions and defaults added to it."""
+    """Return the recipe that was followed, with what conventions and defaults added to it."""
     source = target.source or "default"
     if target.inputs is not None:
         return Recipe(built.init, target.inputs, source, target.names_in)

@@ -68,7 +68,7 @@ class ValueInterpreter(torch.fx.Interpreter):
             yield
 
     def convert_input(self, value: Any) -> Any:
-        """An input as the graph takes it."""
+        """Return an input as the graph takes it."""
         return tree_map(lambda item: as_fake(self._mode, item), value)
 
     def run_node(self, n: torch.fx.Node) -> Any:
@@ -97,7 +97,7 @@ class ValueInterpreter(torch.fx.Interpreter):
     def run_and_count(
         self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, int | None, BaseException | None]:
-        """What the node produced, what it cost, and why it failed."""
+        """Return what the node produced, what it cost, and why it failed."""
         costs = OperatorCosts(self.has_data)
         try:
             with costs:
@@ -119,7 +119,7 @@ class ValueInterpreter(torch.fx.Interpreter):
     def repeat_on_real_tensors(
         self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
     ) -> tuple[Any, BaseException | None]:
-        """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
+        """Return the failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
         module = self.fetch_attr(str(target)) if op == "call_module" else None
         state = {} if module is None else {**dict(module.named_parameters()), **dict(module.named_buffers())}
         if not can_be_real((args, kwargs, state)):
@@ -138,7 +138,7 @@ class ValueInterpreter(torch.fx.Interpreter):
 
 
 def _mutable(value: Any) -> Any:
-    """Lists and dicts as Python makes them, in the place of torch.fx's immutable ones."""
+    """Return lists and dicts as Python makes them, in the place of torch.fx's immutable ones."""
     if isinstance(value, list) and type(value).__name__ == "immutable_list":
         return [_mutable(item) for item in value]
     if isinstance(value, dict) and type(value).__name__ == "immutable_dict":
@@ -165,7 +165,7 @@ REAL_ELEMENTS = 2**26
 
 
 def can_be_real(tree: object) -> bool:
-    """Whether the tensors in nested containers are small enough to be made really."""
+    """Return whether the tensors in nested containers are small enough to be made really."""
     return sum(_extent(tensor) for tensor in tensors_in(tree)) <= REAL_ELEMENTS
 
 
@@ -175,7 +175,7 @@ def materialize(tree: Any) -> Any:
 
 
 def _real(value: Any) -> Any:
-    """A real tensor like ``value``, in memory and for autograd too: a view or an in-place change fails for these alone.
+    """Return a real tensor like ``value``, in memory and for autograd too: a view or an in-place change fails for these alone.
 
     It holds ones, which are valid numbers, divisors and small indices alike.
     """
@@ -189,7 +189,7 @@ def _real(value: Any) -> Any:
 
 
 def _extent(tensor: torch.Tensor) -> int:
-    """How many elements lie between the first and the last of a tensor in memory, both included."""
+    """Return how many elements lie between the first and the last of a tensor in memory, both included."""
     if tensor.numel() == 0:
         return 0
     return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))

@@ -13,7 +13,7 @@ import torch.fx
 
 
 def copy_containers(value: Any) -> Any:
-    """The value in containers of its own, whatever becomes of those that it is in."""
+    """Return the value in containers of its own, whatever becomes of those that it is in."""
     if isinstance(value, list):
         return [copy_containers(item) for item in value]
     if type(value) is tuple:
@@ -24,7 +24,7 @@ def copy_containers(value: Any) -> Any:
 
 
 def last_change(node: torch.fx.Node, before: int, positions: Mapping[torch.fx.Node, int]) -> torch.fx.Node:
-    """The node whose output is what ``node`` made, as it is ``before`` a place among the nodes: mostly itself."""
+    """Return the node whose output is what ``node`` made, as it is ``before`` a place among the nodes: mostly itself."""
     changes = [user for user in node.users if _changes(user, node) and positions.get(user, before) < before]
     return last_change(changes[-1], before, positions) if changes else node
 

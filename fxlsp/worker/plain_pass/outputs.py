@@ -52,7 +52,7 @@ def _fields(value: object) -> Mapping[Any, Any] | None:
 
 
 def holds_unknown(value: object) -> bool:
-    """Whether ``value`` is unknown in any part."""
+    """Return whether ``value`` is unknown in any part."""
     if isinstance(value, Unknown):
         return True
     if isinstance(value, Mapping):
@@ -65,7 +65,7 @@ def holds_unknown(value: object) -> bool:
 
 
 def is_known(output: Output | None) -> bool:
-    """Whether a JSON output is known in every part."""
+    """Return whether a JSON output is known in every part."""
     if output is None:
         return False
     if "list" in output:

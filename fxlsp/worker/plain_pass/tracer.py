@@ -70,7 +70,7 @@ class _AttributesRead:
         self._names.setdefault(id(module), []).append(name)
 
     def called(self, module: torch.nn.Module) -> str | None:
-        """The name read last: in ``self.b(self.a(x))`` ``b`` is read first and called last."""
+        """Return the name read last: in ``self.b(self.a(x))`` ``b`` is read first and called last."""
         names = self._names.get(id(module))
         return names.pop() if names else None
 
@@ -219,7 +219,7 @@ class ModulePathTracer(torch.fx.Tracer):
         return super().getattr(attr, attr_val, parameter_proxy_cache)
 
     def _call_path(self, module: torch.nn.Module) -> str | None:
-        """The caller's path plus the name used there; None where several names remain possible."""
+        """Return the caller's path plus the name used there; None where several names remain possible."""
         attribute = self._attributes.called(module)
         caller = self._entered[-1].call_path if self._entered else ""
         if caller is None:
@@ -233,7 +233,7 @@ class ModulePathTracer(torch.fx.Tracer):
         return names[0] if len(names) == 1 else None
 
     def call_stack(self) -> CallStack:
-        """The user's expressions that are running, outermost first."""
+        """Return the user's expressions that are running, outermost first."""
         call_stack: list[Instruction] = []
         path = self.current_path
         outer = len(self._entered)
@@ -275,7 +275,7 @@ class ModulePathTracer(torch.fx.Tracer):
 
 
 def _code_between(cls: type) -> frozenset[tuple[str, CodeType]]:
-    """The code of the methods of the user's classes between ours and ``torch.fx.Tracer``, with its files."""
+    """Return the code of the methods of the user's classes between ours and ``torch.fx.Tracer``, with its files."""
     own = [each for each in cls.__mro__ if issubclass(each, torch.fx.Tracer) and each is not torch.fx.Tracer]
     methods = (value for each in own if each.__module__.partition(".")[0] != _PACKAGE for value in vars(each).values())
     codes = (getattr(getattr(method, "__func__", method), "__code__", None) for method in methods)
@@ -283,7 +283,7 @@ def _code_between(cls: type) -> frozenset[tuple[str, CodeType]]:
 
 
 def forward_code(module: torch.nn.Module) -> CodeType | None:
-    """The code of the class's ``forward`` below its decorators; None if it is not a Python function."""
+    """Return the code of the class's ``forward`` below its decorators; None if it is not a Python function."""
     # The class of a scripted module has none.
     forward = getattr(type(module), "forward", None)
     return None if forward is None else getattr(inspect.unwrap(forward), "__code__", None)
@@ -299,7 +299,7 @@ def check_graph(root: torch.nn.Module, graph: torch.fx.Graph) -> None:
 
 
 def raised_before_forward(error: BaseException) -> bool:
-    """Whether ``error`` ended the preparation of the root's arguments, before its ``forward`` was called.
+    """Return whether ``error`` ended the preparation of the root's arguments, before its ``forward`` was called.
 
     One that was never raised tells of that preparation.
     """
@@ -317,7 +317,7 @@ def _is_value(kind: type) -> bool:
 
 
 def _definition(code: CodeType | None) -> tuple[str, str, int] | None:
-    """What identifies a ``def`` across the copies that FX makes of its code to change its arguments."""
+    """Return what identifies a ``def`` across the copies that FX makes of its code to change its arguments."""
     return None if code is None else (code.co_filename, code.co_name, code.co_firstlineno)
 
 

@@ -83,7 +83,7 @@ _ENTRY = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function
 
 
 def parse_stack(text: str) -> tuple[StackFrame, ...]:
-    """The entries of what faulthandler wrote, innermost first; of several dumps, the first thread of the last."""
+    """Return the entries of what faulthandler wrote, innermost first; of several dumps, the first thread of the last."""
     entries: list[StackFrame] = []
     for line in text.splitlines():
         match = _ENTRY.match(line)

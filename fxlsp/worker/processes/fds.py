@@ -57,7 +57,7 @@ class WorkerPipes(NamedTuple):
 
 
 def await_request(pipe: int) -> TraceRequest:
-    """The request, with the texts it needs; exits when the pipe is closed without one."""
+    """Return the request, with the texts it needs; exits when the pipe is closed without one."""
     decoder = Decoder()
     while data := os.read(pipe, 2**20):
         for message in map(WIRE.parse, decoder.feed(data)):

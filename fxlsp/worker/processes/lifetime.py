@@ -75,7 +75,7 @@ _exit = os._exit
 
 
 def daemon_fork(adopter: int) -> int:
-    """The number of a new process whose parent is ``adopter``, which adopts orphans below it; 0 in the new process.
+    """Return the number of a new process whose parent is ``adopter``, which adopts orphans below it; 0 in the new process.
 
     The new process dies with ``adopter``, and leads a session of its own.
 

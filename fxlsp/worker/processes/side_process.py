@@ -64,7 +64,7 @@ class SideTask(ABC, Generic[Result]):
 
     @abstractmethod
     def result(self, seconds: float, megabytes: float) -> Result:
-        """The message that the work returned, within these limits.
+        """Return the message that the work returned, within these limits.
 
         Raises:
             NoResultError: it raised, died, or was ended at one of these limits.
@@ -84,7 +84,7 @@ class RecoveryRunner(ABC):
 
     @abstractmethod
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
-        """The plain pass is over.
+        """Return the plain pass is over.
 
         Args:
             fallback: makes the answer to give if this process does not survive the recovering pass.
@@ -93,7 +93,7 @@ class RecoveryRunner(ABC):
 
     @abstractmethod
     def result(self, seconds: float, megabytes: float) -> RecoveredMessage:
-        """The message of the recovering pass, within these limits.
+        """Return the message of the recovering pass, within these limits.
 
         Raises:
             NoResultError: it has none.
@@ -190,7 +190,7 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
         return SideProcess(work, kind)
 
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
-        """The recovering pass cannot end this process, and has loaded everything by itself."""
+        """Return the recovering pass cannot end this process, and has loaded everything by itself."""
 
 
 class InlineRunner(RecoveryRunner):

@@ -10,7 +10,7 @@ from ..building.targets import ModelTarget
 
 
 def downgrade(problem: Problem, target: ModelTarget) -> Problem:
-    """A note in the place of a problem that other guesses may not have; any other problem as it is.
+    """Return a note in the place of a problem that other guesses may not have; any other problem as it is.
 
     Inputs: fake tensors let pass what data do not. Arguments: with others, modules that are handed over in a list or an
     object may be registered, and what fails on no value of a trace may not fail.
@@ -27,7 +27,7 @@ def _note(problem: Problem, why: str) -> Problem:
 
 
 def _is_of_an_argument(problem: Problem, target: ModelTarget) -> bool:
-    """Whether it is about a module that the guess made: one that the user's code made has a related location."""
+    """Return whether it is about a module that the guess made: one that the user's code made has a related location."""
     is_unregistered = problem.code in (UNREGISTERED_MODULE, UNREGISTERED_PARAMETER)
     return is_unregistered and not problem.related and "torch.nn." in (target.init or "")
 

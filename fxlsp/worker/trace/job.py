@@ -62,7 +62,7 @@ class TraceJob:
     # The messages of both processes.
 
     def run(self, runner: RecoveryRunner) -> ReportMessage | FailureMessage:
-        """The ``report`` or ``failure`` message; no exception of the user's code escapes.
+        """Return the ``report`` or ``failure`` message; no exception of the user's code escapes.
 
         ``runner`` carries out the recovering pass of the same request.
         """
@@ -72,7 +72,7 @@ class TraceJob:
             return FailureMessage(self._request.id, none.failure.to_json(), self._reads(), self._imports())
 
     def recover(self) -> RecoveredMessage:
-        """What the recovering pass found, for the process that makes the report.
+        """Return what the recovering pass found, for the process that makes the report.
 
         Raises:
             NoModelError: there is no model; the process of the plain pass reports why.
@@ -157,7 +157,7 @@ class TraceJob:
         return self._limits.seconds * _SHARE_OF_TIME - self._timing.seconds
 
     def _alone(self, plain: Report, why: NoResultError) -> Report:
-        """The plain pass's report alone, with the problem that there is no other one."""
+        """Return the plain pass's report alone, with the problem that there is no other one."""
         unknown = "whether the graph does what the model does" if plain.verdict.traceable else "what lies behind that"
         message = f"The pass that goes on where torch.fx stops {why}: {unknown} is not known"
         problem = Problem(DIED, severity_of(DIED), message, None, model=plain.target)
@@ -166,7 +166,7 @@ class TraceJob:
     # Loading and building.
 
     def _completed(self, real_tensors: bool) -> BuiltModel:
-        """The model, with what a search finds where nothing says how to make or feed it.
+        """Return the model, with what a search finds where nothing says how to make or feed it.
 
         A search leaves nothing behind but two texts: all that was loaded and made for it is made anew.
         """
@@ -195,7 +195,7 @@ class TraceJob:
         return self._models.build(self._target, real_tensors)
 
     def _feed(self, made: BuiltModel, is_last: bool) -> Feed:
-        """The inputs of the plain pass.
+        """Return the inputs of the plain pass.
 
         Raises:
             NoModelError: they cannot be made, and there is another recipe.
@@ -221,7 +221,7 @@ class TraceJob:
     def _other_mode(
         self, model: torch.nn.Module, make_tracer: MakeTracer, runner: RecoveryRunner
     ) -> SideTask[ModeDifference] | None:
-        """The comparison of the graphs of train and eval mode, if the code of the model reads its mode."""
+        """Return the comparison of the graphs of train and eval mode, if the code of the model reads its mode."""
         if not may_depend_on_mode(model, make_tracer):
             return None
         return runner.side_task(lambda: mode_differences(model, self._source_map, make_tracer), ModeDifference)
@@ -237,7 +237,7 @@ class TraceJob:
     # The recovering pass.
 
     def _recovered(self) -> RecoveryResult:
-        """The recovering pass on a model that was made as the plain pass's is."""
+        """Return the recovering pass on a model that was made as the plain pass's is."""
         try:
             return self._recovered_once(real_construction=False, with_data=False)
         except FakesFailedError:
@@ -254,7 +254,7 @@ class TraceJob:
 
 
 def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModelError:
-    """The failure to report where no recipe works: the model's own file's, with that of a call site beside it."""
+    """Return the failure to report where no recipe works: the model's own file's, with that of a call site beside it."""
     own = next((none for target, none in failures if target.names_in is None), failures[-1][1])
     for target, none in failures:
         if target.names_in is not None and none is not own and own.failure.needs is not None:
@@ -264,5 +264,5 @@ def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModel
 
 
 def _certain(plain: Report) -> Iterator[Problem]:
-    """The problems of the plain pass, but for operations that fail: the model itself may go another way."""
+    """Yield the problems of the plain pass, but for operations that fail: the model itself may go another way."""
     yield from (problem for problem in plain.problems if problem.code != OPERATION_FAILS)

@@ -59,7 +59,7 @@ class RequestLoad:
             self.loader.pause_after_head(self._target.file, then)
 
     def is_of(self, target: ModelTarget) -> bool:
-        """Whether it is the load of ``target`` as well, which the builder is to make then."""
+        """Return whether it is the load of ``target`` as well, which the builder is to make then."""
         if _load_of(target) != _load_of(self._target):
             return False
         self._target = target
@@ -67,14 +67,14 @@ class RequestLoad:
         return True
 
     def loaded(self) -> Loaded:
-        """The outcome; raises what :meth:`.building.Builder.load` raised."""
+        """Return the outcome; raises what :meth:`.building.Builder.load` raised."""
         assert self._outcome is not None
         if isinstance(self._outcome, Loaded):
             return self._outcome
         raise self._outcome
 
     def can_resume_with(self, request: TraceRequest, execution: Execution) -> bool:
-        """Whether the load of ``request`` would be what this one is after the head of the file, whose ``execution`` it
+        """Return whether the load of ``request`` would be what this one is after the head of the file, whose ``execution`` it
         is, had all that was read stayed the same."""
         target = next(targets_of(request))
         path = self._target.file
@@ -152,12 +152,12 @@ class ModelFactory:
 
 
 def _load_of(target: ModelTarget) -> tuple[object, ...]:
-    """What of a target makes a difference to loading it."""
+    """Return what of a target makes a difference to loading it."""
     return (target.file, target.module, target.names_in, target.outermost_name, sorted(set(target.names_in_recipe)))
 
 
 def _before_head(request: TraceRequest, target: ModelTarget) -> tuple[object, ...]:
-    """What of a request makes a difference before the head of its target's file has run, but for texts."""
+    """Return what of a request makes a difference before the head of its target's file has run, but for texts."""
     return (
         request.target.file,
         request.roots,

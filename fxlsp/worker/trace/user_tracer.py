@@ -123,14 +123,14 @@ def _required_arguments(tracer: type) -> list[str]:
 
 
 def _attributes(tracer: type, made: torch.fx.Tracer) -> set[str]:
-    """What the user's class adds to ``torch.fx.Tracer``."""
+    """Return what the user's class adds to ``torch.fx.Tracer``."""
     inherited = {*dir(torch.fx.Tracer), *vars(torch.fx.Tracer())}
     named = {name for cls in tracer.__mro__ if issubclass(cls, torch.fx.Tracer) for name in vars(cls)}
     return {name for name in named | vars(made).keys() if not name.startswith("__")} - inherited
 
 
 def _ours() -> set[str]:
-    """What our classes add to ``torch.fx.Tracer``: methods, and the attributes that are set at first."""
+    """Return what our classes add to ``torch.fx.Tracer``: methods, and the attributes that are set at first."""
     found: set[str] = set()
     for cls in (ModulePathTracer, RecoveringTracer):
         found |= vars(cls).keys()
@@ -139,7 +139,7 @@ def _ours() -> set[str]:
 
 
 def _wrap(function: Callable[..., Any]) -> None:
-    """What ``torch.fx.wrap("name")`` in each file that has the function under that name does."""
+    """Return what ``torch.fx.wrap("name")`` in each file that has the function under that name does."""
     call = compile("wrap(name)", "<fxlsp>", "exec")
     for module in _modules():
         variables, path = ModuleType.__getattribute__(module, "__dict__"), getattr(module, "__file__", None)
@@ -153,6 +153,6 @@ def _wrap(function: Callable[..., Any]) -> None:
 
 
 def _modules() -> Iterator[ModuleType]:
-    """What is imported, but for what only pretends to be a module."""
+    """Yield what is imported, but for what only pretends to be a module."""
     loaded: list[Any] = list(sys.modules.values())
     yield from (each for each in loaded if isinstance(each, ModuleType))
