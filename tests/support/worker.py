@@ -21,7 +21,7 @@ BOOTSTRAP = Path(fxlsp.__file__).parent / "worker" / "bootstrap.py"
 
 
 class Worker:
-    """A template under this interpreter, and what it says."""
+    """A supervisor under this interpreter, and what it reports."""
 
     def __init__(self, bootstrap: Path = BOOTSTRAP, *, spawn: bool = False, warm: bool = False) -> None:
         """
@@ -111,6 +111,6 @@ class Worker:
         return Report.from_json(message["report"])
 
     def close(self) -> None:
-        """Close the connection, on which the template must end by itself."""
+        """Close the connection, on which the supervisor must end by itself."""
         self._connection.close()
         assert self.process.wait(timeout=10) is not None
