@@ -21,6 +21,9 @@ from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.report.report import Report
 
+_Ends = tuple[tuple[int, int], tuple[int, int]]
+"""Start and end of a location: lines and columns."""
+
 
 class PlaceData(TypedDict):
     """A ``LOCATION`` whose file is given by number."""
@@ -285,10 +288,6 @@ def _cost(flops: Sequence[int | None], params: int) -> str:
     """Return ``236 MFLOPs · 9.41 K params``, without zeros; unknown FLOPs are marked."""
     facts = [flops_sum_text(flops)] if any(each is None or each for each in flops) else []
     return " · ".join([*facts, *([f"{short_count(params)} params"] if params else [])])
-
-
-_Ends = tuple[tuple[int, int], tuple[int, int]]
-"""Start and end of a location: lines and columns."""
 
 
 def marked_nodes(problem: Problem, nodes: Sequence[Node]) -> list[int]:

@@ -23,6 +23,28 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
 
+_MOST_SHOWN = 500
+"""Most modules of one class; of a larger model the deepest are left out."""
+
+_DEEPEST = 24
+"""Most levels below a class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A model class, its ``forward``, or a module that is registered in it."""
+
+    name: str
+    kind: Literal["class", "forward", "module"]
+    span: Span
+    """The whole definition or statement, inside that of the parent symbol."""
+    name_span: Span
+    """What to select, inside ``span``."""
+    detail: str = ""
+    path: str = ""
+    """A module's path, which names it for clients that show no tree."""
+    children: list[Symbol] = field(default_factory=list)
+
 
 def symbols(snapshot: Snapshot, path: str) -> list[Symbol]:
     """Return the model classes of an open file.
@@ -46,39 +68,16 @@ def _class_symbol(snapshot: Snapshot, path: str, model: ModelClass) -> Symbol:
         children.append(Symbol("forward", "forward", model.forward.extent, model.forward.name))
         # While the text does not parse, the end of a class may be edited away while its forward is still there.
         extent = extent.joined(model.forward.extent)
-    instance = shown_instance(snapshot, path, model)
+    instance = _shown_instance(snapshot, path, model)
     detail = ""
     if instance is not None:
-        detail = class_detail(instance)
-        children += module_symbols(snapshot, path, extent, model.name, instance)
+        detail = _class_detail(instance)
+        children += _module_symbols(snapshot, path, extent, model.name, instance)
     return Symbol(model.qualname.rpartition(".")[2], "class", extent, model.name, detail, children=children)
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
-    """A model class, its ``forward``, or a module that is registered in it."""
-
-    name: str
-    kind: Literal["class", "forward", "module"]
-    span: Span
-    """The whole definition or statement, inside that of the parent symbol."""
-    name_span: Span
-    """What to select, inside ``span``."""
-    detail: str = ""
-    path: str = ""
-    """A module's path, which names it for clients that show no tree."""
-    children: list[Symbol] = field(default_factory=list)
-
-
-_MOST_SHOWN = 500
-"""Most modules of one class; of a larger model the deepest are left out."""
-
-_DEEPEST = 24
-"""Most levels below a class."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownInstance:
+class _ShownInstance:
     """The module of a trace that represents a class in the outline."""
 
     state: ModelState
@@ -88,7 +87,7 @@ class ShownInstance:
     """Number of other calls that ran the same ``forward``."""
 
 
-def shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> ShownInstance | None:
+def _shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> _ShownInstance | None:
     """Return the instance that the user chose, or else a default.
 
     The default is the root if the class has a trace of its own, else the first call.
@@ -99,12 +98,12 @@ def shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> ShownIns
         for state in states_of(snapshot, path, model.qualname):
             root = None if state.report is None else index_of(state.report).modules.get("")
             if state.report is not None and root is not None:
-                return ShownInstance(state, index_of(state.report), root, 0)
+                return _ShownInstance(state, index_of(state.report), root, 0)
     module = chosen[0].index.modules.get(chosen[0].event.module_path or "") if chosen else None
-    return None if module is None else ShownInstance(chosen[0].state, chosen[0].index, module, len(runs) - 1)
+    return None if module is None else _ShownInstance(chosen[0].state, chosen[0].index, module, len(runs) - 1)
 
 
-def class_detail(instance: ShownInstance) -> str:
+def _class_detail(instance: _ShownInstance) -> str:
     """Return ``layer1.0 (+7 more)`` for a class that runs inside another model."""
     where = instance.root.module.path
     more = f" (+{instance.others} more)" if instance.others else ""
@@ -114,7 +113,7 @@ def class_detail(instance: ShownInstance) -> str:
     return " · ".join(filter(None, [f"{where}{more}{stale}".strip(), cut]))
 
 
-def module_symbols(snapshot: Snapshot, path: str, extent: Span, name: Span, instance: ShownInstance) -> list[Symbol]:
+def _module_symbols(snapshot: Snapshot, path: str, extent: Span, name: Span, instance: _ShownInstance) -> list[Symbol]:
     """Return the modules registered in an instance of a class, with their children.
 
     Args:
@@ -179,7 +178,7 @@ class _Placing:
 class _Symbols:
     """Builds the symbols of one instance."""
 
-    def __init__(self, placing: _Placing, instance: ShownInstance) -> None:
+    def __init__(self, placing: _Placing, instance: _ShownInstance) -> None:
         self._placing = placing
         self._index = instance.index
         self._mark = "~" if is_guessed(instance.index.report) else ""

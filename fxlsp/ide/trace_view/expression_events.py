@@ -29,7 +29,7 @@ class Event:
 
     @property
     def module_path(self) -> str | None:
-        """Path of the module that ran it, None if unknown."""
+        """Path of the originating module; "" is the root."""
         return self.subject.module_path
 
     @property
