@@ -1,4 +1,4 @@
-"""The command: looks at one thing after the other, from what all else needs to what nobody else does."""
+"""``fxlsp doctor``: all checks in order, each after what it depends on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DoctorReport:
 
     @property
     def works(self) -> bool:
-        """Models can be traced, though perhaps not as well as they could be."""
+        """Whether models can be traced, perhaps with warnings."""
         return all(finding.mark != "error" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
