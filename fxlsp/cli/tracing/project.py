@@ -36,11 +36,12 @@ class Projects:
     """Projects by folder: settings are read once, and their errors reported once."""
 
     def __init__(self, python: str | None, profile: str | None = None, tracer: str | None = None) -> None:
-        """Args:
-        python: the interpreter of the command line, a command or a path; it overrides all settings.
-        profile: the profile of the command line; it overrides all settings.
-        tracer: the tracer of the command line; it overrides all settings. Its file is relative to the working
-            directory.
+        """Store the options of the command line, which override all settings.
+
+        Args:
+            python: the interpreter, a command or a path.
+            profile: the profile.
+            tracer: the tracer; its file is relative to the working directory.
         """
         self._profile = profile
         self._tracer = absolute_name(tracer, os.getcwd()) if tracer else None

@@ -60,8 +60,10 @@ class WorkspaceFiles:
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """Args:
-        paths: the files and folders that the command is about.
+        """Read the index of the projects around ``paths``.
+
+        Args:
+            paths: the files and folders that the command is about.
         """
         self._index = read_index(index_folders(paths), is_excluded=is_excluded)
         self._documents: dict[str, Document | None] = {}
