@@ -112,10 +112,16 @@ def _lines(found: DoctorReport) -> Iterator[str]:
         if finding.advice is not None:
             yield f"{indent}what to do: {finding.advice}"
     yield ""
-    yield _summary(found)
+    yield summary_line(found)
 
 
-def _summary(found: DoctorReport) -> str:
+def summary_line(found: DoctorReport) -> str:
+    """Return the last line: whether models can be traced, and how many warnings.
+
+    Example:
+        >>> summary_line(DoctorReport("/project"))
+        'Models can be traced here.'
+    """
     if found.works:
         warnings = sum(finding.mark == "warning" for finding in found.findings)
         return "Models can be traced here" + (f", with {counted(warnings, 'warning')}." if warnings else ".")
