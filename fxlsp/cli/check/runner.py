@@ -1,4 +1,4 @@
-"""Traces what files hold, parents before the children that they make."""
+"""Traces of the models in files, parents before the children that they create."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ Trace = Callable[[FoundModel, Recipe | None], Awaitable[TraceAttempt]]
 async def run_check(
     files: Sequence[FoundFile], projects: Projects, traces: TracePool, on_progress: Callable[[str], None]
 ) -> CheckResults:
-    """Traces the models of ``files``: those that others make come after them, and only if those do not cover them.
+    """Trace the models of ``files`` and return the results.
+
+    Models that others create come after them, and are traced only if the traces of those do not cover them.
 
     Args:
-        on_progress: called with the name of each model whose trace is done.
+        on_progress: called with the name of each model whose trace has ended.
     """
     found = CheckResults(files)
     every = trace_generations(files)
@@ -51,7 +53,7 @@ async def run_check(
 
 
 async def _cover(found: CheckResults, member: Member, members: Sequence[Member], trace: Trace) -> None:
-    """Traces what makes a model in further ways, until one covers it."""
+    """Trace the creators of a model by further recipes, until one trace covers it."""
     for parent, recipe in alternative_recipes(member, members, found):
         attempt = await trace(parent, recipe)
         if isinstance(attempt.outcome, Report):
@@ -61,7 +63,7 @@ async def _cover(found: CheckResults, member: Member, members: Sequence[Member],
 
 
 def _needs_parents(found: CheckResults, member: Member) -> bool:
-    """Whether nobody says what a model is fed, and nothing has covered it yet."""
+    """Return whether a model has no inputs in the text and no trace covers it yet."""
     file, model = member
     return not model.candidate.is_fed and _needs_trace(found, file, model) and bool(parents_of(member))
 
