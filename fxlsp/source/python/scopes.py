@@ -24,6 +24,7 @@ _SCOPES = """
 _CALLS = "(call function: (identifier) @name)"
 _LOOPS = "[(for_statement) (while_statement)] @loop"
 _SAME_OBJECT = (BindingKind.METHOD_CALLED, BindingKind.ATTRIBUTE_SET)
+_NOT_LASTING = (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
 _MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
 
 
@@ -60,7 +61,7 @@ class Scope:
     def binding(self, name: str, byte: int) -> Binding | None:
         """The binding that gives ``name`` the value it has at ``byte``; None where that is not certain."""
         bindings = self.bindings.get(name, [])
-        lasting = [each for each in bindings if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)]
+        lasting = [each for each in bindings if each.kind not in _NOT_LASTING]
         reaching = [each for each in bindings if each.kind is not BindingKind.ATTRIBUTE_SET and each.reaches(byte)]
         if not reaching:
             return lasting[0] if len(lasting) == 1 else None
@@ -70,11 +71,7 @@ class Scope:
 
     def rebinds(self, name: str, byte: int) -> bool:
         """Whether ``name``, which was bound before ``byte``, is bound once more behind it."""
-        starts = [
-            each.start
-            for each in self.bindings.get(name, [])
-            if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
-        ]
+        starts = [each.start for each in self.bindings.get(name, []) if each.kind not in _NOT_LASTING]
         return any(start < byte for start in starts) and any(start > byte for start in starts)
 
     @property
@@ -147,11 +144,7 @@ class Scopes:
 
     def needs_loop(self, name: str, byte: int) -> bool:
         """Whether only a loop at top level, maybe one that trains, gives ``name`` the value it has at ``byte``."""
-        bindings = [
-            each
-            for each in self.module.bindings.get(name, [])
-            if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
-        ]
+        bindings = [each for each in self.module.bindings.get(name, []) if each.kind not in _NOT_LASTING]
         around = [loop for loop in self._loops if loop[0] <= byte < loop[1]]
         if any(_within(each, around) for each in bindings):
             return True

@@ -47,7 +47,7 @@ class ReturningFunction(NamedTuple):
     """Whether it can be called as it is, without arguments."""
 
 
-class ModuleCalls(NamedTuple):
+class FileCalls(NamedTuple):
     """The calls of one file."""
 
     by_name: dict[str, list[CallExpression]]
@@ -56,12 +56,12 @@ class ModuleCalls(NamedTuple):
     returning: list[ReturningFunction]
 
 
-def calls_of(document: Document) -> ModuleCalls:
+def calls_of(document: Document) -> FileCalls:
     """The calls of a document, found once."""
     return document.derive(_find_calls)
 
 
-def _find_calls(document: Document) -> ModuleCalls:
+def _find_calls(document: Document) -> FileCalls:
     root, scopes = document.tree.root_node, scopes_of(document)
     imports = imported_names(root)
     by_name: dict[str, list[CallExpression]] = {}
@@ -76,7 +76,7 @@ def _find_calls(document: Document) -> ModuleCalls:
             runs.append(_run_by_function(call, function, scopes))
         else:
             runs.append(_direct_run(call, scopes))
-    return ModuleCalls(by_name, [run for run in runs if run is not None], list(_returning_functions(root, scopes)))
+    return FileCalls(by_name, [run for run in runs if run is not None], list(_returning_functions(root, scopes)))
 
 
 def _direct_run(call: CallExpression, scopes: Scopes) -> ModuleRun | None:
