@@ -154,7 +154,7 @@ def _is_empty(expression: ast.expr) -> bool:
 def plain(expression: ast.expr) -> ast.expr:
     """Return the expression without the parts that do not affect a trace.
 
-    Moves to a device (``.cuda()``, ``.to(device)``, ``device=...``) and wrappers (``nn.DataParallel(net)``) are removed.
+    It removes moves to a device (``.cuda()``, ``.to(device)``, ``device=...``) and wrappers (``nn.DataParallel(net)``).
     """
     result: ast.expr = _Plain().visit(copied(expression))
     return result

@@ -69,8 +69,8 @@ def parents_of(root: Node, keyword: str) -> list[Node]:
 
 @cache
 def _letters(keyword: str) -> re.Pattern[bytes]:
-    # A pattern that starts with a letter is faster than one with ``\b`` before it. The end of a longer word matches too,
-    # but is another node.
+    # A pattern that starts with a letter is faster than one with ``\b`` before it. The end of a longer word matches
+    # too, but is another node.
     return re.compile(re.escape(keyword.encode("ascii")) + rb"\b")
 
 
