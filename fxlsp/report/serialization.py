@@ -51,7 +51,9 @@ def fields_to_json(value: JsonObject) -> dict[str, Any]:
 
 
 def fields_from_json(cls: type[T], data: Any) -> T:
-    """Return an object from the JSON of its fields, for a class with its own ``from_json``.
+    """Return an object from the JSON of its fields.
+
+    For classes with their own ``from_json``.
 
     Raises:
         KeyError, TypeError, AttributeError: as :meth:`JsonObject.from_json`.

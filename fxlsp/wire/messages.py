@@ -67,7 +67,7 @@ class TraceTarget(JsonObject):
     """Dotted name of the module that defines the model, found on the ``sys.path`` of the interpreter."""
 
     def __str__(self) -> str:
-        """Return the public name of the model: ``file.py:Name`` or ``package.module:Name``."""
+        """Return the model's public name: ``file.py:Name`` or ``package.module:Name``."""
         return f"{self.file or self.module}:{self.name}"
 
 

@@ -1,4 +1,4 @@
-"""Base of a protocol's messages: one dataclass for each ``type``, and its decoding."""
+"""Base of a protocol's messages: a dataclass for each ``type``, and decoding."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Entry point of supervisors and spawned workers, run by path under the project's interpreter.
+"""Entry point of supervisors and spawned workers, run by path.
 
+It runs under the project's interpreter.
 ``python bootstrap.py DESCRIPTOR`` starts a supervisor, which communicates over the socket that it inherits. ``python
 bootstrap.py --spawned FOLDER`` starts a worker for one trace, where the supervisor cannot fork; FOLDER is the scratch
 folder that it may write to.
@@ -22,7 +23,7 @@ PACKAGE = "_fxlsp_worker"
 
 
 def load_package() -> None:
-    """Make the package importable as :data:`PACKAGE`, and no other file beside this one."""
+    """Make the package importable as :data:`PACKAGE`, without files beside this one."""
     # Running a file by path puts its folder first on sys.path, where a user's ``import trace`` would find ours.
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]

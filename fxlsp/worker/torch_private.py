@@ -118,7 +118,7 @@ def compile_in_process() -> None:
 
 
 def overload_packet(operator: Operator) -> Any:
-    """Return the packet of an operator's overloads: ``aten.add`` for ``aten.add.Tensor``."""
+    """Return an operator's overload packet: ``aten.add`` for ``aten.add.Tensor``."""
     return operator._overloadpacket
 
 
@@ -138,7 +138,7 @@ def never_grows(operator: Operator) -> bool:
 
 
 def is_batch_norm(operator: Operator) -> bool:
-    """Return whether this is the operator that ``torch.batch_norm`` dispatches to on the CPU."""
+    """Return whether ``torch.batch_norm`` dispatches to this operator on the CPU."""
     return operator is torch.ops.aten.native_batch_norm.default
 
 
@@ -156,7 +156,7 @@ def pretty_target(node: torch.fx.Node) -> str:
 
 
 def used_names(graph: torch.fx.Graph) -> tuple[set[str], dict[str, int]]:
-    """Return the names used by a graph's nodes, as :func:`restore_used_names` takes them."""
+    """Return the names used by a graph, as :func:`restore_used_names` takes them."""
     namespace = graph._graph_namespace
     return set(namespace._used_names), dict(namespace._base_count)
 

@@ -51,7 +51,7 @@ class Constructions:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Record every initialised ``nn.Module`` and every registration inside this context."""
+        """Record initialised modules and registrations inside this context."""
         original = torch.nn.Module.__init__
         note = self._note
 

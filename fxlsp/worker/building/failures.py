@@ -46,7 +46,7 @@ def text_of(error: BaseException) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an exception as in the last line of a traceback, without its type."""
+    """Return an exception's message as a traceback shows it, without its type."""
     text = text_of(error).strip()
     if isinstance(error, KeyError):
         return f"KeyError: {text}"
@@ -71,7 +71,10 @@ def _with_type(error: BaseException, message: str) -> str:
 
 
 def _of_syntax(error: SyntaxError) -> Location:
-    """Return the location of a syntax error, which CPython gives in code points, from 1."""
+    """Return the location of a syntax error.
+
+    CPython gives it in code points, from 1.
+    """
     line, column = error.lineno or 1, max(error.offset or 1, 1)
     end_line, end_column = error.end_lineno or line, error.end_offset or 0
     if (end_line, end_column) <= (line, column):
@@ -142,7 +145,7 @@ def _first_refusal(error: BaseException) -> BaseException:
 
 
 def refusal_message(error: BaseException, where: str) -> str:
-    """Return the message that torch.fx cannot trace an expression because of ``error``.
+    """Return the message that torch.fx cannot trace because of ``error``.
 
     ``where`` is " in module a.b" or empty.
     """
@@ -205,7 +208,7 @@ _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
 def code_of_error(error: BaseException, message: str) -> str:
     """Return the problem code of an exception that ended a trace.
 
-    ``message`` is the text of the exception. Derived from the exceptions of torch 2.6, 2.13 and 2.15 and CPython 3.10 to
+    ``message`` is the text of the exception. The table was derived from torch 2.6, 2.13 and 2.15 and CPython 3.10 to
     3.13.
     """
     for kind, pattern, code in _KINDS:

@@ -103,7 +103,10 @@ def as_fake(mode: FakeTensorMode, value: Any) -> Any:
 
 @contextmanager
 def fake_construction(mode: FakeTensorMode) -> Iterator[None]:
-    """Make large tensors fake inside this context, and adapt ``torch.nn.init`` and ``Module.to``."""
+    """Make large tensors fake inside this context.
+
+    ``torch.nn.init`` and ``Module.to`` are adapted.
+    """
     _skipped_init.active = True
     try:
         with DevicesAreCpu(), SmallTensorsReal(mode), conversions_rebind(mode):
@@ -127,7 +130,7 @@ _skipped_init = _SkippedInit()
 
 
 def make_init_skippable() -> None:
-    """Make the functions of ``torch.nn.init`` do nothing while a model is built without data.
+    """Make ``torch.nn.init`` do nothing while a model is built without data.
 
     They return their tensor. Called once, before any package is imported that could keep references to the originals.
     """
@@ -150,7 +153,7 @@ def _skippable(init: Any) -> Any:
 
 @contextmanager
 def conversions_rebind(mode: FakeTensorMode) -> Iterator[None]:
-    """Make ``Module.half()``, ``.to()`` and ``.cuda()`` bind new parameters on the CPU.
+    """Make ``Module.half()``, ``.to()``, ``.cuda()`` bind new parameters on the CPU.
 
     ``Module._apply`` swaps the data of parameters in place, which fake tensors forbid, and would initialise CUDA.
     """

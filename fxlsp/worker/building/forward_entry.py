@@ -10,7 +10,7 @@ import torch
 
 
 def forward_entry(model: torch.nn.Module) -> Callable[..., Any]:
-    """Return ``model.forward``, or the model's own ``__call__`` if it has no ``forward``."""
+    """Return ``model.forward``, or the model's ``__call__`` if it has none."""
     if has_forward(model):
         forward = model.forward
         return _bound(forward) if isinstance(forward, torch.ScriptMethod) else forward
@@ -50,7 +50,7 @@ def _compiled(method: Any) -> inspect.Signature:
 
 
 def has_forward(model: torch.nn.Module) -> bool:
-    """Return whether the model, or one of its classes below ``nn.Module``, has a ``forward``."""
+    """Return whether a model or a class of it below ``nn.Module`` has a ``forward``."""
     return any("forward" in vars(owner) for owner in (model, *_own_classes(model)))
 
 

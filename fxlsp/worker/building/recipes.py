@@ -37,7 +37,7 @@ class Arguments:
 
 
 def find_target(module: ModuleType, name: str) -> Any:
-    """Return the class, factory or instance called ``name``, which is dotted if nested.
+    """Return the class, factory or instance with a name, which is dotted if nested.
 
     Raises:
         AttributeError: there is none.
@@ -49,10 +49,10 @@ def find_target(module: ModuleType, name: str) -> Any:
 
 
 def default_init(target: Any, name: str) -> str:
-    """Return the expression that makes the model when no recipe says so.
+    """Return the expression that constructs a model without a recipe.
 
     Raises:
-        RecipeError: the target needs arguments, or makes no model.
+        UnusableRecipeError: the target needs arguments, or constructs no model.
     """
     if isinstance(target, torch.nn.Module):
         return name
@@ -86,7 +86,9 @@ def required_parameters(function: Any) -> list[str]:
 
 
 def evaluate(text: str, module: ModuleType, label: str) -> Any:
-    """Return the value of an expression in the namespace of a module, with ``torch`` and ``nn``.
+    """Return the value of an expression in a module's namespace.
+
+    ``torch`` and ``nn`` are available in it.
 
     Raises:
         SyntaxError: the text is not one expression.
@@ -97,8 +99,9 @@ def evaluate(text: str, module: ModuleType, label: str) -> Any:
 
 
 def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
-    """Return the evaluated arguments of a text such as ``x, mask=None`` or ``*xs, **kw``.
+    """Return the evaluated arguments of a text such as ``x, mask=None``.
 
+    Stars are allowed too: ``*xs, **kw``.
     Raises:
         SyntaxError: the text is not the arguments of one call.
         BaseException: errors of the expressions.
@@ -114,7 +117,7 @@ def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
 
 
 def _names(module: ModuleType, *trees: ast.AST) -> dict[str, Any]:
-    """Return the namespace of a module, after running what the names in ``trees`` need."""
+    """Return a module's namespace, after running what the names in ``trees`` need."""
     if isinstance(module, WorkspaceModule):
         ask(module, (node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)))
     return {"torch": torch, "nn": torch.nn, **module.__dict__}
@@ -178,7 +181,7 @@ def _annotated_input(hint: Any, sizes: dict[str, int]) -> str | None:
 
 
 def bind(model: torch.nn.Module, arguments: Arguments) -> Mapping[str, Any]:
-    """Return arguments by the names of FX's placeholders, with the defaults of the others.
+    """Return arguments by the names of FX's placeholders, defaults included.
 
     The names are those of parameters, with their stars: ``x``, ``*args``, ``**kwargs``.
 
@@ -201,7 +204,7 @@ def input_text(model: torch.nn.Module, target: Any, module: ModuleType) -> str |
 
 
 def _torchvision_input(factory: Any) -> str | None:
-    """Return the inputs of a torchvision model by the crop size of its default weights.
+    """Return the inputs of a torchvision model by its weights' crop size.
     Source: the ``weights`` parameter and ``Weights.transforms`` of the "Models and pre-trained weights" page.
     """
     if not callable(factory) or not getattr(factory, "__module__", "").startswith("torchvision.models."):

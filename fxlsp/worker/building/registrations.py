@@ -1,4 +1,4 @@
-"""Record of the statements that registered modules and parameters during construction."""
+"""Record of the statements that registered modules and parameters."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Registrations:
 
 
 def running_code(frame: FrameType | None, source_map: SourceMap) -> RunningCode | None:
-    """Return the innermost shown instructions at or outside a frame; None if there are none."""
+    """Return the innermost shown instructions at or outside a frame, if any."""
     innermost: Instruction | None = None
     while frame is not None:
         code = frame.f_code

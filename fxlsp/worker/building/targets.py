@@ -63,7 +63,7 @@ def _names_in(texts: Iterable[str]) -> list[str]:
 
 
 def targets_of(request: TraceRequest) -> Iterator[ModelTarget]:
-    """Yield the target with each recipe of a request, in the order in which they are tried.
+    """Yield the target with each recipe of a request, in the order of trial.
 
     If there are several, the last one has no recipe: it leaves both texts to conventions, defaults and search.
     """

@@ -23,7 +23,9 @@ class ImportName(NamedTuple):
 
 
 def import_name_of(path: str, relative_level: int) -> ImportName:
-    """Return the import name of a file whose relative imports have up to ``relative_level`` dots.
+    """Return the import name of a file.
+
+    ``relative_level`` is the largest number of dots of its relative imports.
 
     The file belongs to a package if there is an ``__init__.py`` beside it, or if its relative imports require it: then
     the folders that they lead through are namespace packages.

@@ -148,7 +148,7 @@ class Execution:
         return name not in self.namespace or isinstance(self.namespace[name], NotImported)
 
     def bind_from_untaken_branch(self, name: str) -> bool:
-        """Bind a name that only branches not taken bind, and return whether that succeeded.
+        """Bind a name by a branch that was not taken; return whether that succeeded.
 
         The first branch whose assignment does not raise is used.
         """
@@ -216,7 +216,7 @@ class Execution:
         exec(code, self.namespace)
 
     def _defined_without_annotations(self, statement: ast.stmt) -> bool:
-        """Run a definition without evaluating annotations, and return whether that succeeded.
+        """Run a definition without its annotations; return whether that succeeded.
 
         A class or function of which only annotations fail works without them.
         """
@@ -302,7 +302,7 @@ def execution_behind(module: WorkspaceModule) -> Execution:
 
 
 def _without_failed(names: Any, execution: Execution) -> Any:
-    """Return ``__all__`` without the names that failed, so that ``import *`` binds the others."""
+    """Return ``__all__`` without failed names, so that ``import *`` binds the others."""
     if not isinstance(names, (list, tuple)):
         return names
     for name in names:

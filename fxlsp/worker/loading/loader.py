@@ -1,4 +1,7 @@
-"""Loader of workspace files from the editor's texts, running only what models need."""
+"""Loader of workspace files from the editor's texts.
+
+Of each file it runs only what the models need.
+"""
 
 from __future__ import annotations
 
@@ -90,14 +93,14 @@ class Loader:
         return importlib.import_module(name)
 
     def unload(self) -> None:
-        """Drop every workspace module, so that the next load executes them anew."""
+        """Drop every workspace module, so that the next load executes them again."""
         for module in self._modules:
             sys.modules.pop(module.__name__, None)
         self._modules.clear()
         self._executions.clear()
 
     def cause_of(self, error: BaseException) -> BaseException:
-        """Return the error of the statement that should have bound an undefined name, or ``error``."""
+        """Return the stored error that explains an undefined name, or ``error``."""
         for _ in self._executions:
             # The name that one file lacks may be one that another file failed to bind.
             cause = next((cause for each in self._executions if (cause := each.cause_of(error)) is not None), error)
@@ -107,7 +110,7 @@ class Loader:
         return error
 
     def provide_missing(self, error: BaseException) -> bool:
-        """Try to provide the name whose lookup raised ``error``, and return whether that succeeded.
+        """Provide the name whose lookup raised ``error``; return whether that succeeded.
 
         For an attribute of a package, its submodule of that name is imported. For a NameError without a stored cause,
         the name is bound by a branch that was not taken, if command-line arguments are missing; otherwise the whole
@@ -128,7 +131,7 @@ class Loader:
         return any(each.uses_untaken_branch for each in self._executions)
 
     def is_workspace(self, path: str) -> bool:
-        """Return whether a file belongs to the workspace: not installed, or open in the editor.
+        """Return whether a file is not installed, or open in the editor.
 
         Editable installs belong to the workspace.
         """
@@ -148,7 +151,7 @@ class Loader:
         execution.run()
 
     def _loaded(self, path: str) -> WorkspaceModule | None:
-        """Return the module of a workspace file that was executed already, such as by an import."""
+        """Return the module of a workspace file that was executed already, if any."""
         return next((module for module in self._modules if os.path.realpath(module.__file__ or "") == path), None)
 
     def _imported(self, place: ImportName, path: str) -> ModuleType | None:
@@ -194,7 +197,10 @@ class Loader:
         importlib.invalidate_caches()
 
     def _find_what_is_imported(self) -> None:
-        """Install the import hook of this loader, replacing that of an earlier pass in this process."""
+        """Install the import hook of this loader.
+
+        It replaces that of an earlier pass in this process.
+        """
         others = [finder for finder in sys.meta_path if not isinstance(finder, _WorkspaceFinder)]
         sys.meta_path[:] = [_WorkspaceFinder(self), *others]
 
@@ -237,7 +243,10 @@ class _WorkspaceLoader(importlib.machinery.SourceFileLoader):
 
 
 def relative_level(tree: ast.Module) -> int:
-    """Return the largest number of dots of an import: how many packages contain the file."""
+    """Return the largest number of dots of an import.
+
+    That many packages contain the file.
+    """
     return max((node.level for node in _statements(tree) if isinstance(node, ast.ImportFrom)), default=0)
 
 
@@ -260,7 +269,7 @@ def _is_taken(name: str) -> bool:
 
 
 def third_party(before: Mapping[str, object]) -> list[str]:
-    """Return the names of modules of installed packages that were imported since ``before``."""
+    """Return the names of installed modules that were imported since ``before``."""
     return sorted(
         name
         for name, module in list(sys.modules.items())

@@ -15,7 +15,7 @@ from .scopes import stored_names
 
 
 def untaken_bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
-    """Yield the assignments of a name inside the ``if`` statements of a file, in order."""
+    """Yield the assignments of a name inside ``if`` statements, in order."""
     for statement in body:
         if isinstance(statement, ast.If):
             yield from _bindings((*statement.body, *statement.orelse), name)
@@ -31,7 +31,7 @@ def _bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
 
 
 def import_missing_submodule(error: BaseException) -> bool:
-    """Import the submodule that an AttributeError of a package misses; return whether it exists.
+    """Import the submodule that an AttributeError misses; return whether it exists.
 
     In a complete run of the program, a statement that is not needed here may have imported it.
     """

@@ -15,7 +15,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def free_names(node: ast.AST) -> set[str]:
-    """Return the names that code reads and does not bind in its own functions or comprehensions.
+    """Return the names that code reads from outside its own local scopes.
 
     A model's ``forward`` has a local ``x``: a training loop that binds an ``x`` too must not become needed by it.
     """
@@ -60,7 +60,10 @@ def _of_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.Gene
 
 
 def _outside(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts evaluated when a function is defined: decorators, defaults, annotations."""
+    """Yield the parts of a function that are evaluated when it is defined.
+
+    These are decorators, defaults and annotations.
+    """
     for child in ast.iter_child_nodes(function):
         if not isinstance(child, ast.stmt) and child is not getattr(function, "body", None):
             yield child
@@ -71,7 +74,7 @@ def _body(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list
 
 
 def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    """Return the parameters and local names of a function, without names declared global."""
+    """Return a function's parameters and local names, without global ones."""
     arguments = function.args
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     bound = {parameter.arg for parameter in parameters if parameter is not None}
@@ -84,7 +87,7 @@ def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
 
 
 def _own_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the nodes of a function's body outside nested functions, classes, comprehensions."""
+    """Yield the nodes of a function's own scope, without nested scopes."""
     for node in nodes:
         yield node
         if not isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):

@@ -95,7 +95,7 @@ class ModuleSlicer:
                 return needed
 
     def parts(self, needed: set[str]) -> Iterator[SlicedStatement]:
-        """Yield the statements that bind the names of a closure, and those that always run.
+        """Yield the statements that a closure needs, and those that always run.
 
         The order is that of the file.
         """
@@ -240,7 +240,7 @@ class ModuleSlicer:
 
 
 def _split(statement: ast.stmt) -> list[ast.stmt]:
-    """Return an import of several names as separate imports, which can fail separately."""
+    """Return an import of several names as imports that can fail separately."""
     if not isinstance(statement, _IMPORTS) or len(statement.names) == 1:
         return [statement]
     parts: list[ast.stmt] = []
@@ -252,7 +252,7 @@ def _split(statement: ast.stmt) -> list[ast.stmt]:
 
 
 def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
-    """Return the names that ``torch.fx.wrap("name")`` looks up in this file during a trace."""
+    """Return the names that calls of ``torch.fx.wrap("name")`` refer to."""
     return {
         argument.value
         for node in ast.walk(statement)
@@ -291,12 +291,12 @@ def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
 
 
 def _method(node: ast.expr) -> str:
-    """Return the name of a called method: ``eval`` for ``net.eval()``; "" for other code."""
+    """Return the name of a called method: ``eval`` for ``net.eval()``; else ""."""
     return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
 
 
 def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
-    """Return the names that a node binds, and roots and dotted names of what it may change."""
+    """Return the names that a node binds or may change: roots and dotted names."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return [node.id]
     if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -322,7 +322,7 @@ def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
 
 
 def _may_have_state(full_name: str) -> bool:
-    """Return whether an imported name may be a mutable object: ``from config import cfg``."""
+    """Return whether an imported name may be mutable: ``from config import cfg``."""
     package, dot, _ = full_name.partition(".")
     return bool(dot) and package != "torch" and package not in sys.stdlib_module_names
 
@@ -340,7 +340,7 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
-    """Return the dotted name at the start of an expression, with its root resolved by imports."""
+    """Return the dotted name at the start of an expression, resolved by imports."""
     root, dot, rest = _dotted(node).partition(".")
     return imported.get(root, root) + dot + rest
 
@@ -353,7 +353,7 @@ def _root(node: ast.expr) -> str:
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return the dotted name at the start of an expression: ``a.b`` for ``a.b[c]``; "" if none."""
+    """Return the dotted name at the start of code: ``a.b`` for ``a.b[c]``; else ""."""
     if isinstance(node, ast.Attribute):
         base = _dotted(node.value)
         return f"{base}.{node.attr}" if base else ""
@@ -363,12 +363,15 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _is_main_guard(statement: ast.stmt) -> bool:
-    """Return whether a statement is ``if __name__ == "__main__":``, which imports skip."""
+    """Return whether a statement is ``if __name__ == "__main__":``.
+
+    An import would skip it.
+    """
     return isinstance(statement, ast.If) and "__name__" in free_names(statement.test) and not statement.orelse
 
 
 def _allowed_to_fail(statement: ast.stmt) -> ast.Try:
-    """Return ``try: statement`` with ``except ImportError: pass``, at the same position."""
+    """Return the statement in a ``try`` with ``except ImportError: pass``."""
     error = ast.copy_location(ast.Name("ImportError", ast.Load()), statement)
     passing = ast.copy_location(ast.Pass(), statement)
     handler = ast.copy_location(ast.ExceptHandler(error, None, [passing]), statement)

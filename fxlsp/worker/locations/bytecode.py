@@ -1,4 +1,4 @@
-"""Bytecode of CPython 3.10 to 3.13: source positions of instructions, jumps, frames."""
+"""Bytecode of CPython 3.10 to 3.13: source positions, jumps, frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .expressions import ByteSpan
 
 
 def jump_at(code: CodeType, offset: int) -> int | None:
-    """Return the offset of the conditional jump that an instruction belongs to, if any.
+    """Return the offset of an instruction's conditional jump, if any.
 
     The instruction is the jump, or since CPython 3.13 the ``TO_BOOL`` before it. Offsets are in bytes.
     """

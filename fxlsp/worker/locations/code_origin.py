@@ -50,5 +50,8 @@ def is_hidden(filename: str) -> bool:
 
 @cache
 def is_workspace_code(filename: str) -> bool:
-    """Return whether a file is the user's own: not installed, fxlsp's, torch's or generated."""
+    """Return whether a file is the user's own code.
+
+    It is not installed, fxlsp's, torch's or generated.
+    """
     return not is_hidden(filename) and not is_installed(filename)

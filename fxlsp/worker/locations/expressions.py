@@ -126,7 +126,7 @@ class Expressions:
         return None
 
     def _at(self, path: str, place: ByteSpan) -> Iterator[ast.AST]:
-        """Yield the nodes of the innermost statement at ``place`` that have exactly its span."""
+        """Yield the nodes of the innermost statement at ``place`` with exactly its span."""
         statement = self.statement_at(path, place.line, place.column)
         for node in () if statement is None else _own_nodes(statement):
             if getattr(node, "lineno", None) is not None and span_of(node) == place:
@@ -164,7 +164,10 @@ class Expressions:
         return found
 
     def definition(self, path: str, qualname: str) -> _Definition | None:
-        """Return the last ``class`` or ``def`` with this qualified name, the one that Python binds."""
+        """Return the last ``class`` or ``def`` with a qualified name.
+
+        That is the one that Python binds.
+        """
         scope: ast.AST | None = self.tree(path)
         for name in qualname.split("."):
             if scope is None:

@@ -96,7 +96,10 @@ class SourceMap:
         return self.location(code.co_filename, place if node is None else span_of(node), code.co_name)
 
     def _iterated(self, code: CodeType, offset: int, place: ByteSpan) -> ByteSpan | None:
-        """Return the span that a loop or comprehension started by the instruction iterates over."""
+        """Return the span that a loop or comprehension iterates over.
+
+        ``offset`` is that of the instruction which starts the loop. None for other instructions.
+        """
         name = dis.opname[code.co_code[offset]]
         if name not in ("GET_ITER", "FOR_ITER", "GET_YIELD_FROM_ITER"):
             return None
@@ -109,7 +112,7 @@ class SourceMap:
         return self.expressions.iterated(code.co_filename, place, loop, given)
 
     def _tested(self, code: CodeType, offset: int, place: ByteSpan) -> ast.expr | None:
-        """Return the condition that a jump tests, if CPython gives it the span of the whole statement.
+        """Return the condition that a jump with the span of its whole statement tests.
 
         It does so for conditions that are no comparisons. ``a and not b`` has one jump for each operand, in this order.
         """
@@ -137,7 +140,7 @@ class SourceMap:
         return Location(filename, span.line, column, span.end_line, end_column, function)
 
     def of_return(self, instruction: Instruction, at_end: bool) -> Location | None:
-        """Return the location of the ``return`` that ended a function; None if it has none.
+        """Return the location of the ``return`` that ended a function, if any.
 
         ``instruction`` is the last one of the function that ran. The code of ``with`` and ``finally`` that runs after
         the ``return`` follows it, so it is the last ``return`` before the instruction. ``at_end`` accepts only a
@@ -153,7 +156,7 @@ class SourceMap:
         return None
 
     def only_return(self, code: CodeType) -> Location | None:
-        """Return the location of the only ``return`` of a function; None if it has several."""
+        """Return the location of a function's only ``return``; None if it has several."""
         if not self.is_shown(code.co_filename):
             return None
         function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
@@ -261,7 +264,7 @@ class SourceMap:
         return self.location(code.co_filename, span_of(function.decorator_list[-1]), code.co_name)
 
     def of_class(self, cls: type) -> Location | None:
-        """Return the location of the name in the statement of a class; None without source."""
+        """Return the location of the name in a class statement; None without source."""
         path = getattr(sys.modules.get(cls.__module__), "__file__", None)
         if path is None or not self.is_shown(os.path.realpath(path)):
             return None

@@ -39,7 +39,7 @@ def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def redirect_defaults_to_cpu() -> None:
-    """Make ``torch.set_default_device`` and ``set_default_tensor_type`` choose the CPU."""
+    """Make torch's functions that set a default device choose the CPU."""
     set_device, set_type = torch.set_default_device, torch.set_default_tensor_type
 
     def set_default_device(device: Any) -> None:
@@ -54,7 +54,7 @@ def redirect_defaults_to_cpu() -> None:
 
 
 def _cpu_for(value: Any) -> Any:
-    """Return the CPU for a device or a device name; other values are returned unchanged.
+    """Return the CPU for a device or its name; other values unchanged.
 
     Unchanged are dtypes, tensors, flags and the device ``meta``.
     """

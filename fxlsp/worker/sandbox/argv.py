@@ -17,7 +17,7 @@ def arguments_are_missing() -> bool:
 
 
 def make_arguments_optional() -> None:
-    """Make argparse return defaults for a script's command line, None for required arguments."""
+    """Make argparse parse an empty command line, with None for required arguments."""
     original = argparse.ArgumentParser.parse_known_args
 
     def parse_known_args(self: argparse.ArgumentParser, args: Any = None, namespace: Any = None) -> Any:

@@ -1,4 +1,7 @@
-"""Audit hook that refuses connections, processes and writes outside a scratch folder."""
+"""Audit hook that refuses connections, processes and writes elsewhere.
+
+Only a scratch folder may be written to.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +131,7 @@ def _start(*args: Any) -> int:
 
 
 def _this_process() -> tuple[int, ...]:
-    """Return the ids that may be signalled: this process and, where it exists, its group."""
+    """Return the process ids that may be signalled: this process and its group."""
     return (0, os.getpid(), *((os.getpgid(0),) if hasattr(os, "getpgid") else ()))
 
 
@@ -138,7 +141,10 @@ class _Own:
 
 @contextmanager
 def own_processes_allowed() -> Iterator[None]:
-    """Allow forks and kills inside this context: they are fxlsp's, not the traced file's."""
+    """Allow forks and kills by fxlsp itself inside this context.
+
+    Without it, they are refused as those of a traced file are.
+    """
     _Own.acts = True
     try:
         yield

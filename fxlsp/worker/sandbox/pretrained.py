@@ -1,4 +1,4 @@
-"""``from_pretrained(name)`` without weights: models made from cached configurations."""
+"""``from_pretrained(name)`` without weights, from cached configurations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 
 class NotCachedError(FileNotFoundError):
-    """The configuration of a pretrained model is not cached, and a trace downloads nothing."""
+    """The configuration of a pretrained model is not cached.
+
+    A trace downloads nothing.
+    """
 
     def __init__(self, name: object) -> None:
         super().__init__(
@@ -26,14 +29,14 @@ def _model_from_configuration(cls: Any, /, name: Any = None, *args: Any, config:
 
 
 def _auto_from_configuration(cls: Any, /, name: Any = None, *args: Any, config: Any = None, **kwargs: Any) -> Any:
-    """Return a model of the configuration's class, as ``AutoModel.from_pretrained`` does."""
+    """Return a model by its configuration, as ``AutoModel.from_pretrained`` does."""
     if not hasattr(config, "to_dict"):
         config, _ = _configuration(sys.modules["transformers"].AutoConfig, config or name, kwargs)
     return cls.from_config(config).eval()
 
 
 def _configuration(config_class: Any, name: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Return a configuration updated by ``kwargs``, and the keyword arguments not used for it.
+    """Return a configuration updated by ``kwargs``, and the unused ones of these.
 
     Raises:
         NotCachedError: no cache has the configuration.

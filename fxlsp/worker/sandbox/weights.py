@@ -19,7 +19,7 @@ from .pretrained import CHANGES as FROM_CONFIGURATIONS
 
 
 class UnreadWeights(dict[str, Any]):
-    """Marker in place of a loaded checkpoint: empty, and every lookup returns a marker."""
+    """Marker in place of a loaded checkpoint: every lookup returns a marker."""
 
     def __missing__(self, key: str) -> UnreadWeights:
         return self
