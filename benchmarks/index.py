@@ -29,7 +29,7 @@ from typing import TypeVar
 from benchmarks.nearest_rank import percentile_95
 from dev.editor import Editor, editor
 from fxlsp.engine.index.index import Index
-from fxlsp.engine.index.scan import file_offers, read_index
+from fxlsp.engine.index.scan import file_summaries, read_index
 from fxlsp.source.models.file_summary import file_summary_of, may_define_models
 from fxlsp.source.text.documents import Document, TextEdit, read_document
 
@@ -183,7 +183,7 @@ def _edited(folder: Path) -> Path:
 
 
 def _reread(index: Index, path: str) -> Index:
-    for name, offers in file_offers(path).items():
+    for name, offers in file_summaries(path).items():
         index = index.with_file(name, offers)
     return index
 

@@ -7,7 +7,7 @@ import re
 from hashlib import blake2b
 from pathlib import Path
 
-from fxlsp.engine.storage.user_dirs import cache_folder, write_whole
+from fxlsp.engine.storage.user_dirs import cache_folder, write_atomically
 
 _MOST_PAGES = 30
 """Each is some 2 MB; the oldest are deleted."""
@@ -31,7 +31,7 @@ def write_page(path: Path, text: str) -> None:
     Raises:
         OSError: the page cannot be written.
     """
-    write_whole(path, text)
+    write_atomically(path, text)
     _delete_oldest(path)
 
 

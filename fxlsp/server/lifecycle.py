@@ -7,7 +7,7 @@ from collections.abc import Callable
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.session.workspace import Change, Workspace
+from fxlsp.engine.session.workspace import SnapshotChange, Workspace
 from fxlsp.server.editor_watch import watch_editor
 from fxlsp.server.log import SnapshotLogger, log, log_to_editor
 from fxlsp.server.publish import diagnostics
@@ -79,13 +79,13 @@ def _connect(server: Server) -> None:
         server.engine.subscribe(_guarded(listener))
 
 
-def _guarded(listener: Callable[[Change], None]) -> Callable[[Change], None]:
+def _guarded(listener: Callable[[SnapshotChange], None]) -> Callable[[SnapshotChange], None]:
     """Return a listener that logs exceptions instead of raising them.
 
     An error in a publisher must not stop the session, which calls its listeners in the middle of its work.
     """
 
-    def guarded(change: Change) -> None:
+    def guarded(change: SnapshotChange) -> None:
         try:
             listener(change)
         except Exception:

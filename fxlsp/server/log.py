@@ -7,7 +7,7 @@ import logging
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import InterpreterState, Snapshot
 from fxlsp.server.session.server import Server
@@ -58,7 +58,7 @@ class SnapshotLogger:
         self._server = server
         self._logged: set[str] = set()
 
-    def update(self, _: Change) -> None:
+    def update(self, _: SnapshotChange) -> None:
         """Follow a change of the session."""
         snapshot = self._server.engine.snapshot
         for text in _log_texts(snapshot):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from fxlsp.cli.main import main
-from tests.support.warm import launch
+from tests.support.warm import start_process
 
 WORKERS = Path(__file__).parents[1] / "engine" / "workers"
 
@@ -41,7 +41,7 @@ Fxlsp = Callable[..., Ran]
 @pytest.fixture(autouse=True)
 def forked(warm: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the supervisors of commands in this process forked from the warm process."""
-    monkeypatch.setattr("fxlsp.engine.connection.process.launch", launch)
+    monkeypatch.setattr("fxlsp.engine.connection.process.start_process", start_process)
 
 
 @pytest.fixture

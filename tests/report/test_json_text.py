@@ -17,8 +17,8 @@ import pytest
 from fxlsp.cli.check.results import ModelEntry
 from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.cli.doctor.settings import SettingRow
-from fxlsp.engine.state.instances import Instance
-from fxlsp.engine.state.pinned_recipes import Pin
+from fxlsp.engine.state.instances import ForwardInstance
+from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.ide.navigation.hierarchy_items import Reference
 from fxlsp.report.graph import Module, ModuleCall, Node, TraceError, Verdict
 from fxlsp.report.locations import Location, RelatedPlace, Step
@@ -128,8 +128,8 @@ EXAMPLES: Mapping[str, Written] = {
     "any sizes": ANY_SIZES,
     "tracer": TRACER,
     "torch's tracer": TORCH_FX,
-    "instance": Instance("/project/net.py", "Net.Inner", "layer1.0", 2),
-    "pin": Pin(RECIPE, FOUND),
+    "instance": ForwardInstance("/project/net.py", "Net.Inner", "layer1.0", 2),
+    "pin": PinnedRecipe(RECIPE, FOUND),
     "reference": Reference("/project/net.py", "Net", 3, 9, "layer1.0"),
     "offers": file_summary_of(Document("", "/project/net.py", None, SOURCE)),
     "finding of the doctor": DoctorFinding("torch", "warning", "old", ("one", "two"), "update it"),
@@ -141,7 +141,7 @@ EXAMPLES: Mapping[str, Written] = {
 
 def _is_read_whole(example: Written) -> bool:
     """Whether there is something to read it, and it leaves nothing out, as a pin does."""
-    return hasattr(example, "from_json") and not isinstance(example, Pin)
+    return hasattr(example, "from_json") and not isinstance(example, PinnedRecipe)
 
 
 @pytest.mark.parametrize(("name", "line"), [*zip(EXAMPLES, LINES, strict=True)])

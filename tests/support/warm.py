@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fxlsp.engine.connection import process
-from fxlsp.engine.connection.process_start import launch as really_launch
+from fxlsp.engine.connection.process_start import start_process as start_cold
 from tests.support.fork_server import MARK, UNMARKED
 
 SUPERVISORS = "FXLSP_TEST_SUPERVISORS"
@@ -87,19 +87,19 @@ def supervisor(descriptor: int) -> list[str]:
 
 def install() -> None:
     """Fork every supervisor that this process starts under its own interpreter."""
-    setattr(process, "launch", launch)  # noqa: B010  # the module has it from another one
+    setattr(process, "start_process", start_process)  # noqa: B010  # the module has it from another one
 
 
-async def launch(python: str, bootstrap: Path, theirs: socket.socket) -> asyncio.subprocess.Process:
-    """Replacement of :func:`fxlsp.engine.connection.process_start.launch`."""
+async def start_process(python: str, bootstrap: Path, child_socket: socket.socket) -> asyncio.subprocess.Process:
+    """Replacement of :func:`fxlsp.engine.connection.process_start.start_process`."""
     if not (SUPERVISORS in os.environ and python == sys.executable and bootstrap == process.BOOTSTRAP):
-        return await really_launch(python, bootstrap, theirs)
+        return await start_cold(python, bootstrap, child_socket)
     return await asyncio.create_subprocess_exec(
-        *supervisor(theirs.fileno()),
+        *supervisor(child_socket.fileno()),
         stdin=DEVNULL,
         stdout=PIPE,
         stderr=STDOUT,
-        pass_fds=(theirs.fileno(),),
+        pass_fds=(child_socket.fileno(),),
         start_new_session=True,
         cwd=os.sep,
     )

@@ -69,7 +69,7 @@ def _needs_parents(found: CheckResults, member: Member) -> bool:
 
 
 def _needs_trace(found: CheckResults, file: FoundFile, model: FoundModel) -> bool:
-    return model.candidate.asked or (file.document.path, model.candidate.name) not in found.covers
+    return model.candidate.requested or (file.document.path, model.candidate.name) not in found.covers
 
 
 async def _attempt(

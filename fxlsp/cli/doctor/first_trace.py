@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.engine.connection.connection import Outcome
-from fxlsp.engine.connection.supervisor_client import StartError, Template
+from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient
 from fxlsp.engine.settings.interpreters import Interpreter
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.report.report import Environment, Report
@@ -74,7 +74,7 @@ def _request(path: str, settings: Settings) -> TraceRequest:
 
 
 async def _started_and_traced(interpreter: Interpreter, request: TraceRequest, advice: str) -> FirstTrace:
-    result, supervisor = FirstTrace(), Template(interpreter.path)
+    result, supervisor = FirstTrace(), SupervisorClient(interpreter.path)
     try:
         await _start(supervisor, result, advice)
         if result.environment is not None:
@@ -84,7 +84,7 @@ async def _started_and_traced(interpreter: Interpreter, request: TraceRequest, a
     return result
 
 
-async def _start(supervisor: Template, result: FirstTrace, advice: str) -> None:
+async def _start(supervisor: SupervisorClient, result: FirstTrace, advice: str) -> None:
     began = time.monotonic()
     try:
         environment = await supervisor.start()
@@ -97,7 +97,7 @@ async def _start(supervisor: Template, result: FirstTrace, advice: str) -> None:
     result.torch.append(DoctorFinding("torch", "ok", message))
 
 
-async def _trace(supervisor: Template, request: TraceRequest, result: FirstTrace) -> None:
+async def _trace(supervisor: SupervisorClient, request: TraceRequest, result: FirstTrace) -> None:
     began = time.monotonic()
     outcome = await supervisor.trace(request)
     milliseconds = (time.monotonic() - began) * 1000

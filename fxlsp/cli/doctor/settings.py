@@ -54,8 +54,8 @@ def _origin(key: str, settings: Settings, pyproject: Pyproject) -> str:
 
 def _place(key: str, settings: Settings, pyproject: Pyproject) -> Location | None:
     table, _, name = key.partition(".")
-    places = settings.recipe_places.get(name, ()) if table == "recipes" else ()
-    return places[0] if places else pyproject.place_of(*filter(None, (table, name)))
+    places = settings.recipe_locations.get(name, ()) if table == "recipes" else ()
+    return places[0] if places else pyproject.location_of(*filter(None, (table, name)))
 
 
 def settings_finding(

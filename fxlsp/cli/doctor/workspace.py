@@ -8,7 +8,7 @@ import time
 from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.cli.tracing.targets import index_folders
 from fxlsp.cli.tracing.workspace_files import is_excluded
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.session.fx_usage import first_use
 from fxlsp.engine.settings.settings import Settings
@@ -36,7 +36,7 @@ def workspace(folder: str) -> tuple[Index, DoctorFinding]:
 
 def _models(index: Index) -> dict[str, list[str]]:
     return {
-        path: [name for name in offers.by_name if index.kind_of(Place(path, name)) is ClassKind.MODULE]
+        path: [name for name in offers.by_name if index.kind_of(SymbolId(path, name)) is ClassKind.MODULE]
         for path, offers in index.files.items()
     }
 

@@ -11,7 +11,7 @@ from fxlsp.cli.output.excerpts import location_text
 from fxlsp.cli.tracing.workspace_files import WorkspaceFiles
 from fxlsp.engine.settings.interpreters import choose_interpreter
 from fxlsp.engine.settings.policy import Policy
-from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, Settings, absolute_name, read_settings
+from fxlsp.engine.settings.settings import COMMAND_LINE_SECONDS, Settings, absolute_reference, read_settings
 
 _log = logging.getLogger("fxlsp")
 
@@ -44,7 +44,7 @@ class Projects:
             tracer: the tracer; its file is relative to the working directory.
         """
         self._profile = profile
-        self._tracer = absolute_name(tracer, os.getcwd()) if tracer else None
+        self._tracer = absolute_reference(tracer, os.getcwd()) if tracer else None
         self._python = _absolute(python) if python else None
         self._projects: dict[str, Project] = {}
         self._reported: set[str] = set()

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fxlsp.engine.connection.connection import Outcome
-from fxlsp.engine.connection.supervisor_client import Template
+from fxlsp.engine.connection.supervisor_client import SupervisorClient
 from fxlsp.report.report import Environment
 from fxlsp.wire.messages import TraceRequest
 
@@ -17,7 +17,7 @@ class TracePool:
     """Traces under any number of interpreters, ``jobs`` traces at once."""
 
     def __init__(self, jobs: int) -> None:
-        self._supervisors: dict[str, Template] = {}
+        self._supervisors: dict[str, SupervisorClient] = {}
         self._slots = asyncio.Semaphore(jobs)
 
     @property
@@ -28,7 +28,7 @@ class TracePool:
 
     async def trace(self, python: str, request: TraceRequest) -> Outcome:
         """Trace one model under ``python``, when a slot is free."""
-        supervisor = self._supervisors.setdefault(python, Template(python))
+        supervisor = self._supervisors.setdefault(python, SupervisorClient(python))
         async with self._slots:
             return await supervisor.trace(request)
 

@@ -8,11 +8,11 @@ from functools import cache
 
 from fxlsp.cli.exit_codes import UsageError
 from fxlsp.cli.tracing.targets import index_folders
-from fxlsp.engine.index.python_files import files_below, never
+from fxlsp.engine.index.python_files import files_below, never_stop
 from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.settings.exclusion import Exclusion
 from fxlsp.engine.settings.settings import read_settings
-from fxlsp.engine.state.cross_file_recipes import Elsewhere
+from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.source.recipes.markdown_blocks import read_source
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.notebooks.ipynb import SUFFIX
@@ -30,7 +30,7 @@ def python_files(paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         if not os.path.exists(path):
             raise UsageError(f"there is no file or folder {path}")
-        for found in files_below(path, (".py", SUFFIX), never, is_excluded) if os.path.isdir(path) else [path]:
+        for found in files_below(path, (".py", SUFFIX), never_stop, is_excluded) if os.path.isdir(path) else [path]:
             real = os.path.realpath(found)
             if real not in seen:
                 seen.add(real)
@@ -81,9 +81,9 @@ class WorkspaceFiles:
             )
         return document
 
-    def elsewhere(self) -> Elsewhere:
+    def elsewhere(self) -> CrossFileRecipes:
         """Return the recipes of other files, for the models of one file."""
-        return Elsewhere(self._index, self._read)
+        return CrossFileRecipes(self._index, self._read)
 
     def _read(self, path: str) -> Document | None:
         try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
-from fxlsp.engine.connection.crash_failures import describe_exit, failure_of_death
+from fxlsp.engine.connection.crash_failures import crash_failure, describe_exit
 from fxlsp.engine.connection.process import Process
 from fxlsp.report.codes import DIED
 from fxlsp.report.problems import Failure
@@ -35,7 +35,7 @@ OnStage = Callable[[str], None]
 _GRACE_SECONDS = 15.0
 """What the template has, over the limit of a trace, to end it and say so; else the template is ended."""
 
-_PROCESS_SECONDS = 60.0
+_SPAWN_SECONDS = 60.0
 """What it has besides where it does not fork, and a trace may have to wait until a process has imported torch."""
 
 _END_SECONDS = 1.0
@@ -44,9 +44,9 @@ _END_SECONDS = 1.0
 Answer = ReportMessage | FailureMessage | WorkerDied | None
 """To a request; None where the process is gone."""
 
-_REST_SECONDS = 0.1
+_IDLE_SECONDS = 0.1
 """The template answers nothing while it imports: it does so when nobody is waiting."""
-_PATIENCE = 3
+_MOST_REPEATED_IMPORTS = 3
 """Traces in a row that may each import the same packages anew before the next one waits for them instead."""
 
 _log = logging.getLogger("fxlsp.engine")
@@ -67,14 +67,14 @@ class Outcome:
     """The process that traced crashed, exited or was ended at a limit."""
 
 
-class Conversation:
+class Connection:
     """Sends requests to a process that said ``hello``, and hands each answer to whom it is for."""
 
     def __init__(
         self, process: Process, environment: Environment, executor: Executor | None = None, *, forks: bool = True
     ) -> None:
         """``forks``: whether the process forks others, as it said."""
-        self._patience = _GRACE_SECONDS if forks else _GRACE_SECONDS + _PROCESS_SECONDS
+        self._grace_seconds = _GRACE_SECONDS if forks else _GRACE_SECONDS + _SPAWN_SECONDS
         self.process = process
         self.environment = environment
         self._executor = executor
@@ -83,7 +83,7 @@ class Conversation:
         self._on_stage: dict[int, OnStage] = {}
         self._sent: dict[str, str] = {}
         """Digest of the newest text sent, by path."""
-        self._preloading = Preloading(lambda names: process.channel.send(Preload(names)))
+        self._preloader = Preloader(lambda names: process.stream.send(Preload(names)))
         self._listening = asyncio.create_task(self._listen())
 
     @property
@@ -101,14 +101,14 @@ class Conversation:
         self._answers[number] = answer
         if on_stage is not None:
             self._on_stage[number] = on_stage
-        self._preloading.trace_starts()
+        self._preloader.trace_starts()
         try:
             self._send(number, request)
             outcome = await self._outcome(await self._answered(answer, request), request)
-            self._preloading.trace_ended(outcome.imports, idle=len(self._answers) == 1)
+            self._preloader.trace_ended(outcome.imports, idle=len(self._answers) == 1)
             return outcome
         except asyncio.CancelledError:
-            self.process.channel.send(Cancel(number))
+            self.process.stream.send(Cancel(number))
             raise
         finally:
             self._answers.pop(number, None)
@@ -116,7 +116,7 @@ class Conversation:
 
     async def close(self) -> None:
         """Ends the process; requests under way are answered with its death."""
-        self._preloading.stop()
+        self._preloader.stop()
         await self.process.stop()
         await asyncio.wait({self._listening}, timeout=_END_SECONDS)
         self._listening.cancel()
@@ -126,14 +126,14 @@ class Conversation:
         overlays = {path: text_digest(text) for path, text in request.texts.items()}
         for path, digest in overlays.items():
             if self._sent.get(path) != digest:
-                self.process.channel.send(Overlay(path, digest, request.texts[path]))
+                self.process.stream.send(Overlay(path, digest, request.texts[path]))
                 self._sent[path] = digest
-        self.process.channel.send(replace(request, id=number, overlays=overlays, texts={}))
+        self.process.stream.send(replace(request, id=number, overlays=overlays, texts={}))
 
     async def _answered(self, answer: asyncio.Future[Answer], request: TraceRequest) -> Answer:
         if self.ended:
             return None
-        done, _ = await asyncio.wait({answer}, timeout=request.limits.seconds + self._patience)
+        done, _ = await asyncio.wait({answer}, timeout=request.limits.seconds + self._grace_seconds)
         if not done:
             _log.warning("The tracing process did not end %s at its limit; it is killed", request.target)
             self.process.kill()
@@ -142,35 +142,35 @@ class Conversation:
     async def _outcome(self, message: Answer, request: TraceRequest) -> Outcome:
         loop = asyncio.get_running_loop()
         if message is None:
-            return Outcome(failure=self._death(request), died=True)
+            return Outcome(failure=self._exit_failure(request), died=True)
         if isinstance(message, WorkerDied):
-            failure = await loop.run_in_executor(self._executor, failure_of_death, message, request)
+            failure = await loop.run_in_executor(self._executor, crash_failure, message, request)
             return Outcome(failure=failure, died=True)
         try:
             return await loop.run_in_executor(self._executor, _outcome_of, message)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            words = f"The tracing process answered in a way that fxlsp does not understand ({error!r})"
-            return Outcome(failure=Failure(str(request.target), DIED, words), died=True)
+            text = f"The tracing process sent an answer that fxlsp cannot read ({error!r})"
+            return Outcome(failure=Failure(str(request.target), DIED, text), died=True)
 
-    def _death(self, request: TraceRequest) -> Failure:
+    def _exit_failure(self, request: TraceRequest) -> Failure:
         end = describe_exit(self.process.exit_code)
         last = f" Its last output: {self.process.tail[-1]}" if self.process.tail else ""
-        words = (
+        text = (
             f"The tracing process ended while it traced {request.target.name} ({end}); the next trace starts it again."
         )
-        return Failure(str(request.target), DIED, words + last)
+        return Failure(str(request.target), DIED, text + last)
 
     async def _listen(self) -> None:
         try:
-            while (message := await self.process.channel.receive()) is not None:
+            while (message := await self.process.stream.receive()) is not None:
                 self._dispatch(WIRE.parse(message))
         except WireError as error:
-            _log.error("The tracing process does not speak the wire any more: %s", error)
+            _log.error("The tracing process sent data that is not a message: %s", error)
             self.process.kill()
         finally:
-            await self._hang_up()
+            await self._fail_pending()
 
-    async def _hang_up(self) -> None:
+    async def _fail_pending(self) -> None:
         """Answers what nobody will answer any more, once the exit code is known."""
         try:
             await self.process.wait(_END_SECONDS)
@@ -199,40 +199,40 @@ class Conversation:
                 _log.debug("The tracing process sent a message of type %s, which is not for the server", message.type)
 
 
-class Preloading:
+class Preloader:
     """Collects the packages that traces report, and tells the template of each once."""
 
     def __init__(self, preload: Callable[[tuple[str, ...]], None]) -> None:
         self._preload = preload
-        self._told: set[str] = set()
+        self._sent_names: set[str] = set()
         self._waiting: set[str] = set()
-        self._passed_over = 0
+        self._repeated_imports = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def trace_starts(self) -> None:
         self.stop()
-        if self._passed_over >= _PATIENCE:
-            self._tell()
+        if self._repeated_imports >= _MOST_REPEATED_IMPORTS:
+            self._send_names()
 
     def trace_ended(self, imports: Iterable[str], idle: bool) -> None:
         """A trace imported these packages; ``idle`` if no other one is under way."""
-        self._waiting |= set(imports) - self._told
+        self._waiting |= set(imports) - self._sent_names
         if self._waiting:
-            self._passed_over += 1
+            self._repeated_imports += 1
             if idle:
                 self.stop()
-                self._timer = asyncio.get_running_loop().call_later(_REST_SECONDS, self._tell)
+                self._timer = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._send_names)
 
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _tell(self) -> None:
+    def _send_names(self) -> None:
         names = tuple(sorted(self._waiting))
-        self._told |= self._waiting
+        self._sent_names |= self._waiting
         self._waiting.clear()
-        self._passed_over = 0
+        self._repeated_imports = 0
         self._preload(names)
 
 

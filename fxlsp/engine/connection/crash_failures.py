@@ -12,7 +12,7 @@ from fxlsp.source.text.documents import Document, read_document
 from fxlsp.source.text.syntax import captures
 from fxlsp.wire.messages import StackFrame, TraceRequest, WorkerDied
 
-_SIGNAL_WORDS = {
+_SIGNAL_NAMES = {
     "SIGSEGV": "a segmentation fault (SIGSEGV)",
     "SIGBUS": "a bus error (SIGBUS)",
     "SIGFPE": "an arithmetic error (SIGFPE)",
@@ -22,7 +22,7 @@ _SIGNAL_WORDS = {
 }
 
 
-_STAGE_WORDS = {
+_STAGE_NAMES = {
     "load": "while loading",
     "construct": "while building",
     "trace": "while tracing",
@@ -31,11 +31,11 @@ _STAGE_WORDS = {
 }
 
 
-def failure_of_death(message: WorkerDied, request: TraceRequest) -> Failure:
+def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
     """The failure that a ``failed`` message means, on the line that was running. Reads that line's file."""
-    frame = _frame_to_blame(message.stack, request.roots)
-    words = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"
-    return Failure(str(request.target), DIED, words, None if frame is None else _location(frame, request))
+    frame = _responsible_frame(message.stack, request.roots)
+    text = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"
+    return Failure(str(request.target), DIED, text, None if frame is None else _location(frame, request))
 
 
 def describe_exit(exit_code: int | None) -> str:
@@ -50,7 +50,7 @@ def describe_signal(number: int) -> str:
         name = signal.Signals(number).name
     except ValueError:
         name = f"signal {number}"
-    return _SIGNAL_WORDS.get(name, name)
+    return _SIGNAL_NAMES.get(name, name)
 
 
 def _what_happened(message: WorkerDied, request: TraceRequest) -> str:
@@ -67,8 +67,8 @@ def _what_happened(message: WorkerDied, request: TraceRequest) -> str:
 def _where(message: WorkerDied, frame: StackFrame | None) -> str:
     function = frame.function if frame is not None else ""
     where = "at top level" if function == "<module>" else f"in {function}" if function else ""
-    place = ", ".join(part for part in (where, _STAGE_WORDS.get(message.stage or "", "")) if part)
-    return f" (stopped {place})" if place else ""
+    position = ", ".join(part for part in (where, _STAGE_NAMES.get(message.stage or "", "")) if part)
+    return f" (stopped {position})" if position else ""
 
 
 def _last_output(message: WorkerDied) -> str:
@@ -77,7 +77,7 @@ def _last_output(message: WorkerDied) -> str:
     return f". Its last output: {lines[-1][:300]}" if lines and message.limit is None else ""
 
 
-def _frame_to_blame(stack: Sequence[StackFrame], roots: Sequence[str]) -> StackFrame | None:
+def _responsible_frame(stack: Sequence[StackFrame], roots: Sequence[str]) -> StackFrame | None:
     """The innermost frame of the workspace, else the innermost that is not of an installed package."""
     ours = (frame for frame in stack if any(_below(frame.file, root) for root in roots))
     own = next((frame for frame in ours if "site-packages" not in frame.file), None)

@@ -15,7 +15,7 @@ _LARGE = 64 * 2**10
 """Bytes; decoding less takes well under a millisecond."""
 
 
-class Channel:
+class FramedStream:
     """One end of a connection to a template process."""
 
     def __init__(
@@ -26,7 +26,7 @@ class Channel:
         self._executor = executor
 
     @classmethod
-    async def over(cls, connected: socket.socket, executor: Executor | None = None) -> Channel:
+    async def over(cls, connected: socket.socket, executor: Executor | None = None) -> FramedStream:
         """A channel that owns the socket from here on."""
         reader, writer = await asyncio.open_connection(sock=connected, limit=2**20)
         return cls(reader, writer, executor)
@@ -58,7 +58,7 @@ class Channel:
         """Ends the stream; what was sent before is still delivered if the other side reads it."""
         self._writer.close()
 
-    async def forget_unread(self) -> None:
+    async def abort(self) -> None:
         """Frees what a closed channel still holds, once nobody is left to read what was sent."""
         self._writer.transport.abort()
         # Asyncio keeps how the connection was lost, and complains of an error that nobody asked for.

@@ -6,7 +6,7 @@ import asyncio
 from concurrent.futures import Executor
 from pathlib import Path
 
-from fxlsp.engine.connection.connection import Conversation
+from fxlsp.engine.connection.connection import Connection
 from fxlsp.engine.connection.crash_failures import describe_exit
 from fxlsp.engine.connection.process import Process
 from fxlsp.report.codes import NO_INTERPRETER
@@ -16,7 +16,7 @@ from fxlsp.wire.frames import WireError
 from fxlsp.wire.messages import PROTOCOL, WIRE, Hello, Refused
 from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
 
-_ADVICE = "Choose another interpreter (setting 'python'), or mend this one."
+_ADVICE = "Choose another interpreter (setting 'python'), or repair this one."
 
 
 class StartError(Exception):
@@ -31,7 +31,7 @@ class StartError(Exception):
         return cls(failure.message)
 
 
-async def start_conversation(python: str, bootstrap: Path, executor: Executor | None, seconds: float) -> Conversation:
+async def connect(python: str, bootstrap: Path, executor: Executor | None, seconds: float) -> Connection:
     """Starts the worker under ``python`` and waits for its ``hello``, ``seconds`` at most.
 
     Raises:
@@ -42,40 +42,40 @@ async def start_conversation(python: str, bootstrap: Path, executor: Executor | 
     except OSError as error:
         raise StartError(f"The interpreter {python} cannot be run: {error.strerror or error}. {_ADVICE}") from error
     try:
-        hello = _checked(await _greeting(process, python, seconds), python)
+        hello = _checked_hello(await _receive_hello(process, python, seconds), python)
     except BaseException:
         process.kill()
         await process.stop()
         raise
-    return Conversation(process, Environment(hello.python, hello.torch), executor, forks=hello.fork)
+    return Connection(process, Environment(hello.python, hello.torch), executor, forks=hello.fork)
 
 
-async def _greeting(process: Process, python: str, seconds: float) -> WireMessage:
+async def _receive_hello(process: Process, python: str, seconds: float) -> WireMessage:
     try:
-        message = await asyncio.wait_for(process.channel.receive(), seconds)
+        message = await asyncio.wait_for(process.stream.receive(), seconds)
         if message is not None:
             return WIRE.parse(message)
     except asyncio.TimeoutError:
-        words = f"The interpreter {python} did not finish importing torch within {seconds:g} s."
-        raise StartError(f"{words}{_last_output(process)} {_ADVICE}") from None
+        text = f"The interpreter {python} did not finish importing torch within {seconds:g} s."
+        raise StartError(f"{text}{_last_output(process)} {_ADVICE}") from None
     except WireError as error:
-        raise StartError(f"The worker under {python} does not speak fxlsp's wire ({error}). {_ADVICE}") from error
-    raise await _ended(process, python)
+        raise StartError(f"The worker under {python} does not use fxlsp's protocol ({error}). {_ADVICE}") from error
+    raise await _exit_error(process, python)
 
 
-async def _ended(process: Process, python: str) -> StartError:
+async def _exit_error(process: Process, python: str) -> StartError:
     await process.wait(1.0)
     await process.drain_output()
-    words = f"The interpreter {python} cannot run fxlsp's tracing worker: it ended with"
+    text = f"The interpreter {python} cannot run fxlsp's tracing worker: it ended with"
     needs = "fxlsp traces with Python 3.10 or later and torch."
-    return StartError(f"{words} {describe_exit(process.exit_code)}. {needs}{_last_output(process)} {_ADVICE}")
+    return StartError(f"{text} {describe_exit(process.exit_code)}. {needs}{_last_output(process)} {_ADVICE}")
 
 
 def _last_output(process: Process) -> str:
     return f" Its last output: {process.tail[-1]}." if process.tail else ""
 
 
-def _checked(message: WireMessage, python: str) -> Hello:
+def _checked_hello(message: WireMessage, python: str) -> Hello:
     """The ``hello`` that a process must begin with.
 
     Raises:
@@ -84,9 +84,9 @@ def _checked(message: WireMessage, python: str) -> Hello:
     if isinstance(message, Refused):
         raise StartError(message.message or f"The interpreter {python} refuses to trace. {_ADVICE}")
     if not isinstance(message, Hello):
-        said = message.name if isinstance(message, UnknownMessage) else message.type
-        raise StartError(f"The worker under {python} said {said!r} where 'hello' was due. {_ADVICE}")
+        received = message.name if isinstance(message, UnknownMessage) else message.type
+        raise StartError(f"The worker under {python} sent {received!r} instead of 'hello'. {_ADVICE}")
     if message.protocol != PROTOCOL:
-        versions = f"version {PROTOCOL} of its wire, the worker under {python} version {message.protocol}"
+        versions = f"version {PROTOCOL} of its protocol, the worker under {python} version {message.protocol}"
         raise StartError(f"fxlsp speaks {versions}: parts of two installations are mixed. Install fxlsp anew.")
     return message

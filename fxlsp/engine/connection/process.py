@@ -7,9 +7,9 @@ import socket
 from concurrent.futures import Executor
 from pathlib import Path
 
-from fxlsp.engine.connection.framed_stream import Channel
+from fxlsp.engine.connection.framed_stream import FramedStream
 from fxlsp.engine.connection.output_log import OutputLog
-from fxlsp.engine.connection.process_start import kill, launch
+from fxlsp.engine.connection.process_start import kill_process, start_process
 from fxlsp.wire.messages import Bye
 
 BOOTSTRAP = Path(__file__).resolve().parents[2] / "worker" / "bootstrap.py"
@@ -22,12 +22,12 @@ _STOP_SECONDS = 1.0
 class Process:
     """A running process. It ends by itself when the channel is closed, for instance by our death."""
 
-    def __init__(self, process: asyncio.subprocess.Process, channel: Channel) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, stream: FramedStream) -> None:
         self._process = process
         self._output = OutputLog()
         assert process.stdout is not None
         self._following = asyncio.create_task(self._output.follow(process.stdout))
-        self.channel = channel
+        self.stream = stream
 
     @classmethod
     async def start(cls, python: str, bootstrap: Path = BOOTSTRAP, executor: Executor | None = None) -> Process:
@@ -36,16 +36,16 @@ class Process:
         Raises:
             OSError: there is no such program, or it cannot be executed.
         """
-        ours, theirs = socket.socketpair()
-        with theirs:
+        own_socket, child_socket = socket.socketpair()
+        with child_socket:
             # The channel comes first: were this cancelled after the process is there, nobody would end it.
-            channel = await Channel.over(ours, executor)
+            stream = await FramedStream.over(own_socket, executor)
             try:
-                process = await launch(python, bootstrap, theirs)
+                process = await start_process(python, bootstrap, child_socket)
             except BaseException:
-                channel.close()
+                stream.close()
                 raise
-        return cls(process, channel)
+        return cls(process, stream)
 
     @property
     def tail(self) -> tuple[str, ...]:
@@ -60,7 +60,7 @@ class Process:
     def kill(self) -> None:
         """Ends the process and its session at once; :meth:`stop` is still to be awaited."""
         if self._process.returncode is None:
-            kill(self._process)
+            kill_process(self._process)
 
     async def wait(self, seconds: float) -> None:
         """Waits for the end of the process, ``seconds`` at most."""
@@ -75,14 +75,14 @@ class Process:
 
     async def stop(self, seconds: float = _STOP_SECONDS) -> None:
         """Closes the channel, waits for the end, kills after ``seconds``; afterwards nothing of it is left."""
-        self.channel.send(Bye())
-        self.channel.close()
+        self.stream.send(Bye())
+        self.stream.close()
         try:
             await self.wait(seconds)
         finally:
             self.kill()
             await self._process.wait()
-            await self.channel.forget_unread()
+            await self.stream.abort()
             await self._end_output()
 
     async def _end_output(self) -> None:

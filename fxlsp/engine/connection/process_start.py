@@ -14,8 +14,8 @@ from pathlib import Path
 if sys.platform == "win32":
     from subprocess import CREATE_NO_WINDOW
 
-    async def launch(python: str, bootstrap: Path, theirs: socket.socket) -> asyncio.subprocess.Process:
-        """Starts ``bootstrap`` under ``python``; it talks over ``theirs``, which it is handed on standard input.
+    async def start_process(python: str, bootstrap: Path, child_socket: socket.socket) -> asyncio.subprocess.Process:
+        """Starts ``bootstrap`` under ``python``; it talks over ``child_socket``, which it is handed on standard input.
 
         Raises:
             OSError: there is no such program, or it cannot be executed.
@@ -32,31 +32,33 @@ if sys.platform == "win32":
             creationflags=CREATE_NO_WINDOW,
         )
         try:
-            await _hand_on(theirs, process)
+            await _share_socket(child_socket, process)
         except BaseException:
-            kill(process)
+            kill_process(process)
             raise
         return process
 
-    async def _hand_on(theirs: socket.socket, process: asyncio.subprocess.Process) -> None:
+    async def _share_socket(child_socket: socket.socket, process: asyncio.subprocess.Process) -> None:
         """The process tells its number first: that of a virtual environment's ``python.exe`` is another one."""
         assert process.stdin is not None
         assert process.stdout is not None
-        number = (await process.stdout.readline()).decode("utf-8", "replace").strip()
-        if not number.isdecimal():
-            raise OSError(number or "it ends at once")
-        process.stdin.write(theirs.share(int(number)))
+        process_id = (await process.stdout.readline()).decode("utf-8", "replace").strip()
+        if not process_id.isdecimal():
+            raise OSError(process_id or "it ends at once")
+        process.stdin.write(child_socket.share(int(process_id)))
         process.stdin.close()
 
-    def kill(process: asyncio.subprocess.Process) -> None:
+    def kill_process(process: asyncio.subprocess.Process) -> None:
         """Ends the process at once; those that it started end when it no longer speaks to them."""
         with suppress(ProcessLookupError):
             process.kill()
 
 else:
 
-    async def launch(python: str, bootstrap: Path, theirs: socket.socket) -> asyncio.subprocess.Process:
-        """Starts ``bootstrap`` under ``python`` in a session of its own; it talks over ``theirs``, which it inherits.
+    async def start_process(python: str, bootstrap: Path, child_socket: socket.socket) -> asyncio.subprocess.Process:
+        """Start ``bootstrap`` under ``python`` in a session of its own.
+
+        It inherits ``child_socket`` and communicates over it.
 
         Raises:
             OSError: there is no such program, or it cannot be executed.
@@ -64,17 +66,17 @@ else:
         return await asyncio.create_subprocess_exec(
             python,
             str(bootstrap),
-            str(theirs.fileno()),
+            str(child_socket.fileno()),
             stdin=DEVNULL,
             stdout=PIPE,
             stderr=STDOUT,
-            pass_fds=(theirs.fileno(),),
+            pass_fds=(child_socket.fileno(),),
             start_new_session=True,
             cwd=os.sep,
             env=_environment(),
         )
 
-    def kill(process: asyncio.subprocess.Process) -> None:
+    def kill_process(process: asyncio.subprocess.Process) -> None:
         """Ends the process and its session at once."""
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fxlsp.engine.connection.connection import Conversation, OnStage, Outcome
-from fxlsp.engine.connection.handshake import StartError, start_conversation
+from fxlsp.engine.connection.connection import Connection, OnStage, Outcome
+from fxlsp.engine.connection.handshake import StartError, connect
 from fxlsp.engine.connection.process import BOOTSTRAP
 from fxlsp.engine.connection.restart_limit import RestartLimit
 from fxlsp.report.codes import NO_INTERPRETER
@@ -20,7 +20,7 @@ from fxlsp.report.problems import Failure
 from fxlsp.report.report import Environment
 from fxlsp.wire.messages import TraceRequest
 
-__all__ = ["IDLE_SECONDS", "OnStage", "Outcome", "StartError", "Template", "TemplateState"]
+__all__ = ["IDLE_SECONDS", "OnStage", "Outcome", "StartError", "SupervisorClient", "SupervisorState"]
 
 IDLE_SECONDS = 600.0
 """After so long without a trace the process leaves; the next request starts it again."""
@@ -28,7 +28,7 @@ IDLE_SECONDS = 600.0
 _log = logging.getLogger("fxlsp.engine")
 
 
-class TemplateState(enum.Enum):
+class SupervisorState(enum.Enum):
     IDLE = "idle"
     """No process; the next request starts one."""
     STARTING = "starting"
@@ -36,11 +36,11 @@ class TemplateState(enum.Enum):
     FAILED = "failed"
     """The last start failed; a request after a pause tries again."""
     GAVE_UP = "gave up"
-    """It died too often; only :meth:`Template.restart` tries again."""
+    """It died too often; only :meth:`SupervisorClient.restart` tries again."""
     CLOSED = "closed"
 
 
-class Template:
+class SupervisorClient:
     """Traces under one interpreter. Use it on one loop, and :meth:`close` it."""
 
     def __init__(
@@ -62,7 +62,7 @@ class Template:
             idle_seconds: how long after the last trace the process leaves.
         """
         self.python = python
-        self.state = TemplateState.IDLE
+        self.state = SupervisorState.IDLE
         self.environment: Environment | None = None
         """Versions, from the last start that succeeded."""
         self.failure: Failure | None = None
@@ -73,12 +73,12 @@ class Template:
         self._handshake_seconds = handshake_seconds
         self._idle_seconds = idle_seconds
         self._limit = limit or RestartLimit()
-        self._conversation: Conversation | None = None
-        self._starting: asyncio.Task[Conversation] | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._connection: Connection | None = None
+        self._starting: asyncio.Task[Connection] | None = None
+        self._watcher: asyncio.Task[None] | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
-        self._under_way = 0
-        self._endings: set[asyncio.Task[None]] = set()
+        self._active = 0
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def start(self) -> Environment:
         """Starts the process if there is none, and waits until it has imported torch.
@@ -90,36 +90,36 @@ class Template:
 
     async def trace(self, request: TraceRequest, on_stage: OnStage | None = None) -> Outcome:
         """Traces one model. To cancel the task that awaits this is to cancel the trace."""
-        self._stay()
-        self._under_way += 1
+        self._cancel_idle_timer()
+        self._active += 1
         try:
-            conversation = await self._ready()
-            return await conversation.trace(request, on_stage)
+            connection = await self._ready()
+            return await connection.trace(request, on_stage)
         except StartError as error:
             return Outcome(failure=replace(error.failure, target=str(request.target)))
         finally:
-            self._under_way -= 1
-            self._rest_if_idle()
+            self._active -= 1
+            self._start_idle_timer()
 
     async def restart(self) -> None:
         """Ends the process and forgets earlier deaths; the next request starts a new one."""
-        await self._end()
-        self._limit.forget()
+        await self._stop_all()
+        self._limit.reset()
         self.failure = None
-        self._become(TemplateState.IDLE)
+        self._set_state(SupervisorState.IDLE)
 
     async def close(self) -> None:
         """Ends the process for good; requests under way are answered with its death."""
-        self._become(TemplateState.CLOSED)
-        await self._end()
+        self._set_state(SupervisorState.CLOSED)
+        await self._stop_all()
 
-    async def _ready(self) -> Conversation:
-        if self._conversation is not None and not self._conversation.ended:
-            return self._conversation
+    async def _ready(self) -> Connection:
+        if self._connection is not None and not self._connection.ended:
+            return self._connection
         if self._starting is None:
-            self._refuse_start()
+            self._check_start_allowed()
             self._starting = asyncio.create_task(self._start())
-            self._starting.add_done_callback(_retrieve)
+            self._starting.add_done_callback(_retrieve_exception)
         starting = self._starting
         try:
             return await asyncio.shield(starting)
@@ -128,104 +128,104 @@ class Template:
                 raise StartError("The tracing process was ended while it started.") from None
             raise
 
-    def _refuse_start(self) -> None:
+    def _check_start_allowed(self) -> None:
         """Answers at once where a start is known to be of no use now."""
-        if self.state is TemplateState.CLOSED:
+        if self.state is SupervisorState.CLOSED:
             raise StartError("The session is closing.")
-        if self._limit.exhausted and self.state is not TemplateState.GAVE_UP:
+        if self._limit.exhausted and self.state is not SupervisorState.GAVE_UP:
             self._give_up()
-        if self.failure is not None and (self.state is TemplateState.GAVE_UP or self._limit.pause):
+        if self.failure is not None and (self.state is SupervisorState.GAVE_UP or self._limit.pause):
             raise StartError.of(self.failure)
 
     def _give_up(self) -> None:
-        last = f" {self.failure.message}" if self.failure is not None else self._last_words()
-        words = f"The tracing process of {self.python} died five times in three minutes and is not started again.{last}"
-        self.failure = Failure("", NO_INTERPRETER, f"{words} Restart it by hand once the cause is mended.")
+        reason = f" {self.failure.message}" if self.failure is not None else self._last_output()
+        message = (
+            f"The tracing process of {self.python} died five times in three minutes and is not started again.{reason}"
+        )
+        self.failure = Failure("", NO_INTERPRETER, f"{message} Restart it once the cause is removed.")
         _log.error("%s", self.failure.message)
-        self._become(TemplateState.GAVE_UP)
+        self._set_state(SupervisorState.GAVE_UP)
 
-    def _last_words(self) -> str:
-        tail = self._conversation.process.tail if self._conversation is not None else ()
+    def _last_output(self) -> str:
+        tail = self._connection.process.tail if self._connection is not None else ()
         return f" Its last output: {tail[-1]}." if tail else ""
 
-    async def _start(self) -> Conversation:
+    async def _start(self) -> Connection:
         try:
             await asyncio.sleep(self._limit.pause)
-            self._become(TemplateState.STARTING)
-            conversation = await start_conversation(
-                self.python, self._bootstrap, self._executor, self._handshake_seconds
-            )
+            self._set_state(SupervisorState.STARTING)
+            connection = await connect(self.python, self._bootstrap, self._executor, self._handshake_seconds)
         except StartError as error:
-            self._limit.died()
+            self._limit.record_death()
             self.failure = error.failure
-            self._become(TemplateState.FAILED)
+            self._set_state(SupervisorState.FAILED)
             raise
         finally:
             self._starting = None
-        self._conversation, self.environment, self.failure = conversation, conversation.environment, None
-        self._watching = asyncio.create_task(self._watch(conversation))
-        self._become(TemplateState.READY)
-        self._rest_if_idle()
-        return conversation
+        self._connection, self.environment, self.failure = connection, connection.environment, None
+        self._watcher = asyncio.create_task(self._watch_exit(connection))
+        self._set_state(SupervisorState.READY)
+        self._start_idle_timer()
+        return connection
 
-    async def _watch(self, conversation: Conversation) -> None:
+    async def _watch_exit(self, connection: Connection) -> None:
         """Notices a death that nobody asked for, and frees what the process leaves."""
-        await conversation.wait_ended()
-        self._limit.died()
+        await connection.wait_ended()
+        self._limit.record_death()
         _log.warning("The tracing process of %s ended by itself", self.python)
-        self._finish(conversation.close())
-        if self._conversation is conversation and self._starting is None:
-            self._become(TemplateState.IDLE)
+        self._run_in_background(connection.close())
+        if self._connection is connection and self._starting is None:
+            self._set_state(SupervisorState.IDLE)
 
-    def _stay(self) -> None:
+    def _cancel_idle_timer(self) -> None:
         if self._idle_timer is not None:
             self._idle_timer.cancel()
             self._idle_timer = None
 
-    def _rest_if_idle(self) -> None:
+    def _start_idle_timer(self) -> None:
         """Torch takes half a gigabyte of memory: it goes when nobody has traced for a while."""
-        self._stay()
-        if self._under_way == 0 and self.state is TemplateState.READY:
-            self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._rest)
+        self._cancel_idle_timer()
+        if self._active == 0 and self.state is SupervisorState.READY:
+            self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._stop_idle_process)
 
-    def _rest(self) -> None:
-        self._become(TemplateState.IDLE)
-        self._finish(self._detach())
+    def _stop_idle_process(self) -> None:
+        self._set_state(SupervisorState.IDLE)
+        self._run_in_background(self._detach())
 
-    def _finish(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs the end of a process in the background; :meth:`_end` waits for it."""
+    def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Runs the end of a process in the background; :meth:`_stop_all` waits for it."""
         ending = asyncio.create_task(work)
-        self._endings.add(ending)
-        ending.add_done_callback(self._endings.discard)
+        self._closing.add(ending)
+        ending.add_done_callback(self._closing.discard)
 
-    async def _end(self) -> None:
+    async def _stop_all(self) -> None:
         """Ends what runs, in whatever state it is."""
         await self._detach()
-        await asyncio.gather(*self._endings)
+        await asyncio.gather(*self._closing)
 
     def _detach(self) -> Coroutine[Any, Any, None]:
         """Takes the process out of use at once; the result is to be awaited for its end."""
-        self._stay()
-        conversation, self._conversation = self._conversation, None
-        watching, self._watching = self._watching, None
+        self._cancel_idle_timer()
+        connection, self._connection = self._connection, None
+        watching, self._watcher = self._watcher, None
         tasks = [task for task in (self._starting, watching) if task is not None]
         for task in tasks:
             task.cancel()
-        return _ended(tasks, conversation)
+        return _close(tasks, connection)
 
-    def _become(self, state: TemplateState) -> None:
-        if self.state not in (state, TemplateState.CLOSED):
+    def _set_state(self, state: SupervisorState) -> None:
+        if self.state not in (state, SupervisorState.CLOSED):
             self.state = state
             self._on_change()
 
 
-async def _ended(tasks: Sequence[asyncio.Task[Any]], conversation: Conversation | None) -> None:
+async def _close(tasks: Sequence[asyncio.Task[Any]], connection: Connection | None) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
-    if conversation is not None:
-        await conversation.close()
+    if connection is not None:
+        await connection.close()
 
 
-def _retrieve(task: asyncio.Task[Conversation]) -> None:
+def _retrieve_exception(task: asyncio.Task[Connection]) -> None:
     """A start for which nobody waits any more may fail without a warning of asyncio's: ``failure`` keeps the reason."""
     if not task.cancelled():
         task.exception()

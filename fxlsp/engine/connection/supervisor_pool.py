@@ -8,10 +8,10 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from fxlsp.engine.connection.process import BOOTSTRAP
-from fxlsp.engine.connection.supervisor_client import IDLE_SECONDS, Template
+from fxlsp.engine.connection.supervisor_client import IDLE_SECONDS, SupervisorClient
 
 
-class Templates:
+class SupervisorPool:
     """Makes templates on demand and ends those that no folder uses any more."""
 
     def __init__(
@@ -25,13 +25,13 @@ class Templates:
         self._executor = executor
         self._on_change = on_change
         self._bootstrap = bootstrap
-        self._by_python: dict[str, Template] = {}
+        self._by_python: dict[str, SupervisorClient] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    def get(self, python: str) -> Template:
+    def get(self, python: str) -> SupervisorClient:
         """The template of an interpreter; its process starts with its first trace."""
         if python not in self._by_python:
-            self._by_python[python] = Template(
+            self._by_python[python] = SupervisorClient(
                 python,
                 bootstrap=self._bootstrap,
                 executor=self._executor,
@@ -40,10 +40,10 @@ class Templates:
             )
         return self._by_python[python]
 
-    def existing(self, python: str) -> Template | None:
+    def existing(self, python: str) -> SupervisorClient | None:
         return self._by_python.get(python)
 
-    def keep(self, pythons: Container[str]) -> None:
+    def close_others(self, pythons: Container[str]) -> None:
         """Ends the templates of all other interpreters, in the background."""
         for python in [python for python in self._by_python if python not in pythons]:
             task = asyncio.create_task(self._by_python.pop(python).close())
@@ -51,9 +51,9 @@ class Templates:
             task.add_done_callback(self._closing.discard)
 
     async def restart(self) -> None:
-        await asyncio.gather(*(template.restart() for template in self._by_python.values()))
+        await asyncio.gather(*(supervisor.restart() for supervisor in self._by_python.values()))
 
     async def close(self) -> None:
         """Ends them all."""
-        self.keep(())
+        self.close_others(())
         await asyncio.gather(*self._closing, return_exceptions=True)

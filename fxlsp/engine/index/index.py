@@ -19,7 +19,7 @@ _MOST_CHANGED = 24
 """Files that may change before the words of all are counted anew."""
 
 
-class Place(NamedTuple):
+class SymbolId(NamedTuple):
     """A class, function or name at the top of a file."""
 
     path: str
@@ -27,7 +27,7 @@ class Place(NamedTuple):
     """Qualified."""
 
 
-class _Words(NamedTuple):
+class _WordIndex(NamedTuple):
     """Which files may mention a name, so that not each of them has to be asked."""
 
     by_word: dict[str, list[str]]
@@ -38,26 +38,26 @@ class _Words(NamedTuple):
         known = self.by_word.get(word, ())
         return (*(path for path in known if path not in self.changed), *self.changed)
 
-    def after(self, path: str) -> _Words | None:
+    def after(self, path: str) -> _WordIndex | None:
         """After a file has changed; None if it is time to count anew."""
         if path in self.changed:
             return self
-        return _Words(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
+        return _WordIndex(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
 
 
-def _words_of(files: Mapping[str, FileSummary]) -> _Words:
+def _word_index(files: Mapping[str, FileSummary]) -> _WordIndex:
     by_word: dict[str, list[str]] = {}
     for path, offers in files.items():
         for word in offers.names_by_word:
             by_word.setdefault(word, []).append(path)
-    return _Words(by_word, ())
+    return _WordIndex(by_word, ())
 
 
 class Index:
     """Immutable: what is learnt makes another index. Looking something up takes no file and no tree."""
 
     def __init__(
-        self, files: Mapping[str, FileSummary], modules: ModuleFiles | None = None, words: _Words | None = None
+        self, files: Mapping[str, FileSummary], modules: ModuleFiles | None = None, words: _WordIndex | None = None
     ) -> None:
         """
         Args:
@@ -67,8 +67,8 @@ class Index:
         """
         self.files = files
         self._modules = modules or ModuleFiles(files)
-        self._words = words or _words_of(files)
-        self._kinds: dict[Place, ClassKind] = {}
+        self._words = words or _word_index(files)
+        self._kinds: dict[SymbolId, ClassKind] = {}
 
     def with_file(self, path: str, offers: FileSummary | None) -> Index:
         """The index after ``path`` has changed; None says that it offers nothing, or is gone."""
@@ -82,16 +82,16 @@ class Index:
         words = self._words.after(path)
         return Index(files, self._modules if files.keys() == self.files.keys() else None, words)
 
-    def resolve(self, path: str, name: str) -> Place | None:
+    def resolve(self, path: str, name: str) -> SymbolId | None:
         """Where that is defined which the file ``path`` calls by a dotted name; None for what is not defined here."""
         return self._resolve(path, name, _MOST_STEPS)
 
-    def _resolve(self, path: str, name: str, steps: int) -> Place | None:
+    def _resolve(self, path: str, name: str, steps: int) -> SymbolId | None:
         offers = self.files.get(path)
         if offers is None or not steps:
             return None
         if name in offers.by_name or _is_class(offers, name.rpartition(".")[0]):
-            return Place(path, name)
+            return SymbolId(path, name)
         full = offers.imports.resolve(name)
         if full is not None:
             found = self._resolve_full(path, full, steps - 1)
@@ -102,9 +102,9 @@ class Index:
             found = None if source is None or source == path else self._resolve(source, name, steps - 1)
             if found is not None:
                 return found
-        return Place(path, name) if name in offers.assigned else None
+        return SymbolId(path, name) if name in offers.assigned else None
 
-    def _resolve_full(self, path: str, full: str, steps: int) -> Place | None:
+    def _resolve_full(self, path: str, full: str, steps: int) -> SymbolId | None:
         """What ``package.module.Net`` means in ``path``: the longest part of it that is a file, then the rest there."""
         bare = full.lstrip(".")
         dots = full[: len(full) - len(bare)]
@@ -115,14 +115,14 @@ class Index:
                 return self._resolve(source, ".".join(parts[length:]), steps)
         return None
 
-    def kind_of(self, place: Place) -> ClassKind:
+    def kind_of(self, place: SymbolId) -> ClassKind:
         """Whether a class of the workspace is a module."""
         if place not in self._kinds:
             # Stored when it is known for certain: several threads may ask.
             self._kinds[place] = self._kind_of(place, _MOST_STEPS)
         return self._kinds[place]
 
-    def _kind_of(self, place: Place, steps: int) -> ClassKind:
+    def _kind_of(self, place: SymbolId, steps: int) -> ClassKind:
         definition = self.definition(place)
         if definition is None or definition.bases is None or not steps:
             return ClassKind.UNKNOWN
@@ -131,20 +131,20 @@ class Index:
             return ClassKind.MODULE
         return ClassKind.UNKNOWN if ClassKind.UNKNOWN in kinds else ClassKind.OTHER
 
-    def _kind_of_base(self, place: Place, base: str, steps: int) -> ClassKind:
+    def _kind_of_base(self, place: SymbolId, base: str, steps: int) -> ClassKind:
         path, scope = place.path, place.name.rpartition(".")[0]
         for prefix in enclosing_prefixes(scope) if scope else ():
             if prefix + base in self.files[path].by_name:
-                return self._kind_of(Place(path, prefix + base), steps)
+                return self._kind_of(SymbolId(path, prefix + base), steps)
         found = self.resolve(path, base)
-        return self._kind_beyond(path, base) if found is None else self._kind_of(found, steps)
+        return self._external_kind(path, base) if found is None else self._kind_of(found, steps)
 
-    def _kind_beyond(self, path: str, base: str) -> ClassKind:
+    def _external_kind(self, path: str, base: str) -> ClassKind:
         """Of a class that no file of the workspace defines."""
         full = self.files[path].imports.resolve(base)
         if full is None and hasattr(builtins, base):
             return ClassKind.OTHER
-        return external_kind(self._beyond(path, full, _MOST_STEPS) or base or None)
+        return external_kind(self._external_name(path, full, _MOST_STEPS) or base or None)
 
     def external_bases(self, path: str) -> dict[str, ClassKind]:
         """What the classes are, as far as is known, that a file takes from other files and derives its own from."""
@@ -152,13 +152,13 @@ class Index:
         bases = {base for each in ([] if offers is None else offers.definitions) for base in each.bases or () if base}
         found = {base: self.resolve(path, base) for base in bases}
         kinds = {
-            base: self._kind_beyond(path, base) if place is None else self.kind_of(place)
+            base: self._external_kind(path, base) if place is None else self.kind_of(place)
             for base, place in found.items()
             if place is None or place.path != path
         }
         return {base: kind for base, kind in kinds.items() if kind is not ClassKind.UNKNOWN}
 
-    def _beyond(self, path: str, full: str | None, steps: int) -> str | None:
+    def _external_name(self, path: str, full: str | None, steps: int) -> str | None:
         """The full name that a chain of imports ends with: ``torch.nn.Module`` for ``common.Module``."""
         if full is None or not steps:
             return full
@@ -169,14 +169,14 @@ class Index:
             offers = None if source is None or source == path else self.files.get(source)
             if source is not None and offers is not None:
                 inner = offers.imports.resolve(".".join(parts[length:]))
-                return full if inner is None else self._beyond(source, inner, steps - 1)
+                return full if inner is None else self._external_name(source, inner, steps - 1)
         return full
 
-    def definition(self, place: Place) -> Definition | None:
+    def definition(self, place: SymbolId) -> Definition | None:
         offers = self.files.get(place.path)
         return None if offers is None else offers.by_name.get(place.name)
 
-    def mentions(self, place: Place) -> Iterator[tuple[str, str, str | None]]:
+    def mentions(self, place: SymbolId) -> Iterator[tuple[str, str, str | None]]:
         """Who else may call something by name: (file, name there, definition of that file around it or None).
 
         Names in the file that defines it count too.

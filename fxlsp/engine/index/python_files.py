@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
-_NOT_OURS = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
+_SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 """Folders that hold what was installed or made; those whose name starts with a dot are left out too."""
 
 
@@ -17,7 +17,7 @@ class StoppedError(Exception):
     """The files are no longer wanted."""
 
 
-def never() -> bool:
+def never_stop() -> bool:
     """For whoever is waited for until the end."""
     return False
 
@@ -26,13 +26,13 @@ IsExcluded = Callable[[str], bool]
 """Called with the real path of a file, or of a folder, with a separator at its end, for all that is in it."""
 
 
-def keep(_: str) -> bool:
+def exclude_nothing(_: str) -> bool:
     """For whoever leaves nothing out."""
     return False
 
 
 def files_below(
-    folder: str, suffixes: tuple[str, ...], is_stopped: IsStopped, is_excluded: IsExcluded = keep
+    folder: str, suffixes: tuple[str, ...], is_stopped: IsStopped, is_excluded: IsExcluded = exclude_nothing
 ) -> Iterator[str]:
     """Paths of the files whose names end so, at any depth, in a stable order, but for excluded ones.
 
@@ -41,7 +41,7 @@ def files_below(
     """
     for parent, folders, names in os.walk(folder):
         real = os.path.realpath(parent)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_OURS)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
         folders[:] = [name for name in folders if not is_excluded(os.path.join(real, name, ""))]
         for name in sorted(names):
             if is_stopped():

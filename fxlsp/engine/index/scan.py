@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from fxlsp.engine.index.index import Index
-from fxlsp.engine.index.python_files import IsExcluded, IsStopped, files_below, keep, never
-from fxlsp.engine.index.skip_cache import State, UnrelatedFiles
+from fxlsp.engine.index.python_files import IsExcluded, IsStopped, exclude_nothing, files_below, never_stop
+from fxlsp.engine.index.skip_cache import FileState, SkipCache
 from fxlsp.engine.storage.index_files import IndexFile
 from fxlsp.source.models.file_summary import FileSummary, file_summary_of, imported_modules, may_define_models
 from fxlsp.source.recipes.markdown_blocks import SUFFIX, block_name, code_blocks
@@ -24,36 +24,38 @@ _MOST_FILES = 20_000
 """Of a larger folder the rest is not looked at."""
 _MOST_BYTES = 2_000_000
 """A larger file was made by a program."""
-_LITTLE_BYTES = 2**18
+_SMALL_BYTES = 2**18
 """Parsing as much takes a tenth of a second, and so does starting a process."""
 
 MayParse = Callable[[str], bool]
 """Asked with the path of a file."""
 
 
-def anything(_: str) -> bool:
+def parse_all(_: str) -> bool:
     """For whoever trusts the parser with every file."""
     return True
 
 
 def read_index(
     folders: Iterable[str],
-    is_stopped: IsStopped = never,
-    is_excluded: IsExcluded = keep,
-    may_parse: MayParse = anything,
+    is_stopped: IsStopped = never_stop,
+    is_excluded: IsExcluded = exclude_nothing,
+    may_parse: MayParse = parse_all,
 ) -> Index:
-    """The index of all Python files below some folders; ``may_parse`` as for :func:`folder_offers`.
+    """The index of all Python files below some folders; ``may_parse`` as for :func:`folder_summaries`.
 
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
     files: dict[str, FileSummary] = {}
     for folder in folders:
-        files.update(folder_offers(folder, is_stopped, is_excluded, may_parse))
+        files.update(folder_summaries(folder, is_stopped, is_excluded, may_parse))
     return Index(files)
 
 
-def is_little(folders: Iterable[str], is_stopped: IsStopped = never, is_excluded: IsExcluded = keep) -> bool:
+def is_small(
+    folders: Iterable[str], is_stopped: IsStopped = never_stop, is_excluded: IsExcluded = exclude_nothing
+) -> bool:
     """Whether the files below some folders are read sooner than a process is started that could do it.
 
     Raises:
@@ -63,16 +65,16 @@ def is_little(folders: Iterable[str], is_stopped: IsStopped = never, is_excluded
     for path in (path for folder in folders for path in _files(folder, is_stopped, is_excluded)):
         with contextlib.suppress(OSError):
             size += os.path.getsize(path)
-        if size > _LITTLE_BYTES:
+        if size > _SMALL_BYTES:
             return False
     return True
 
 
-def folder_offers(
+def folder_summaries(
     folder: str,
-    is_stopped: IsStopped = never,
-    is_excluded: IsExcluded = keep,
-    may_parse: MayParse = anything,
+    is_stopped: IsStopped = never_stop,
+    is_excluded: IsExcluded = exclude_nothing,
+    may_parse: MayParse = parse_all,
 ) -> Iterator[tuple[str, FileSummary]]:
     """What each program below a folder offers, by its name; ends by keeping it for the next time.
 
@@ -82,11 +84,11 @@ def folder_offers(
     Raises:
         StoppedError: ``is_stopped`` said so.
     """
-    cache, unrelated = IndexCache(folder), UnrelatedFiles(folder)
+    cache, skipped = IndexCache(folder), SkipCache(folder)
     known = cache.read()
     digests: dict[str, str] = {}
     new = False
-    for path, data in _wanted_files(_files(folder, is_stopped, is_excluded), unrelated):
+    for path, data in _relevant_files(_files(folder, is_stopped, is_excluded), skipped):
         digest = content_digest(data)
         for name, key, text in _programs(path, digest, data):
             if key not in known:
@@ -100,7 +102,7 @@ def folder_offers(
                 yield name, offers
     if new or len(known) > 2 * len(digests):
         cache.write(known, digests.values())
-    unrelated.write()
+    skipped.write()
 
 
 def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, str | None]]:
@@ -112,31 +114,31 @@ def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, s
         yield block_name(path, line), f"{digest}#{line}", text
 
 
-def _wanted_files(paths: Iterable[str], unrelated: UnrelatedFiles) -> Iterator[tuple[str, bytes]]:
+def _relevant_files(paths: Iterable[str], skipped: SkipCache) -> Iterator[tuple[str, bytes]]:
     """The files that may matter, with their contents: by what they name, or since they import one of those."""
-    wanted: set[str] = set()
+    module_names: set[str] = set()
     imports: dict[str, frozenset[str]] = {}
     for path in paths:
-        names = unrelated.imports_of(path)
+        names = skipped.imports_of(path)
         if names is None:
             found = _content(path)
             if found is None:
                 continue
             data, state = found
-            if _is_wanted(path, data):
-                wanted |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
+            if _is_relevant(path, data):
+                module_names |= {os.path.splitext(os.path.basename(path))[0], os.path.basename(os.path.dirname(path))}
                 yield path, data
                 continue
             names = imported_modules(data) if path.endswith(".py") else frozenset()
-            unrelated.add(path, state, names)
+            skipped.add(path, state, names)
         imports[path] = names
     for path, names in imports.items():
-        found = None if names.isdisjoint(wanted) else _content(path)
+        found = None if names.isdisjoint(module_names) else _content(path)
         if found is not None:
             yield path, found[0]
 
 
-def file_offers(path: str) -> dict[str, FileSummary | None]:
+def file_summaries(path: str) -> dict[str, FileSummary | None]:
     """What one file offers as it stands on disk, by the names of the programs in it; None for what is nothing."""
     found = _content(path)
     if found is None or is_notebook(path):
@@ -160,18 +162,18 @@ def _files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Itera
         yield os.path.realpath(path) if os.path.islink(path) else path
 
 
-def _content(path: str) -> tuple[bytes, State] | None:
+def _content(path: str) -> tuple[bytes, FileState] | None:
     """What a file holds, and the state on disk in which it was before it was read."""
     try:
         with open(path, "rb") as file:
-            state = State.of(os.fstat(file.fileno()))
+            state = FileState.of(os.fstat(file.fileno()))
             data = file.read(_MOST_BYTES + 1)
     except OSError:
         return None
     return (data, state) if len(data) <= _MOST_BYTES else None
 
 
-def _is_wanted(path: str, data: bytes) -> bool:
+def _is_relevant(path: str, data: bytes) -> bool:
     # A package hands on what its modules define, in few words.
     return may_define_models(data) or os.path.basename(path) == "__init__.py"
 
@@ -200,10 +202,10 @@ class IndexCache:
         """What each content offers, by its digest; None for what does not parse."""
         return self._file.read(_cached_offers)
 
-    def write(self, offers: Mapping[str, FileSummary | None], keep: Iterable[str]) -> None:
-        """Replaces what is kept by those of ``offers`` whose digests are in ``keep``."""
+    def write(self, offers: Mapping[str, FileSummary | None], digests: Iterable[str]) -> None:
+        """Replaces what is kept by those of ``offers`` whose digests are in ``digests``."""
         self._file.write(
-            {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(keep)}
+            {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(digests)}
         )
 
 

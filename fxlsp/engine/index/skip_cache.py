@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from fxlsp.engine.storage.index_files import IndexFile
 
-_SETTLED_NS = 2_000_000_000
+_CLOCK_TICK_NS = 2_000_000_000
 """A file that was changed a shorter time ago may be changed again without another time of change: clocks of file
 systems tick as slowly as this."""
 
 
-class State(NamedTuple):
+class FileState(NamedTuple):
     """What the system tells of a file without reading it.
 
     New content changes it, even of the same size and with the time set back; on Windows not in that case.
@@ -32,38 +32,38 @@ class State(NamedTuple):
     """When the system last changed anything of it; on Windows when it was made."""
 
     @classmethod
-    def of(cls, told: os.stat_result) -> State:
-        return cls(told.st_size, told.st_mtime_ns, told.st_ctime_ns)
+    def of(cls, status: os.stat_result) -> FileState:
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-class UnrelatedFiles:
+class SkipCache:
     """Of one workspace folder."""
 
     def __init__(self, root: str, folder: Path | None = None) -> None:
         self._file = IndexFile("unrelated", root, folder)
         self._known = self._file.read(_entry)
-        self._seen: dict[str, tuple[State, frozenset[str]]] = {}
+        self._checked: dict[str, tuple[FileState, frozenset[str]]] = {}
 
     def imports_of(self, path: str) -> frozenset[str] | None:
         """What a file imports that was unrelated before and is as it was; None for any other."""
         known = self._known.get(path)
         with contextlib.suppress(OSError):
-            if known is not None and known[0] == State.of(os.stat(path)):
-                self._seen[path] = known
+            if known is not None and known[0] == FileState.of(os.stat(path)):
+                self._checked[path] = known
                 return known[1]
         return None
 
-    def add(self, path: str, state: State, imports: frozenset[str]) -> None:
+    def add(self, path: str, state: FileState, imports: frozenset[str]) -> None:
         """A file that was read in this state, and names nothing of torch."""
-        if time.time_ns() - max(state.changed_ns, state.touched_ns) > _SETTLED_NS:
-            self._seen[path] = state, imports
+        if time.time_ns() - max(state.changed_ns, state.touched_ns) > _CLOCK_TICK_NS:
+            self._checked[path] = state, imports
 
     def write(self) -> None:
         """Keeps what this reading has seen, for the next one."""
-        if self._seen != self._known:
-            self._file.write({path: [*state, sorted(imports)] for path, (state, imports) in self._seen.items()})
+        if self._checked != self._known:
+            self._file.write({path: [*state, sorted(imports)] for path, (state, imports) in self._checked.items()})
 
 
-def _entry(data: Any) -> tuple[State, frozenset[str]]:
+def _entry(data: Any) -> tuple[FileState, frozenset[str]]:
     size, changed, touched, imports = data
-    return State(int(size), int(changed), int(touched)), frozenset(imports)
+    return FileState(int(size), int(changed), int(touched)), frozenset(imports)

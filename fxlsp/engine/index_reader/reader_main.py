@@ -21,10 +21,10 @@ def main() -> None:
     assert spec.loader is not None
     sys.modules["fxlsp"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules["fxlsp"])
-    from fxlsp.engine.index_reader.reader_protocol import carry_out
+    from fxlsp.engine.index_reader.reader_protocol import read_folders
     from fxlsp.wire.handed_socket import handed_socket
 
-    carry_out(handed_socket(sys.argv[1]))
+    read_folders(handed_socket(sys.argv[1]))
     # At once: the thread that waits for the server's end would be waited for.
     os._exit(0)
 

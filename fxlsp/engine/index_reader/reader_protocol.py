@@ -1,7 +1,7 @@
 """What the server and the process that reads a workspace send each other; and the reading, in that process.
 
 The server sends one :class:`ReadOrder`. The process answers with a :class:`Parsing` before each file that it parses,
-with :class:`OffersRead` whenever some files are read, and with :class:`ReadAll` at the end. The frames are those of
+with :class:`SummariesRead` whenever some files are read, and with :class:`ReadAll` at the end. The frames are those of
 :mod:`fxlsp.wire.frames`.
 """
 
@@ -63,7 +63,7 @@ class Parsing(WireMessage):
 
 
 @dataclass(frozen=True, slots=True)
-class OffersRead(WireMessage):
+class SummariesRead(WireMessage):
     """What some programs offer."""
 
     type: ClassVar[str] = "offers"
@@ -81,11 +81,11 @@ class ReadAll(WireMessage):
 
 ORDERS = Vocabulary(ReadOrder)
 """To the process."""
-ANSWERS = Vocabulary(Parsing, OffersRead, ReadAll)
+ANSWERS = Vocabulary(Parsing, SummariesRead, ReadAll)
 """To the server."""
 
 
-def order(folders: Sequence[tuple[str, Exclusion]], left_out: Iterable[str]) -> ReadOrder:
+def read_order(folders: Sequence[tuple[str, Exclusion]], left_out: Iterable[str]) -> ReadOrder:
     """Return the order to read these folders, without parsing what is left out."""
     return ReadOrder(
         python_path=tuple(os.path.abspath(entry) for entry in sys.path),
@@ -94,20 +94,24 @@ def order(folders: Sequence[tuple[str, Exclusion]], left_out: Iterable[str]) -> 
     )
 
 
-def carry_out(connection: socket.socket) -> None:
+def read_folders(connection: socket.socket) -> None:
     """Receive one order and answer it; end the process when the other side is gone."""
-    ordered = _received(connection)
-    threading.Thread(target=_end_with, args=(connection,), daemon=True, name="fxlsp-server-watch").start()
-    _step_back()
+    ordered = _receive_order(connection)
+    threading.Thread(target=_exit_with_server, args=(connection,), daemon=True, name="fxlsp-server-watch").start()
+    _lower_priority()
     # What the server itself would import, wherever it would find it.
     sys.path[:] = ordered.python_path
-    from fxlsp.engine.index.python_files import never
-    from fxlsp.engine.index.scan import folder_offers
+    from fxlsp.engine.index.python_files import never_stop
+    from fxlsp.engine.index.scan import folder_summaries
     from fxlsp.engine.settings.exclusion import Exclusion
-    from fxlsp.engine.state.folders import exclusion_in
+    from fxlsp.engine.state.folders import combined_exclusion
 
     folders = [(each.path, Exclusion(each.excluded_from, each.patterns)) for each in ordered.folders]
-    left_out, answers, is_excluded = frozenset(ordered.left_out), _Answers(connection), exclusion_in(folders)
+    left_out, answers, is_excluded = (
+        frozenset(ordered.left_out),
+        _SummaryBatches(connection),
+        combined_exclusion(folders),
+    )
 
     def may_parse(path: str) -> bool:
         if path in left_out:
@@ -116,14 +120,14 @@ def carry_out(connection: socket.socket) -> None:
         return True
 
     for folder, _ in folders:
-        for name, offers in folder_offers(folder, never, is_excluded, may_parse):
+        for name, offers in folder_summaries(folder, never_stop, is_excluded, may_parse):
             answers.add(name, offers)
     answers.flush()
     connection.sendall(ReadAll().encoded())
 
 
-class _Answers:
-    """Puts what small files offer together, as the text of :class:`OffersRead`."""
+class _SummaryBatches:
+    """Puts what small files offer together, as the text of :class:`SummariesRead`."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -143,7 +147,7 @@ class _Answers:
         self._connection.sendall(framed(payload.encode("ascii")))
 
 
-def _received(connection: socket.socket) -> ReadOrder:
+def _receive_order(connection: socket.socket) -> ReadOrder:
     splitter = Splitter()
     while data := connection.recv(2**16):
         for message in map(ORDERS.decode, splitter.feed(data)):
@@ -153,7 +157,7 @@ def _received(connection: socket.socket) -> ReadOrder:
     os._exit(0)
 
 
-def _end_with(connection: socket.socket) -> None:
+def _exit_with_server(connection: socket.socket) -> None:
     """Ends this process with the server, or when that wants no answer any more."""
     try:
         while connection.recv(2**16):
@@ -162,7 +166,7 @@ def _end_with(connection: socket.socket) -> None:
         os._exit(1)
 
 
-def _step_back() -> None:
+def _lower_priority() -> None:
     if sys.platform == "win32":
         import ctypes
 

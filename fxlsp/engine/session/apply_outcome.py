@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.session.plan import MOST_CHARGED_MS
 from fxlsp.engine.state.coverage import covered_classes
-from fxlsp.engine.state.model_tables import Attempt
+from fxlsp.engine.state.model_tables import TraceAttempt
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, files_of
 from fxlsp.report.report import Report
@@ -16,7 +16,7 @@ from fxlsp.source.text.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentTexts:
     """What a trace was given."""
 
     number: int
@@ -28,7 +28,7 @@ class Sent:
         return {path: document.digest for path, document in self.documents.items()}
 
 
-def accept(session: Session, key: ModelKey, sent: Sent, outcome: Outcome, cost_ms: float) -> bool:
+def apply_outcome(session: Session, key: ModelKey, sent: SentTexts, outcome: Outcome, cost_ms: float) -> bool:
     """Takes the outcome into the session, unless the model is gone or a newer one is there already."""
     models = session.models
     state, before = models.states.get(key), models.attempts.get(key)
@@ -37,7 +37,7 @@ def accept(session: Session, key: ModelKey, sent: Sent, outcome: Outcome, cost_m
     texts = _texts(key, sent, outcome)
     repeated = before is not None and before.texts == texts
     deaths = (before.deaths if before is not None and repeated else 0) + 1 if outcome.died else 0
-    attempt = Attempt(sent.number, texts, deaths)
+    attempt = TraceAttempt(sent.number, texts, deaths)
     if before is None:
         models.charge(key.file, min(cost_ms, MOST_CHARGED_MS))
     if outcome.report is None:
@@ -62,7 +62,9 @@ def coverage(
     }
 
 
-def _with_report(state: ModelState, report: Report, texts: dict[str, str], sent: Sent, cost_ms: float) -> ModelState:
+def _with_report(
+    state: ModelState, report: Report, texts: dict[str, str], sent: SentTexts, cost_ms: float
+) -> ModelState:
     return replace(
         state,
         report=report,
@@ -76,7 +78,7 @@ def _with_report(state: ModelState, report: Report, texts: dict[str, str], sent:
     )
 
 
-def _texts(key: ModelKey, sent: Sent, outcome: Outcome) -> dict[str, str]:
+def _texts(key: ModelKey, sent: SentTexts, outcome: Outcome) -> dict[str, str]:
     """The texts on which the outcome depends: those that were read, and if that is not known all that were sent."""
     digests = sent.digests()
     if outcome.died or not outcome.reads:

@@ -11,11 +11,11 @@ import logging
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor
 
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.session.reconcile import reconcile
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Analysis, analyse
-from fxlsp.engine.state.cross_file_recipes import Elsewhere, ReadText
+from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes, ReadText
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import inside
 from fxlsp.source.recipes.markdown_blocks import is_block
@@ -28,7 +28,7 @@ MOST_FILES = 500
 _log = logging.getLogger("fxlsp.engine")
 
 
-class Background:
+class ClosedFiles:
     """Keeps ``session.background``, and the models of its files, in line with the index and the settings."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Background:
         session: Session,
         executor: Executor,
         reader: Callable[[], ReadText],
-        on_known: Callable[[frozenset[str]], None],
+        on_change: Callable[[frozenset[str]], None],
     ) -> None:
         """
         Args:
@@ -46,14 +46,14 @@ class Background:
         self._session = session
         self._executor = executor
         self._reader = reader
-        self._on_known = on_known
-        self._touched: set[str] = set()
+        self._on_change = on_change
+        self._traced_files: set[str] = set()
         """Files in which a trace found a place."""
         self._stale: set[str] = set()
         """Files to be read, again or for the first time."""
         self._reading: asyncio.Task[None] | None = None
 
-    def look(self, changed: Collection[str] | None = None) -> None:
+    def update(self, changed: Collection[str] | None = None) -> None:
         """Takes what is wanted and not known, and drops what is wanted no more.
 
         Args:
@@ -62,7 +62,7 @@ class Background:
         wanted = self._wanted()
         gone = frozenset(self._session.background.keys() - wanted)
         for path in gone:
-            self._drop(path)
+            self._remove(path)
         self._stale &= wanted
         self._stale |= {path for path in wanted if path not in self._session.background}
         if changed is None:
@@ -73,19 +73,19 @@ class Background:
             self._reading = asyncio.create_task(self._read())
             self._reading.add_done_callback(self._ended)
         if gone:
-            self._on_known(gone)
+            self._on_change(gone)
 
-    def written(self, paths: Collection[str]) -> None:
+    def files_written(self, paths: Collection[str]) -> None:
         """Files that are not open were written or deleted."""
         self._stale |= self._session.background.keys() & set(paths)
-        self.look(paths)
+        self.update(paths)
 
-    def traced(self, paths: Collection[str]) -> None:
+    def files_traced(self, paths: Collection[str]) -> None:
         """A trace has a place in these files."""
-        new = {path for path in paths if path not in self._touched and self._is_wanted(path)}
+        new = {path for path in paths if path not in self._traced_files and self._is_wanted(path)}
         if new:
-            self._touched |= new
-            self.look(())
+            self._traced_files |= new
+            self.update(())
 
     @property
     def is_busy(self) -> bool:
@@ -101,7 +101,7 @@ class Background:
         if not any(folder.settings.problems == "workspace" for folder in self._session.folders):
             return set()
         wanted = [
-            path for path in (*sorted(self._touched), *_with_models(self._session.index)) if self._is_wanted(path)
+            path for path in (*sorted(self._traced_files), *_with_models(self._session.index)) if self._is_wanted(path)
         ]
         return set(wanted[:MOST_FILES])
 
@@ -111,11 +111,11 @@ class Background:
         return is_asked_for and path not in self._session.documents and not folder.settings.exclude(path)
 
     def _depends(self, path: str, changed: Collection[str]) -> bool:
-        return not self._session.analyses[path].asked.isdisjoint(changed)
+        return not self._session.analyses[path].files_read.isdisjoint(changed)
 
-    def _drop(self, path: str) -> None:
+    def _remove(self, path: str) -> None:
         self._session.drop_background(path)
-        self._touched.discard(path)
+        self._traced_files.discard(path)
 
     async def _read(self) -> None:
         loop, session = asyncio.get_running_loop(), self._session
@@ -127,10 +127,10 @@ class Background:
             if path in session.documents or path not in self._wanted():
                 continue
             if found is None:
-                self._drop(path)
+                self._remove(path)
             else:
                 self._take(*found)
-            self._on_known(frozenset({path}))
+            self._on_change(frozenset({path}))
 
     def _take(self, document: Document, analysis: Analysis | None) -> None:
         self._session.set_background(document, analysis)
@@ -146,7 +146,7 @@ class Background:
 def _with_models(index: Index) -> Iterator[str]:
     for path, offers in index.files.items():
         runs = (each for each in offers.definitions if each.takes_inputs)
-        if not is_block(path) and any(index.kind_of(Place(path, each.name)) is ClassKind.MODULE for each in runs):
+        if not is_block(path) and any(index.kind_of(SymbolId(path, each.name)) is ClassKind.MODULE for each in runs):
             yield path
 
 
@@ -156,4 +156,4 @@ def _analysed(path: str, settings: Settings, index: Index, read: ReadText) -> tu
         document = read_document(path).with_external_bases(index.external_bases(path))
     except (OSError, UnicodeDecodeError, SyntaxError):
         return None
-    return document, analyse(document, settings, Elsewhere(index, read))
+    return document, analyse(document, settings, CrossFileRecipes(index, read))

@@ -9,10 +9,10 @@ from concurrent.futures import Executor
 from typing import Any
 
 from fxlsp.engine.session.apply_outcome import coverage
-from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.session.reconcile import reconcile
 from fxlsp.engine.state.analysis import Analysis, analyse
-from fxlsp.engine.state.cross_file_recipes import Elsewhere, ReadText
+from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes, ReadText
 from fxlsp.engine.state.session import Session
 from fxlsp.source.text.documents import Document, read_document
 
@@ -24,15 +24,15 @@ _SHORT_TEXT = 20_000
 _log = logging.getLogger("fxlsp.engine")
 
 
-class Texts:
+class DocumentAnalyzer:
     """Analyses texts; of several of one file only the newest counts."""
 
     def __init__(
         self,
         session: Session,
         executor: Executor,
-        on_known: Callable[[str], None],
-        on_taken: Callable[[Document], None] = lambda document: None,
+        on_analysis: Callable[[str], None],
+        on_program_changed: Callable[[Document], None] = lambda document: None,
     ) -> None:
         """
         Args:
@@ -42,48 +42,48 @@ class Texts:
         """
         self._session = session
         self._executor = executor
-        self._on_known = on_known
-        self._on_taken = on_taken
-        self._disk = DiskTexts()
-        self._forms: dict[str, str] = {}
-        """Normalized digest of the text that ``on_taken`` was told last, by path."""
-        self._again: set[str] = set()
+        self._on_analysis = on_analysis
+        self._on_program_changed = on_program_changed
+        self._disk = FileCache()
+        self._program_digests: dict[str, str] = {}
+        """Normalized digest of the text that ``on_program_changed`` was told last, by path."""
+        self._outdated: set[str] = set()
         """Documents about which other files say something else since their analysis began."""
         self._analysing: dict[str, asyncio.Task[None]] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
 
-    def arrived(self, document: Document) -> bool:
+    def text_changed(self, document: Document) -> bool:
         """Takes the present text of an open document.
 
         Returns:
-            Whether traces can be planned on it now. ``on_known`` tells when its models are known, if they are not.
+            Whether traces can be planned on it now. ``on_analysis`` tells when its models are known, if they are not.
         """
         path, program = document.path, document.program
         if len(program.text) <= _TINY_TEXT and path not in self._analysing:
-            elsewhere = self._elsewhere()
-            if not elsewhere.concerns(program):
-                self._take(program, analyse(program, self._session.folder_of(path).settings, elsewhere))
+            cross_file = self._cross_file_recipes()
+            if not cross_file.concerns(program):
+                self._take(program, analyse(program, self._session.folder_of(path).settings, cross_file))
                 return True
         if path in self._analysing:
             # What it began with may not hold any more: the text, the settings.
-            self._again.add(path)
+            self._outdated.add(path)
         else:
             self._run(self._analysing, path, self._analyse_on_thread(path))
         return len(program.text) <= _SHORT_TEXT and self._session.carry_over_analysis(program)
 
-    def written(self, path: str) -> None:
+    def file_written(self, path: str) -> None:
         """Compares a file that is not open, and that somebody may have changed, with what traces read of it."""
-        self._forms.pop(path, None)
+        self._program_digests.pop(path, None)
         if any(path in attempt.texts for attempt in self._session.models.attempts.values()):
             previous = self._reading.get(path)
             if previous is not None:
                 previous.cancel()
             self._run(self._reading, path, self._read_on_thread(path))
 
-    def changed_elsewhere(self, paths: frozenset[str] | None) -> None:
+    def other_files_changed(self, paths: frozenset[str] | None) -> None:
         """Asks again what these files, or all if None, say about the models of the open documents."""
         # What is analysed for the first time has nobody yet who could tell whether these files concern it.
-        self._again |= {
+        self._outdated |= {
             path for path in self._analysing if path not in self._session.analyses and paths != frozenset({path})
         }
         for path, analysis in tuple(self._session.analyses.items()):
@@ -92,21 +92,21 @@ class Texts:
                 # Whoever edits that file wants to see what becomes of these models, as after an edit of their own.
                 self._session.models.reset_budget(path)
                 if path in self._analysing:
-                    self._again.add(path)
+                    self._outdated.add(path)
                 else:
                     self._run(self._analysing, path, self._analyse_on_thread(path))
 
     def _is_concerned(self, analysis: Analysis, paths: frozenset[str]) -> bool:
-        return bool(analysis.asked & paths) or bool(self._elsewhere().users_of(analysis.document) & paths)
+        return bool(analysis.files_read & paths) or bool(self._cross_file_recipes().users_of(analysis.document) & paths)
 
-    def _elsewhere(self) -> Elsewhere:
+    def _cross_file_recipes(self) -> CrossFileRecipes:
         """The workspace as it is now, for use on any thread."""
-        return Elsewhere(self._session.index, self.reader())
+        return CrossFileRecipes(self._session.index, self.reader())
 
     def reader(self) -> ReadText:
         """Reads the files of the workspace as they are now, on any thread."""
         session = self._session
-        texts = {path: text for path in session.documents if (text := session.settled_text(path)) is not None}
+        texts = {path: text for path in session.documents if (text := session.text_to_trace(path)) is not None}
         return lambda path: texts.get(path) or self._disk.read(path)
 
     @property
@@ -126,14 +126,14 @@ class Texts:
             program, settings = document.program, self._session.folder_of(path).settings
             await loop.run_in_executor(self._executor, _prepare, program)
             if self._session.documents.get(path) is document and self._session.carry_over_analysis(program):
-                self._on_known(path)
-            self._again.discard(path)
-            elsewhere = self._elsewhere()
-            analysis = await loop.run_in_executor(self._executor, analyse, program, settings, elsewhere)
-            if self._session.documents.get(path) is document and path not in self._again:
+                self._on_analysis(path)
+            self._outdated.discard(path)
+            cross_file = self._cross_file_recipes()
+            analysis = await loop.run_in_executor(self._executor, analyse, program, settings, cross_file)
+            if self._session.documents.get(path) is document and path not in self._outdated:
                 self._take(program, analysis)
-                self._on_known(path)
-                if self._session.documents.get(path) is document and path not in self._again:
+                self._on_analysis(path)
+                if self._session.documents.get(path) is document and path not in self._outdated:
                     break
         # In the very step that decides so: of an edit that comes in the next one nobody else would take notice.
         del self._analysing[path]
@@ -142,7 +142,7 @@ class Texts:
         document = await asyncio.get_running_loop().run_in_executor(self._executor, _read, path)
         if path not in self._session.documents:
             self._session.set_on_disk(document)
-            self._on_known(path)
+            self._on_analysis(path)
 
     def _take(self, document: Document, analysis: Analysis | None) -> None:
         session, path = self._session, document.path
@@ -150,16 +150,16 @@ class Texts:
             session.mark_unparsed(document)
             return
         if path not in session.analyses:
-            self._find_covered(document)
+            self._add_existing_coverage(document)
         if session.is_excluded(path):
             # What syntax tells is there all the same.
             analysis = Analysis(document, ())
         reconcile(session, session.set_analysis(analysis))
-        if self._forms.get(path) != document.normalized:
-            self._forms[path] = document.normalized
-            self._on_taken(document)
+        if self._program_digests.get(path) != document.normalized:
+            self._program_digests[path] = document.normalized
+            self._on_program_changed(document)
 
-    def _find_covered(self, document: Document) -> None:
+    def _add_existing_coverage(self, document: Document) -> None:
         """Reports that were there before the document was opened may cover its models."""
         for key, state in self._session.models.states.items():
             if state.report is not None and document.path in state.texts:

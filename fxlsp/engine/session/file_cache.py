@@ -14,17 +14,17 @@ _MOST_TEXTS = 64
 """Each is kept with its tree."""
 
 
-class _Kept(NamedTuple):
+class _CachedFile(NamedTuple):
     modified: int
     size: int
     document: Document | None
 
 
-class DiskTexts:
+class FileCache:
     """May be used by several threads."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, _CachedFile] = OrderedDict()
         self._lock = threading.Lock()
 
     def read(self, path: str) -> Document | None:
@@ -36,7 +36,7 @@ class DiskTexts:
         with self._lock:
             kept = self._kept.get(path)
         if kept is None or (kept.modified, kept.size) != (status.st_mtime_ns, status.st_size):
-            kept = _Kept(status.st_mtime_ns, status.st_size, _read(path))
+            kept = _CachedFile(status.st_mtime_ns, status.st_size, _read(path))
         with self._lock:
             self._kept[path] = kept
             self._kept.move_to_end(path)

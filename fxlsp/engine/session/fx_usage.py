@@ -10,7 +10,7 @@ from itertools import islice
 from threading import Event
 from typing import Any
 
-from fxlsp.engine.index.python_files import IsExcluded, IsStopped, files_below, keep, never
+from fxlsp.engine.index.python_files import IsExcluded, IsStopped, exclude_nothing, files_below, never_stop
 from fxlsp.engine.state.folders import exclusion_of
 from fxlsp.engine.state.session import FxUse, Session
 from fxlsp.engine.state.snapshot import inside
@@ -20,39 +20,39 @@ _MOST_FILES = 5000
 """Of a larger workspace the rest is not looked at: whoever uses torch.fx there alone can say so in the settings."""
 
 
-class FxUses:
+class FxUsageSearch:
     """Keeps ``session.fx_uses``, off the loop; a file that is open is asked in
     :mod:`fxlsp.engine.state.take_snapshot`."""
 
-    def __init__(self, session: Session, executor: Executor, on_known: Callable[[], None]) -> None:
+    def __init__(self, session: Session, executor: Executor, on_change: Callable[[], None]) -> None:
         """
         Args:
             on_known: called after the session has learnt something.
         """
         self._session = session
         self._executor = executor
-        self._on_known = on_known
+        self._on_change = on_change
         self._closing = Event()
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def look(self) -> None:
+    def update_folders(self) -> None:
         """Looks into the folders of the session that nobody has looked into and whose settings leave it open."""
         for path, use in tuple(self._session.fx_uses.items()):
             if use is not None and self._session.is_excluded(use.path):
                 self._session.forget_fx_use(path)
         for folder in self._session.folders:
             if folder.path and folder.settings.profile == "auto" and folder.path not in self._session.fx_uses:
-                self._run(folder.path, self._look(folder.path, None))
+                self._run(folder.path, self._search(folder.path, None))
 
-    def written(self, paths: Iterable[str]) -> None:
+    def files_written(self, paths: Iterable[str]) -> None:
         """Files were written or deleted."""
         paths = [path for path in paths if path.endswith(".py")]
         for folder, use in tuple(self._session.fx_uses.items()):
             within = [path for path in paths if inside(path, folder)]
             if use is None and within:
-                self._run(folder, self._look(folder, within))
+                self._run(folder, self._search(folder, within))
             elif use is not None and use.path in within:
-                self._run(folder, self._look(folder, None))
+                self._run(folder, self._search(folder, None))
 
     @property
     def is_busy(self) -> bool:
@@ -66,13 +66,13 @@ class FxUses:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _look(self, folder: str, files: Iterable[str] | None) -> None:
+    async def _search(self, folder: str, files: Iterable[str] | None) -> None:
         """Looks into some files of a folder, by default all."""
         loop, is_stopped = asyncio.get_running_loop(), self._closing.is_set
         is_excluded = exclusion_of(self._session.folders)
         use = await loop.run_in_executor(self._executor, first_use, folder, files, is_stopped, is_excluded)
         if self._session.set_fx_use(folder, use):
-            self._on_known()
+            self._on_change()
 
     def _run(self, folder: str, work: Coroutine[Any, Any, None]) -> None:
         previous = self._tasks.get(folder)
@@ -83,7 +83,10 @@ class FxUses:
 
 
 def first_use(
-    folder: str, files: Iterable[str] | None = None, is_stopped: IsStopped = never, is_excluded: IsExcluded = keep
+    folder: str,
+    files: Iterable[str] | None = None,
+    is_stopped: IsStopped = never_stop,
+    is_excluded: IsExcluded = exclude_nothing,
 ) -> FxUse | None:
     """A file of the folder that uses torch.fx, of ``files`` if given; None if none does.
 

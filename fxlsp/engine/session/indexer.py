@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Executor
 from typing import Any
 
-from fxlsp.engine.index.scan import file_offers
-from fxlsp.engine.index_reader.reader_client import Reading
+from fxlsp.engine.index.scan import file_summaries
+from fxlsp.engine.index_reader.reader_client import IndexReader
 from fxlsp.engine.settings.exclusion import Exclusion
 from fxlsp.engine.state.session import Session
 from fxlsp.source.models.file_summary import FileSummary, file_summary_of
@@ -23,7 +23,9 @@ _log = logging.getLogger("fxlsp.engine")
 class Indexer:
     """Files are read off the loop; what they offer is taken into the session on it."""
 
-    def __init__(self, session: Session, executor: Executor, on_known: Callable[[frozenset[str] | None], None]) -> None:
+    def __init__(
+        self, session: Session, executor: Executor, on_change: Callable[[frozenset[str] | None], None]
+    ) -> None:
         """
         Args:
             on_known: called after the index has changed, with the files that offer something else now; with None after
@@ -31,15 +33,15 @@ class Indexer:
         """
         self._session = session
         self._executor = executor
-        self._on_known = on_known
+        self._on_change = on_change
         self._folders: tuple[tuple[str, Exclusion], ...] = ()
         self._reading: asyncio.Task[None] | None = None
         """Of the folders."""
-        self._written_meanwhile: set[str] = set()
+        self._written_while_reading: set[str] = set()
         """Files that the reading of the folders may have met as they were before."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def look(self) -> None:
+    def update_folders(self) -> None:
         """Reads the folders of the session, unless they, and what they leave out, are as they were read before."""
         folders = tuple((folder.path, folder.settings.exclude) for folder in self._session.folders if folder.path)
         if folders != self._folders:
@@ -49,19 +51,19 @@ class Indexer:
                 self._reading.cancel()
             self._reading = self._run(self._read_folders(folders))
 
-    def taken(self, document: Document) -> bool:
+    def document_parsed(self, document: Document) -> bool:
         """The session has taken a text that parses; whether it offers something else than the one before."""
         return not self._session.is_excluded(document.path) and self._session.update_index(
             document.path, file_summary_of(document)
         )
 
-    def written(self, paths: Iterable[str]) -> None:
+    def files_written(self, paths: Iterable[str]) -> None:
         """Files that are not open were written or deleted."""
         changed = [path for path in paths if _is_read(path) and not self._session.is_excluded(path)]
         if changed:
             self._run(self._read_files(changed))
         if self._reading is not None and not self._reading.done():
-            self._written_meanwhile.update(changed)
+            self._written_while_reading.update(changed)
 
     @property
     def is_busy(self) -> bool:
@@ -74,13 +76,13 @@ class Indexer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _read_folders(self, folders: tuple[tuple[str, Exclusion], ...]) -> None:
-        self._session.set_index(await Reading(folders, self._executor).index())
-        if self._written_meanwhile:
-            self._run(self._read_files(sorted(self._written_meanwhile)))
-            self._written_meanwhile.clear()
+        self._session.set_index(await IndexReader(folders, self._executor).index())
+        if self._written_while_reading:
+            self._run(self._read_files(sorted(self._written_while_reading)))
+            self._written_while_reading.clear()
         for analysis in self._session.analyses.values():
-            self.taken(analysis.document)
-        self._on_known(None)
+            self.document_parsed(analysis.document)
+        self._on_change(None)
 
     async def _read_files(self, paths: list[str]) -> None:
         offers = await asyncio.get_running_loop().run_in_executor(self._executor, _offers_of_files, paths)
@@ -89,7 +91,7 @@ class Indexer:
             if name not in self._session.documents:
                 self._session.update_index(name, each)
         # Their texts count too, where somebody has read them for what they say.
-        self._on_known(frozenset({*gone, *offers, *paths}))
+        self._on_change(frozenset({*gone, *offers, *paths}))
 
     def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -108,4 +110,4 @@ def _is_read(path: str) -> bool:
 
 
 def _offers_of_files(paths: list[str]) -> dict[str, FileSummary | None]:
-    return {name: offers for path in paths for name, offers in file_offers(path).items()}
+    return {name: offers for path in paths for name, offers in file_summaries(path).items()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from fxlsp.engine.index.index import Place
+from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.state.analysis import Analysis, Candidate
-from fxlsp.engine.state.model_tables import DEADLY
+from fxlsp.engine.state.model_tables import MAX_DEATHS
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, Status
 from fxlsp.source.text.documents import Document
@@ -24,7 +24,7 @@ _SETTLED = (Status.FRESH, Status.STALE, Status.FAILED, Status.POISONED)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PlannedTrace:
     """A model that is to be traced."""
 
     key: ModelKey
@@ -34,43 +34,49 @@ class Wish:
     cover this one."""
 
 
-def plan(session: Session) -> tuple[Wish, ...]:
+TracePlan = tuple[PlannedTrace, ...]
+"""The most wanted trace first."""
+
+
+def plan(session: Session) -> TracePlan:
     """What is to be traced for the texts as they are, most wanted first; parents come before their children."""
     if not session.trusted:
         return ()
-    guests = tuple(_plan_guests(session))
+    context_models = tuple(_plan_context_models(session))
     states: dict[str, list[ModelState]] = {}
     for state in session.models.states.values():
         states.setdefault(state.key.file, []).append(state)
-    wishes = [
-        wish
+    planned_traces = [
+        planned
         for path in session.analyses
         if not session.is_unparsed(path)
-        for wish in _plan_file(session, path, states.get(path, ()))
+        for planned in _plan_document(session, path, states.get(path, ()))
     ]
-    return tuple(sorted((*guests, *wishes), key=lambda wish: wish.priority))
+    return tuple(sorted((*context_models, *planned_traces), key=lambda planned: planned.priority))
 
 
-def _plan_guests(session: Session) -> Iterator[Wish]:
-    for key in session.models.guests:
+def _plan_context_models(session: Session) -> Iterator[PlannedTrace]:
+    for key in session.models.context_models:
         state = session.models.states.get(key)
-        if state is not None and _wanted(session, state):
-            yield Wish(key, (1 if _is_host(session, key) else 3) + (_FAILED if state.failure else 0))
+        if state is not None and _needs_trace(session, state):
+            yield PlannedTrace(
+                key, (1 if _is_for_cursor_document(session, key) else 3) + (_FAILED if state.failure else 0)
+            )
 
 
-def _is_host(session: Session, key: ModelKey) -> bool:
+def _is_for_cursor_document(session: Session, key: ModelKey) -> bool:
     """Whether the document under the cursor is one for whose sake a guest is traced."""
     analysis = session.analyses.get(session.cursor[0]) if session.cursor is not None else None
-    guests = () if analysis is None else analysis.guests
-    return any((guest.path, guest.name) == (key.file, key.name) for guest in guests)
+    context_models = () if analysis is None else analysis.context_models
+    return any((model.path, model.name) == (key.file, key.name) for model in context_models)
 
 
-def settle(session: Session) -> None:
+def update_statuses(session: Session) -> None:
     """Sets the status and the cover of every model that no trace is under way for, from what was tried."""
     for key, state in tuple(session.models.states.items()):
         if state.busy:
             continue
-        cover = covering(session, key)
+        cover = covering_model(session, key)
         if cover is None:
             status = _status(session, state)
             if status is not state.status or state.covered_by is not None:
@@ -83,16 +89,16 @@ def _status(session: Session, state: ModelState) -> Status:
     attempt = session.models.attempts.get(state.key)
     if attempt is None:
         return state.status if state.status in _SETTLED else Status.UNKNOWN
-    if attempt.deaths >= DEADLY and session.holds(attempt.texts):
+    if attempt.deaths >= MAX_DEATHS and session.holds(attempt.texts):
         return Status.POISONED
     if state.failure is not None:
         return Status.FAILED
     if state.report is None:
         return Status.UNKNOWN
-    return Status.FRESH if session.holds(state.texts) and not _in_mending(session, state) else Status.STALE
+    return Status.FRESH if session.holds(state.texts) and not _is_being_edited(session, state) else Status.STALE
 
 
-def _in_mending(session: Session, state: ModelState) -> bool:
+def _is_being_edited(session: Session, state: ModelState) -> bool:
     return any(session.is_unparsed(path) or _is_behind(session.documents.get(path)) for path in state.texts)
 
 
@@ -105,10 +111,10 @@ def _is_behind(document: Document | None) -> bool:
     )
 
 
-def covering(session: Session, key: ModelKey) -> ModelKey | None:
+def covering_model(session: Session, key: ModelKey) -> ModelKey | None:
     """The model whose trace shows this one's ``forward`` too, unless somebody asked for a trace of its own."""
     candidate = candidate_of(session, key)
-    if candidate is None or candidate.asked:
+    if candidate is None or candidate.requested:
         return None
     for other, files in session.models.covers.items():
         state = session.models.states.get(other)
@@ -120,35 +126,37 @@ def covering(session: Session, key: ModelKey) -> ModelKey | None:
 def is_current(session: Session, key: ModelKey) -> bool:
     """Whether another trace of this model would find nothing new."""
     attempt = session.models.attempts.get(key)
-    return attempt is not None and not attempt.again and session.holds(attempt.texts)
+    return attempt is not None and not attempt.repeat and session.holds(attempt.texts)
 
 
-def outdated(session: Session, key: ModelKey) -> bool:
+def is_outdated(session: Session, key: ModelKey) -> bool:
     """Whether the trace of this model that runs was given texts, of those it reads, that have changed meanwhile."""
-    sent = session.models.under_way.get(key, {})
+    sent = session.models.running.get(key, {})
     attempt = session.models.attempts.get(key)
     reads = attempt.texts if attempt is not None else sent
     return not session.holds({path: digest for path, digest in sent.items() if path in reads or path == key.file})
 
 
-def _plan_file(session: Session, path: str, states: Iterable[ModelState]) -> Iterator[Wish]:
+def _plan_document(session: Session, path: str, states: Iterable[ModelState]) -> Iterator[PlannedTrace]:
     analysis = session.analyses[path]
     pending: set[str] = set()
-    guests = {Place(key.file, key.name) for key in session.models.guests if _is_awaited(session, key)}
+    context_models = {
+        SymbolId(key.file, key.name) for key in session.models.context_models if _is_expected(session, key)
+    }
     for candidate, state in _states_in_order(states, analysis):
-        if (candidate.parents & pending or candidate.users & guests) and not candidate.asked:
+        if (candidate.parents & pending or candidate.users & context_models) and not candidate.requested:
             pending.add(candidate.name)
-        elif _wanted(session, state):
+        elif _needs_trace(session, state):
             pending.add(candidate.name)
-            yield Wish(state.key, _priority(session, state.key, candidate) + (_FAILED if state.failure else 0))
+            yield PlannedTrace(state.key, _priority(session, state.key, candidate) + (_FAILED if state.failure else 0))
         elif state.busy:
             pending.add(candidate.name)
 
 
-def _is_awaited(session: Session, key: ModelKey) -> bool:
+def _is_expected(session: Session, key: ModelKey) -> bool:
     """Whether the trace of a guest is still to come: it may cover what would be guessed otherwise."""
     state = session.models.states.get(key)
-    return state is not None and (state.busy or _wanted(session, state))
+    return state is not None and (state.busy or _needs_trace(session, state))
 
 
 def _states_in_order(states: Iterable[ModelState], analysis: Analysis) -> Iterator[tuple[Candidate, ModelState]]:
@@ -159,17 +167,17 @@ def _states_in_order(states: Iterable[ModelState], analysis: Analysis) -> Iterat
         yield from ((candidate, state) for state in by_name.get(candidate.name, ()))
 
 
-def _wanted(session: Session, state: ModelState) -> bool:
+def _needs_trace(session: Session, state: ModelState) -> bool:
     key = state.key
-    if not key.python or covering(session, key) is not None:
+    if not key.python or covering_model(session, key) is not None:
         return False
-    if key in session.models.under_way:
-        return outdated(session, key) and not _waits_for_save(session, session.models.under_way[key])
+    if key in session.models.running:
+        return is_outdated(session, key) and not _waits_for_save(session, session.models.running[key])
     attempt = session.models.attempts.get(key)
     if attempt is None:
         # A recipe that the user has just chosen does not wait.
         return (state.pinned or not session.is_held_back(key.file)) and _affordable(session, key)
-    return not is_current(session, key) and (attempt.again or not _waits_for_save(session, attempt.texts))
+    return not is_current(session, key) and (attempt.repeat or not _waits_for_save(session, attempt.texts))
 
 
 def _waits_for_save(session: Session, texts: Mapping[str, str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fxlsp.engine.state.analysis import Analysis, Candidate, Guest
+from fxlsp.engine.state.analysis import Analysis, Candidate, ContextModel
 from fxlsp.engine.state.folders import Folder
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, Status
@@ -29,28 +29,28 @@ def reconcile(session: Session, analysis: Analysis) -> None:
             found = state.found if state.found == candidate.found else candidate.found
             after[key] = replace(_without_interpreter(state, folder), found=found, pinned=candidate.pinned)
     session.models.set_models(path, after)
-    welcome_guests(session)
+    sync_context_models(session)
 
 
-def welcome_guests(session: Session) -> None:
+def sync_context_models(session: Session) -> None:
     """Adds the models that the documents want traced in files that are not open, and removes those of no more use."""
     wanted = {
-        _guest_key(session, path, guest): guest
+        _context_model_key(session, path, model): model
         for path, analysis in session.analyses.items()
-        for guest in analysis.guests
-        if guest.path not in session.documents and guest.path not in session.background
+        for model in analysis.context_models
+        if model.path not in session.documents and model.path not in session.background
     }
     states: dict[ModelKey, ModelState] = {}
-    for key, guest in wanted.items():
+    for key, model in wanted.items():
         state = _without_interpreter(session.models.states.get(key) or ModelState(key), session.folder_of(key.file))
-        states[key] = replace(state, found=guest.found)
-    session.set_guests(wanted, states)
+        states[key] = replace(state, found=model.found)
+    session.set_context_models(wanted, states)
 
 
-def _guest_key(session: Session, host: str, guest: Guest) -> ModelKey:
-    folder, settings = session.folder_of(host), session.folder_of(guest.path).settings
+def _context_model_key(session: Session, document_path: str, model: ContextModel) -> ModelKey:
+    folder, settings = session.folder_of(document_path), session.folder_of(model.path).settings
     python = folder.interpreter.path if folder.interpreter is not None else ""
-    return ModelKey(python, guest.path, guest.name, guest.recipe, settings.tracing, settings.sizes)
+    return ModelKey(python, model.path, model.name, model.recipe, settings.tracing, settings.sizes)
 
 
 def _keys(candidate: Candidate, folder: Folder, path: str, before: list[ModelKey]) -> Iterator[ModelKey]:

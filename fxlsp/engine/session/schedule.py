@@ -104,17 +104,17 @@ class Scheduler(Generic[Key]):
 
     def _start_ready(self) -> None:
         self._stop_timer()
-        while (key := self._most_wanted()) is not None and self._has_room_for(key):
+        while (key := self._next_key()) is not None and self._has_capacity_for(key):
             self._start(key, self._waiting.pop(key))
         self._set_timer()
 
-    def _has_room_for(self, key: Key) -> bool:
+    def _has_capacity_for(self, key: Key) -> bool:
         if len(self._running) < self._limit:
             return True
         one_beyond = len(self._running) == self._limit
         return one_beyond and self._is_urgent(key) and not any(map(self._is_urgent, self._running))
 
-    def _most_wanted(self) -> Key | None:
+    def _next_key(self) -> Key | None:
         ready = {key: waiting.order for key, waiting in self._waiting.items() if self._may_start(key, waiting)}
         return min(ready, key=lambda key: ready[key], default=None)
 

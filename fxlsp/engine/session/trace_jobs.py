@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Literal
 
 from fxlsp.engine.connection.connection import Outcome
-from fxlsp.engine.connection.supervisor_client import StartError, Template
-from fxlsp.engine.connection.supervisor_pool import Templates
-from fxlsp.engine.session.apply_outcome import Sent, accept
-from fxlsp.engine.session.plan import Wish, candidate_of, covering, plan, settle
+from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient
+from fxlsp.engine.connection.supervisor_pool import SupervisorPool
+from fxlsp.engine.session.apply_outcome import SentTexts, apply_outcome
+from fxlsp.engine.session.plan import PlannedTrace, candidate_of, covering_model, plan, update_statuses
 from fxlsp.engine.session.schedule import Scheduler, pause_before, worth_finishing
-from fxlsp.engine.state.model_tables import Attempt
+from fxlsp.engine.state.model_tables import TraceAttempt
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Status, inside
 from fxlsp.report.recipes import Recipe
@@ -28,26 +28,28 @@ Pauses = Literal["none", "keep", "restart"]
 """Whether a costly trace waits for a rest: not if somebody asked for it; after an edit, and anew after each one."""
 
 
-class TracingJobs:
+class TraceJobs:
     """Keeps the schedule in line with the plan."""
 
-    def __init__(self, session: Session, templates: Templates, on_traced: OnTraced, limit: int | None = None) -> None:
+    def __init__(
+        self, session: Session, supervisors: SupervisorPool, on_traced: OnTraced, limit: int | None = None
+    ) -> None:
         self._session = session
         self._models = session.models
-        self._templates = templates
+        self._supervisors = supervisors
         self._on_traced = on_traced
         self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
         self._number = 0
-        self._begun: dict[ModelKey, float] = {}
+        self._started_at: dict[ModelKey, float] = {}
         """When the traces that run entered their first stage; not yet those that wait for a process."""
 
     def replan(self, pauses: Pauses = "none") -> None:
         """Schedules what is to be traced now, and forgets what need not be any more."""
-        settle(self._session)
-        wishes = plan(self._session)
-        self._withdraw_all_but({wish.key for wish in wishes})
-        for wish in wishes:
-            self._schedule(wish, pauses)
+        update_statuses(self._session)
+        planned_traces = plan(self._session)
+        self._withdraw_except({planned.key for planned in planned_traces})
+        for planned in planned_traces:
+            self._schedule(planned, pauses)
 
     def cancel(self, keys: Iterable[ModelKey]) -> None:
         """Ends the traces of these models, running or waiting."""
@@ -60,7 +62,7 @@ class TracingJobs:
         stopped = [key for key, state in self._models.states.items() if state.busy]
         for key in stopped:
             sent = self._send(key)
-            self._models.set_attempt(key, Attempt(sent.number, sent.digests()))
+            self._models.set_attempt(key, TraceAttempt(sent.number, sent.digests()))
         self.cancel(stopped)
         self.replan()
 
@@ -75,39 +77,39 @@ class TracingJobs:
     def _is_in_edited_file(self, key: ModelKey) -> bool:
         return self._session.cursor is not None and self._session.cursor[0] == key.file
 
-    def _withdraw_all_but(self, wished: set[ModelKey]) -> None:
-        for key in self._scheduler.waiting() - wished:
+    def _withdraw_except(self, keys: set[ModelKey]) -> None:
+        for key in self._scheduler.waiting() - keys:
             self._scheduler.withdraw(key)
         settled = False
         for key, state in self._models.states.items():
-            if state.status is Status.QUEUED and key not in wished:
+            if state.status is Status.QUEUED and key not in keys:
                 self._models.set_status(key, Status.UNKNOWN)
                 settled = True
-        for key in self._models.under_way.keys() - self._models.states.keys():
+        for key in self._models.running.keys() - self._models.states.keys():
             self._scheduler.cancel(key)
         if settled:
-            settle(self._session)
+            update_statuses(self._session)
 
-    def _schedule(self, wish: Wish, pauses: Pauses) -> None:
-        key, state = wish.key, self._models.states[wish.key]
-        if key not in self._models.under_way:
+    def _schedule(self, planned: PlannedTrace, pauses: Pauses) -> None:
+        key, state = planned.key, self._models.states[planned.key]
+        if key not in self._models.running:
             self._models.set_status(key, Status.QUEUED)
         elif not worth_finishing(self._running_ms(key), state.cost_ms):
             self._scheduler.cancel(key)
         if pauses == "restart" or not self._scheduler.is_waiting(key):
             pause = 0.0 if pauses == "none" else pause_before(state.cost_ms)
-            self._scheduler.submit(key, lambda: self._trace(key), priority=wish.priority, pause=pause)
+            self._scheduler.submit(key, lambda: self._trace(key), priority=planned.priority, pause=pause)
 
-    def _entered(self, key: ModelKey) -> None:
-        self._begun.setdefault(key, time.monotonic())
+    def _mark_started(self, key: ModelKey) -> None:
+        self._started_at.setdefault(key, time.monotonic())
 
     def _running_ms(self, key: ModelKey) -> float:
         """How long a trace has been running, but for the start of its process."""
-        return (time.monotonic() - self._begun[key]) * 1000 if key in self._begun else 0.0
+        return (time.monotonic() - self._started_at[key]) * 1000 if key in self._started_at else 0.0
 
     async def _trace(self, key: ModelKey) -> None:
         """One trace, from the texts as they are when it starts."""
-        if key not in self._models.states or covering(self._session, key) is not None:
+        if key not in self._models.states or covering_model(self._session, key) is not None:
             return
         sent = self._send(key)
         self._begin(key, sent)
@@ -120,43 +122,43 @@ class TracingJobs:
             raise
         self._end(key)
         state = self._models.states.get(key)
-        if state is not None and accept(self._session, key, sent, outcome, cost_ms):
+        if state is not None and apply_outcome(self._session, key, sent, outcome, cost_ms):
             self.replan()
             self._on_traced(frozenset({key.file}) | state.files | self._models.states[key].files)
 
-    def _begin(self, key: ModelKey, sent: Sent) -> None:
+    def _begin(self, key: ModelKey, sent: SentTexts) -> None:
         self._models.start_trace(key, sent.digests())
         self._on_traced(frozenset())
 
     def _end(self, key: ModelKey) -> None:
         """Also after a cancellation: what waits for the same model takes over."""
-        self._begun.pop(key, None)
+        self._started_at.pop(key, None)
         if self._models.end_trace(key, is_waiting=self._scheduler.is_waiting(key)):
-            settle(self._session)
+            update_statuses(self._session)
 
-    def _send(self, key: ModelKey) -> Sent:
+    def _send(self, key: ModelKey) -> SentTexts:
         self._number += 1
         roots = self._roots(key.file)
-        texts = {path: self._session.settled_text(path) for path in self._session.documents}
+        texts = {path: self._session.text_to_trace(path) for path in self._session.documents}
         documents = {
             path: text
             for path, text in texts.items()
             if text is not None and (path == key.file or any(inside(path, root) for root in roots))
         }
-        return Sent(self._number, documents)
+        return SentTexts(self._number, documents)
 
     def _roots(self, path: str) -> tuple[str, ...]:
         roots = tuple(folder.path for folder in self._session.folders if folder.path)
         return roots if any(inside(path, root) for root in roots) else (*roots, os.path.dirname(path))
 
-    async def _outcome(self, key: ModelKey, sent: Sent) -> tuple[Outcome, float]:
+    async def _outcome(self, key: ModelKey, sent: SentTexts) -> tuple[Outcome, float]:
         """What came of the trace, and the milliseconds it took without the start of any process."""
-        template = self._templates.get(key.python)
-        await _started(template)
-        outcome = await template.trace(self._request(key, sent), lambda stage: self._entered(key))
+        supervisor = self._supervisors.get(key.python)
+        await _started(supervisor)
+        outcome = await supervisor.trace(self._request(key, sent), lambda stage: self._mark_started(key))
         return outcome, self._running_ms(key)
 
-    def _request(self, key: ModelKey, sent: Sent) -> TraceRequest:
+    def _request(self, key: ModelKey, sent: SentTexts) -> TraceRequest:
         settings = self._session.folder_of(key.file).settings
         recipe = replace(
             RecipeRequest.of(key.recipe),
@@ -190,11 +192,11 @@ class TracingJobs:
         """What else to try; nothing once the recipe has worked, so that both passes start on it at once."""
         state = self._models.states.get(key)
         worked = state is not None and state.report is not None and state.report.recipe == key.recipe
-        asked = self._models.guests.get(key) or candidate_of(self._session, key)
-        return () if asked is None or worked or key.recipe is None else asked.alternatives
+        model = self._models.context_models.get(key) or candidate_of(self._session, key)
+        return () if model is None or worked or key.recipe is None else model.alternatives
 
 
-async def _started(template: Template) -> None:
+async def _started(supervisor: SupervisorClient) -> None:
     """Starts it if need be; a failure to start comes back as the outcome of the trace."""
     with contextlib.suppress(StartError):
-        await template.start()
+        await supervisor.start()

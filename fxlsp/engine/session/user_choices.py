@@ -9,41 +9,41 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from fxlsp.engine.index.index import Place
-from fxlsp.engine.state.instances import Instance
-from fxlsp.engine.state.pinned_recipes import Pin
+from fxlsp.engine.index.index import SymbolId
+from fxlsp.engine.state.instances import ForwardInstance
+from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import inside
-from fxlsp.engine.storage.user_choices_file import BrokenFileError, ChoiceFile, Key
+from fxlsp.engine.storage.user_choices_file import ChoiceKey, InvalidFileError, UserChoicesFile
 
 _PAUSE = 1.0
 """Seconds after a choice until it is written: one that is edited where it stands changes with each keystroke."""
 
-_Chosen = tuple[str, Place]
+_Chosen = tuple[str, SymbolId]
 """The kind of a choice, and the model that it is about."""
 
 _log = logging.getLogger("fxlsp.engine")
 
 
-class Choices:
+class UserChoices:
     """Files are read when their folder comes into the session, and written off the loop."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._kept: dict[_Chosen, Any] = {}
+        self._stored: dict[_Chosen, Any] = {}
         """What the files say, as far as this session read or wrote it."""
         self._folders: set[str] = set()
         self._writing: asyncio.Task[None] | None = None
         self._is_closed = False
 
-    def look(self) -> None:
+    def read_folders(self) -> None:
         """Takes into the session what was chosen in its folders before; what was chosen since counts more."""
         for folder in (each.path for each in self._session.folders):
             if folder not in self._folders:
                 self._folders.add(folder)
                 self._read(folder)
 
-    def follow(self) -> None:
+    def schedule_write(self) -> None:
         """The session may have changed: sees to it that its choices are kept."""
         if self._writing is None and not self._is_closed and self._changes():
             self._writing = asyncio.create_task(self._write_later())
@@ -57,33 +57,33 @@ class Choices:
         await self._write()
 
     def _read(self, folder: str) -> None:
-        file = ChoiceFile(folder)
+        file = UserChoicesFile(folder)
         try:
             entries = file.read()
-        except BrokenFileError as error:
+        except InvalidFileError as error:
             _log.warning("What was chosen before in %s is not known: %s: %s", folder or "no folder", file.path, error)
             return
         for key, entry in entries.items():
-            place = Place(key.path(folder), key.name)
+            place = SymbolId(key.path(folder), key.name)
             try:
                 self._take(key.kind, place, entry)
             except (KeyError, TypeError, AttributeError):
                 _log.warning("What was chosen for %s of %s is not known: %s", place.name, place.path, file.path)
             else:
-                self._kept[key.kind, place] = entry
+                self._stored[key.kind, place] = entry
 
-    def _take(self, kind: str, place: Place, entry: Any) -> None:
+    def _take(self, kind: str, place: SymbolId, entry: Any) -> None:
         """
         Raises:
             KeyError, TypeError, AttributeError: it is no entry of this kind.
         """
         if kind == "recipes":
-            pin = Pin.from_json(entry)
+            pinned_recipe = PinnedRecipe.from_json(entry)
             # They are looked up later; a list where a text belongs must fail here.
-            hash(pin)
-            self._session.restore_pin(place, pin)
+            hash(pinned_recipe)
+            self._session.restore_pinned_recipe(place, pinned_recipe)
         else:
-            self._session.restore_instance(place, Instance.from_json(entry))
+            self._session.restore_instance(place, ForwardInstance.from_json(entry))
 
     async def _write_later(self) -> None:
         try:
@@ -98,31 +98,35 @@ class Choices:
         if changes:
             # Not on the engine's threads: at the end they may be busy, and nobody waits for them.
             await asyncio.to_thread(_write, self._by_folder(changes))
-            self._kept.update(changes)
+            self._stored.update(changes)
 
     def _changes(self) -> dict[_Chosen, Any]:
         """The entries that differ from those in the files; None for what is not chosen any more."""
         session = self._session
-        chosen: dict[_Chosen, Any] = {("recipes", place): pin.to_json() for place, pin in session.pins.items()}
+        chosen: dict[_Chosen, Any] = {
+            ("recipes", place): pinned_recipe.to_json() for place, pinned_recipe in session.pinned_recipes.items()
+        }
         chosen |= {("instances", place): instance.to_json() for place, instance in session.instances.items()}
         return {
             each: chosen.get(each)
-            for each in chosen.keys() | self._kept.keys()
-            if chosen.get(each) != self._kept.get(each)
+            for each in chosen.keys() | self._stored.keys()
+            if chosen.get(each) != self._stored.get(each)
         }
 
-    def _by_folder(self, changes: Mapping[_Chosen, Any]) -> dict[str, dict[Key, Any]]:
-        found: dict[str, dict[Key, Any]] = defaultdict(dict)
+    def _by_folder(self, changes: Mapping[_Chosen, Any]) -> dict[str, dict[ChoiceKey, Any]]:
+        found: dict[str, dict[ChoiceKey, Any]] = defaultdict(dict)
         for (kind, place), entry in changes.items():
             folder = self._session.folder_of(place.path).path
             within = folder and inside(place.path, folder)
-            found[folder][Key(kind, os.path.relpath(place.path, folder) if within else place.path, place.name)] = entry
+            found[folder][
+                ChoiceKey(kind, os.path.relpath(place.path, folder) if within else place.path, place.name)
+            ] = entry
         return found
 
 
-def _write(changes: Mapping[str, Mapping[Key, Any]]) -> None:
+def _write(changes: Mapping[str, Mapping[ChoiceKey, Any]]) -> None:
     for folder, entries in changes.items():
-        file = ChoiceFile(folder)
+        file = UserChoicesFile(folder)
         # A buffer that no file holds is another one the next time.
         kept = {key: each for key, each in entries.items() if os.path.isdir(os.path.dirname(key.path(folder)))}
         try:

@@ -13,19 +13,19 @@ from typing import Literal
 
 from fxlsp.engine.connection.process import BOOTSTRAP
 from fxlsp.engine.connection.supervisor_client import IDLE_SECONDS
-from fxlsp.engine.connection.supervisor_pool import Templates
-from fxlsp.engine.index.index import Place
-from fxlsp.engine.session.closed_files import Background
-from fxlsp.engine.session.documents import Texts
-from fxlsp.engine.session.fx_usage import FxUses
+from fxlsp.engine.connection.supervisor_pool import SupervisorPool
+from fxlsp.engine.index.index import SymbolId
+from fxlsp.engine.session.closed_files import ClosedFiles
+from fxlsp.engine.session.documents import DocumentAnalyzer
+from fxlsp.engine.session.fx_usage import FxUsageSearch
 from fxlsp.engine.session.indexer import Indexer
-from fxlsp.engine.session.reconcile import welcome_guests
-from fxlsp.engine.session.trace_jobs import TracingJobs
-from fxlsp.engine.session.user_choices import Choices
-from fxlsp.engine.state.folders import Client, read_folder
-from fxlsp.engine.state.import_rewriting import in_words_of
-from fxlsp.engine.state.instances import Instance
-from fxlsp.engine.state.pinned_recipes import Pin
+from fxlsp.engine.session.reconcile import sync_context_models
+from fxlsp.engine.session.trace_jobs import TraceJobs
+from fxlsp.engine.session.user_choices import UserChoices
+from fxlsp.engine.state.folders import ClientSettings, read_folder
+from fxlsp.engine.state.import_rewriting import rewrite_recipe
+from fxlsp.engine.state.instances import ForwardInstance
+from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Snapshot, Status
 from fxlsp.engine.state.take_snapshot import take_snapshot
@@ -37,7 +37,7 @@ _SHUTDOWN_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SnapshotChange:
     """What is new in a snapshot."""
 
     cause: Literal["edit", "trace", "session"]
@@ -47,7 +47,7 @@ class Change:
     """The files whose answers may be other ones; none when only the status of a model or interpreter changed."""
 
 
-OnChange = Callable[[Change], None]
+OnChange = Callable[[SnapshotChange], None]
 
 
 class Workspace:
@@ -56,7 +56,7 @@ class Workspace:
     def __init__(
         self,
         folders: Sequence[str] = (),
-        client: Client | None = None,
+        client: ClientSettings | None = None,
         *,
         trusted: bool = False,
         bootstrap: Path = BOOTSTRAP,
@@ -72,20 +72,20 @@ class Workspace:
             limit: traces at once; None is one less than there are cores.
             idle_seconds: how long after its last trace an interpreter's process leaves.
         """
-        self._client = client or Client({})
+        self._client = client or ClientSettings({})
         self._folders = tuple(folders)
         self._session = Session(trusted=trusted)
         self._subscribers: list[OnChange] = []
         self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
-        self._templates = Templates(self._executor, self._on_template, bootstrap, idle_seconds)
-        self._texts = Texts(self._session, self._executor, self._on_known, self._on_taken)
-        self._background = Background(self._session, self._executor, self._texts.reader, self._on_background)
-        self._indexer = Indexer(self._session, self._executor, self._on_indexed)
-        self._jobs = TracingJobs(self._session, self._templates, self._on_traced, limit)
-        self._fx_uses = FxUses(self._session, self._executor, self._on_profile)
-        self._choices = Choices(self._session)
+        self._supervisors = SupervisorPool(self._executor, self._on_supervisor, bootstrap, idle_seconds)
+        self._analyzer = DocumentAnalyzer(self._session, self._executor, self._on_analysis, self._on_program_changed)
+        self._closed_files = ClosedFiles(self._session, self._executor, self._analyzer.reader, self._on_closed_files)
+        self._indexer = Indexer(self._session, self._executor, self._on_index)
+        self._jobs = TraceJobs(self._session, self._supervisors, self._on_traced, limit)
+        self._fx_usage = FxUsageSearch(self._session, self._executor, self._on_fx_usage)
+        self._user_choices = UserChoices(self._session)
         self._read_folders()
-        self.snapshot: Snapshot = take_snapshot(self._session, self._templates)
+        self.snapshot: Snapshot = take_snapshot(self._session, self._supervisors)
         """The session as it is. It never changes; another takes its place."""
 
     def subscribe(self, callback: OnChange) -> Callable[[], None]:
@@ -99,16 +99,16 @@ class Workspace:
         return self._session.cursor
 
     @property
-    def at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """Nothing is read, analysed or traced, or waits for that: only another change can lead to another snapshot."""
         return not any(
-            each.is_busy for each in (self._texts, self._indexer, self._fx_uses, self._background, self._jobs)
+            each.is_busy for each in (self._analyzer, self._indexer, self._fx_usage, self._closed_files, self._jobs)
         )
 
     def open(self, document: Document) -> None:
         self._session.open(document)
-        welcome_guests(self._session)
-        self._arrived(document)
+        sync_context_models(self._session)
+        self._text_changed(document)
 
     def change(self, path: str, edits: Sequence[TextEdit], version: int | None) -> None:
         """Applies edits to an open document. Spans move at once; what is to be traced again follows.
@@ -121,15 +121,15 @@ class Workspace:
     def update(self, document: Document, edits: Sequence[TextEdit]) -> None:
         """Takes the next text of an open document, to which ``edits`` lead."""
         self._session.edit(document, edits)
-        self._arrived(document)
+        self._text_changed(document)
 
     def close(self, path: str) -> None:
         """Forgets the document and its models; reports of others that read it stay."""
         self._session.close(path)
-        welcome_guests(self._session)
-        self._texts.written(path)
-        self._indexer.written([path])
-        self._background.look(())
+        sync_context_models(self._session)
+        self._analyzer.file_written(path)
+        self._indexer.files_written([path])
+        self._closed_files.update(())
         self._replan("edit", path)
 
     def saved(self, path: str) -> None:
@@ -138,7 +138,7 @@ class Workspace:
         if os.path.basename(path) == _SETTINGS_FILE:
             self.configure(self._client)
             self._session.models.repeat(self._failed())
-        self._fx_uses.written([path])
+        self._fx_usage.files_written([path])
         self._session.models.repeat(key for key in self._failed() if key.file == path)
         self._replan("edit", path)
 
@@ -147,16 +147,16 @@ class Workspace:
         changed = [path for path in paths if path not in self._session.documents]
         if any(os.path.basename(path) == _SETTINGS_FILE for path in changed):
             self.configure(self._client)
-        self._fx_uses.written(changed)
-        self._indexer.written(changed)
+        self._fx_usage.files_written(changed)
+        self._indexer.files_written(changed)
         for path in changed:
-            self._texts.written(path)
-        self._background.written(changed)
+            self._analyzer.file_written(path)
+        self._closed_files.files_written(changed)
         if changed:
             self._session.models.repeat(self._failed())
             self._replan("session")
 
-    def touch(self, path: str, line: int) -> None:
+    def set_cursor(self, path: str, line: int) -> None:
         """The user looks at this place: a model there is traced first, and even if its file has used its budget."""
         if (path, line) == self._session.cursor:
             return
@@ -169,15 +169,15 @@ class Workspace:
         self._session.trust()
         self._replan("session", *self._session.documents)
 
-    def configure(self, client: Client, folders: Sequence[str] | None = None) -> None:
+    def configure(self, client: ClientSettings, folders: Sequence[str] | None = None) -> None:
         """Takes other settings of the editor, other folders too if given, and reads those of the folders again."""
         self._client = client
         self._folders = self._folders if folders is None else tuple(folders)
         self._read_folders()
         self._session.drop_analyses()
         for document in tuple(self._session.documents.values()):
-            self._texts.arrived(document)
-        self._background.look()
+            self._analyzer.text_changed(document)
+        self._closed_files.update()
         self._replan("session", *self._session.documents)
 
     def choose_recipe(self, path: str, name: str, recipe: Recipe | None) -> None:
@@ -185,30 +185,30 @@ class Workspace:
 
         The choice holds, in later sessions too, until a recipe comment is written for the model.
         """
-        place = Place(path, name)
+        place = SymbolId(path, name)
         found = next((state.found for state in self.snapshot.states_in(path) if state.key.name == name), ())
-        self._session.set_pin(place, None if recipe is None else Pin(recipe, found))
+        self._session.set_pinned_recipe(place, None if recipe is None else PinnedRecipe(recipe, found))
         document = self._session.documents.get(path)
         if document is not None:
-            self._texts.arrived(document)
+            self._analyzer.text_changed(document)
         self._replan("session", path)
 
-    def choose_instance(self, path: str, name: str, instance: Instance | None) -> None:
+    def choose_instance(self, path: str, name: str, instance: ForwardInstance | None) -> None:
         """Shows of a class of an open document what one of its uses made of it; None shows the first again.
 
         The choice holds, in later sessions too; while no trace has that use, the first is shown.
         """
-        self._session.set_instance(Place(path, name), instance)
-        self._publish(Change("session", frozenset({path})))
+        self._session.set_instance(SymbolId(path, name), instance)
+        self._publish(SnapshotChange("session", frozenset({path})))
 
-    async def in_own_words(self, path: str, recipe: Recipe) -> Recipe | None:
+    async def rewrite_for_document(self, path: str, recipe: Recipe) -> Recipe | None:
         """A recipe for a model of an open document in words of that document; None where it has none."""
         home = self._session.documents.get(path)
         if recipe.file is None or home is None:
             return recipe
         index, folders = self._session.index, [folder.path for folder in self._session.folders if folder.path]
-        other = await asyncio.get_running_loop().run_in_executor(self._executor, self._texts.reader(), recipe.file)
-        return None if other is None else in_words_of(recipe, home, other, index, folders)
+        other = await asyncio.get_running_loop().run_in_executor(self._executor, self._analyzer.reader(), recipe.file)
+        return None if other is None else rewrite_recipe(recipe, home, other, index, folders)
 
     def retrace(self, path: str | None = None) -> None:
         """Traces the models of one file, or all, again although nothing has changed; poisoned and waiting ones too."""
@@ -218,12 +218,12 @@ class Workspace:
     def stop(self) -> None:
         """Ends the traces that are under way, whoever waits for them: the next edit begins new ones."""
         self._jobs.stop()
-        self._publish(Change("session"))
+        self._publish(SnapshotChange("session"))
 
     async def restart(self) -> None:
         """Ends the tracing processes, forgets why they may have failed, and traces everything again."""
         self._jobs.cancel(self._session.models.states)
-        await self._templates.restart()
+        await self._supervisors.restart()
         self.configure(self._client)
         self.retrace()
 
@@ -231,63 +231,63 @@ class Workspace:
         """Ends everything: traces, processes, threads; within a few seconds, whatever they do."""
         self._subscribers.clear()
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._choices.close(), _SHUTDOWN_SECONDS)
-        await self._fx_uses.close()
-        await self._background.close()
+            await asyncio.wait_for(self._user_choices.close(), _SHUTDOWN_SECONDS)
+        await self._fx_usage.close()
+        await self._closed_files.close()
         await self._indexer.close()
-        await self._texts.close()
+        await self._analyzer.close()
         await self._jobs.close()
         try:
-            await asyncio.wait_for(self._templates.close(), _SHUTDOWN_SECONDS)
+            await asyncio.wait_for(self._supervisors.close(), _SHUTDOWN_SECONDS)
         finally:
             self._executor.shutdown(wait=False, cancel_futures=True)
             with suppress(asyncio.TimeoutError):
                 # What a thread has begun it ends, and then nothing is left open.
                 await asyncio.wait_for(asyncio.to_thread(self._executor.shutdown), _SHUTDOWN_SECONDS)
 
-    def _arrived(self, document: Document) -> None:
+    def _text_changed(self, document: Document) -> None:
         self._session.models.reset_budget(document.path)
-        if self._texts.arrived(document):
+        if self._analyzer.text_changed(document):
             self._jobs.replan("restart")
-        self._publish(Change("edit", frozenset({document.path})))
+        self._publish(SnapshotChange("edit", frozenset({document.path})))
 
-    def _on_taken(self, document: Document) -> None:
-        self._indexer.taken(document)
-        self._texts.changed_elsewhere(frozenset({document.path}))
+    def _on_program_changed(self, document: Document) -> None:
+        self._indexer.document_parsed(document)
+        self._analyzer.other_files_changed(frozenset({document.path}))
 
-    def _on_indexed(self, paths: frozenset[str] | None) -> None:
-        self._texts.changed_elsewhere(paths)
-        self._background.look(paths)
+    def _on_index(self, paths: frozenset[str] | None) -> None:
+        self._analyzer.other_files_changed(paths)
+        self._closed_files.update(paths)
         # Who asks for what the index knows finds it; nothing that an editor shows of its own accord depends on it.
-        self.snapshot = take_snapshot(self._session, self._templates)
-        if any(folder.settings.recipe_places for folder in self._session.folders):
-            self._publish(Change("session"))
+        self.snapshot = take_snapshot(self._session, self._supervisors)
+        if any(folder.settings.recipe_locations for folder in self._session.folders):
+            self._publish(SnapshotChange("session"))
 
-    def _on_known(self, path: str) -> None:
+    def _on_analysis(self, path: str) -> None:
         self._jobs.replan("keep")
-        self._publish(Change("edit" if path in self._session.documents else "session", frozenset({path})))
+        self._publish(SnapshotChange("edit" if path in self._session.documents else "session", frozenset({path})))
 
-    def _on_background(self, paths: frozenset[str]) -> None:
+    def _on_closed_files(self, paths: frozenset[str]) -> None:
         self._jobs.replan("keep")
-        self._publish(Change("session", paths))
+        self._publish(SnapshotChange("session", paths))
 
     def _on_traced(self, paths: frozenset[str]) -> None:
-        self._background.traced(paths)
-        self._publish(Change("trace", paths))
+        self._closed_files.files_traced(paths)
+        self._publish(SnapshotChange("trace", paths))
 
-    def _on_profile(self) -> None:
-        self._publish(Change("session", frozenset(self._session.documents)))
+    def _on_fx_usage(self) -> None:
+        self._publish(SnapshotChange("session", frozenset(self._session.documents)))
 
-    def _on_template(self) -> None:
-        self._publish(Change("session"))
+    def _on_supervisor(self) -> None:
+        self._publish(SnapshotChange("session"))
 
     def _replan(self, cause: Literal["edit", "session"], *paths: str) -> None:
         self._jobs.replan()
-        self._publish(Change(cause, frozenset(paths)))
+        self._publish(SnapshotChange(cause, frozenset(paths)))
 
-    def _publish(self, change: Change) -> None:
-        self._choices.follow()
-        self.snapshot = take_snapshot(self._session, self._templates)
+    def _publish(self, change: SnapshotChange) -> None:
+        self._user_choices.schedule_write()
+        self.snapshot = take_snapshot(self._session, self._supervisors)
         for callback in tuple(self._subscribers):
             callback(change)
 
@@ -297,7 +297,9 @@ class Workspace:
     def _read_folders(self) -> None:
         folders = tuple(read_folder(path, self._client) for path in self._folders or ("",))
         self._session.set_folders(folders)
-        self._choices.look()
-        self._fx_uses.look()
-        self._indexer.look()
-        self._templates.keep({folder.interpreter.path for folder in folders if folder.interpreter is not None})
+        self._user_choices.read_folders()
+        self._fx_usage.update_folders()
+        self._indexer.update_folders()
+        self._supervisors.close_others(
+            {folder.interpreter.path for folder in folders if folder.interpreter is not None}
+        )

@@ -13,7 +13,7 @@ from typing import Literal
 from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.problems import Failure
 
-Origin = Literal["setting", "editor", "environment", "server"]
+InterpreterOrigin = Literal["setting", "editor", "environment", "server"]
 
 OLDEST_PYTHON = (3, 10)
 """That can trace; the tracing process refuses others by itself."""
@@ -27,7 +27,7 @@ class Interpreter:
 
     path: str
     """Absolute. Links stay as they are: a virtual environment's Python is found by its own path."""
-    origin: Origin
+    origin: InterpreterOrigin
 
     def describe(self) -> str:
         reasons = {
@@ -64,7 +64,7 @@ def choose_interpreter(folder: str | None, setting: str | None = None, editor_ch
     return Interpreter(sys.executable, "server")
 
 
-def _executable(name: str, folder: str | None, who: str) -> str:
+def _executable(name: str, folder: str | None, chosen_by: str) -> str:
     """The absolute path that ``name`` means: a command, a path relative to ``folder``, or an environment's folder."""
     expanded = os.path.expandvars(os.path.expanduser(name))
     path = Path(folder or "", expanded).absolute()
@@ -78,7 +78,7 @@ def _executable(name: str, folder: str | None, who: str) -> str:
         return str(path)
     what = "is not a Python executable" if path.exists() else "does not exist"
     raise InterpreterError(
-        f"{who} names the interpreter {path}, which {what}. Name another, or none to have one found."
+        f"{chosen_by} names the interpreter {path}, which {what}. Name another, or none to have one found."
     )
 
 

@@ -12,7 +12,7 @@ from fxlsp.report.problems import Problem
 
 Profile = Literal["fx", "shapes"]
 
-_ABOUT_FX_ALONE = ("FX1", "FX2", "FX3", "FX402")
+_FX_ONLY_CODES = ("FX1", "FX2", "FX3", "FX402")
 """Nothing is wrong with such a model unless it is traced: who does not, gets hints."""
 
 
@@ -38,9 +38,9 @@ class Policy:
         if chosen is not None:
             level = self.levels[chosen]
             return None if level == "off" else level
-        return "hint" if self.profile == "shapes" and code.startswith(_ABOUT_FX_ALONE) else severity
+        return "hint" if self.profile == "shapes" and code.startswith(_FX_ONLY_CODES) else severity
 
     def applied(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """The problems that are told, as severe as the user has them."""
-        judged = ((problem, self.severity(problem.code, problem.severity)) for problem in problems)
-        return tuple(replace(problem, severity=severity) for problem, severity in judged if severity is not None)
+        rated = ((problem, self.severity(problem.code, problem.severity)) for problem in problems)
+        return tuple(replace(problem, severity=severity) for problem, severity in rated if severity is not None)

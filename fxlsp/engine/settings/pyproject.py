@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from fxlsp.engine.settings.toml_spans import Entry, entries
+from fxlsp.engine.settings.toml_spans import TomlEntry, toml_entries
 from fxlsp.report.locations import Location
 from fxlsp.source.text.positions import LineIndex
 
@@ -35,15 +35,15 @@ class Pyproject:
     def folder(self) -> str:
         return str(Path(self.path).parent) if self.path else ""
 
-    def place_of(self, *keys: str) -> Location | None:
+    def location_of(self, *keys: str) -> Location | None:
         """What is assigned to nested ``keys`` of the table; the table itself where they are not to be found."""
         return self._place("value", keys)
 
-    def place_of_key(self, *keys: str) -> Location | None:
-        """As :meth:`place_of`, the key itself."""
+    def location_of_key(self, *keys: str) -> Location | None:
+        """As :meth:`location_of`, the key itself."""
         return self._place("key", keys)
 
-    def places_of_strings(self, *keys: str) -> tuple[Location, ...]:
+    def locations_of_strings(self, *keys: str) -> tuple[Location, ...]:
         """Each string in what is assigned to nested ``keys`` of the table, without its quotes."""
         entry = self._entry(keys)
         return () if entry is None else tuple(self._at(*place) for place in entry.strings)
@@ -54,7 +54,7 @@ class Pyproject:
             return self._at(0, 0) if self.path else None
         return self._at(*(entry.value if part == "value" else entry.key))
 
-    def _entry(self, keys: tuple[str, ...]) -> Entry | None:
+    def _entry(self, keys: tuple[str, ...]) -> TomlEntry | None:
         wanted = ("tool", "fxlsp", *keys)
         exact = (entry for entry in self._entries if entry.keys == wanted)
         return next(exact, None) or next(
@@ -66,8 +66,8 @@ class Pyproject:
         return Location(self.path, span.line, span.column, span.end_line, span.end_column)
 
     @cached_property
-    def _entries(self) -> list[Entry]:
-        return entries(self.text)
+    def _entries(self) -> list[TomlEntry]:
+        return toml_entries(self.text)
 
     @cached_property
     def _lines(self) -> LineIndex:
@@ -99,7 +99,7 @@ def read_pyproject(folder: str) -> Pyproject:
     table = tool.get("fxlsp", {}) if isinstance(tool, dict) else {}
     if not isinstance(table, dict):
         wrong = Pyproject(path, error="'tool.fxlsp' is not a table", text=text)
-        return replace(wrong, error_at=wrong.place_of())
+        return replace(wrong, error_at=wrong.location_of())
     return Pyproject(path, table, text=text)
 
 

@@ -16,7 +16,7 @@ from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
 
-Origin = Literal["default", "pyproject", "client"]
+SettingOrigin = Literal["default", "pyproject", "client"]
 Level = Severity | Literal["off"]
 
 EDITOR_SECONDS = 10.0
@@ -50,7 +50,7 @@ class Settings:
     hints: HintKinds = ALL_HINTS
     recipes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Expressions by ``Name`` or ``/absolute/path.py:Name``."""
-    recipe_places: Mapping[str, tuple[Location, ...]] = field(default_factory=dict)
+    recipe_locations: Mapping[str, tuple[Location, ...]] = field(default_factory=dict)
     """Where those of ``pyproject.toml`` are written, by the same names."""
     tracing: TracerChoice = TORCH_FX
     """``tracer``, ``leafModules`` and ``wrap``."""
@@ -72,7 +72,7 @@ class Settings:
     """Wall time of one trace (``limits.seconds``)."""
     megabytes: int = _MEGABYTES
     """Resident memory of one trace (``limits.megabytes``)."""
-    origins: Mapping[str, Origin] = field(default_factory=dict)
+    origins: Mapping[str, SettingOrigin] = field(default_factory=dict)
     """Where each value that is not the default comes from, by dotted key."""
 
     def values(self) -> list[tuple[str, Any]]:
@@ -97,24 +97,24 @@ class Settings:
         severities = [(f"severities.{key}", level) for key, level in self.severities.items()]
         return [*found.items(), *recipes, *severities]
 
-    def origin(self, key: str) -> Origin:
+    def origin(self, key: str) -> SettingOrigin:
         return self.origins.get(key, "default")
 
     def recipes_of(self, file: str, name: str) -> tuple[str, ...]:
         """The configured expressions for one model; those that name its file win over those that do not."""
         return tuple(each.text for each in self.configured(file, name))
 
-    def configured(self, file: str, name: str) -> tuple[Configured, ...]:
+    def configured(self, file: str, name: str) -> tuple[ConfiguredRecipe, ...]:
         """As :meth:`recipes_of`, with the places."""
         for key in (f"{file}:{name}", name):
-            texts, places = self.recipes.get(key, ()), self.recipe_places.get(key, ())
+            texts, places = self.recipes.get(key, ()), self.recipe_locations.get(key, ())
             if texts:
-                return tuple(map(Configured, texts, places or (None,) * len(texts)))
+                return tuple(map(ConfiguredRecipe, texts, places or (None,) * len(texts)))
         return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Configured:
+class ConfiguredRecipe:
     """A recipe of the settings."""
 
     text: str
@@ -153,7 +153,7 @@ def settings_of(
     if pyproject.error is not None:
         problems.append(SettingProblem(pyproject.error, pyproject.error_at))
     values: dict[str, Any] = {}
-    origins: dict[str, Origin] = {}
+    origins: dict[str, SettingOrigin] = {}
     for layer in (_from_pyproject(pyproject), _from_client(client or {}, folder)):
         for entry in layer:
             if isinstance(entry, SettingProblem):
@@ -164,32 +164,32 @@ def settings_of(
                 origins[key] = origin
     settings = _settings(values, origins, seconds)
     choice = _tracing(values, origins, pyproject)
-    return replace(settings, tracing=choice, recipe_places=_recipe_places(pyproject, settings)), tuple(problems)
+    return replace(settings, tracing=choice, recipe_locations=_recipe_locations(pyproject, settings)), tuple(problems)
 
 
-def _tracing(values: Mapping[str, Any], origins: Mapping[str, Origin], pyproject: Pyproject) -> TracerChoice:
+def _tracing(values: Mapping[str, Any], origins: Mapping[str, SettingOrigin], pyproject: Pyproject) -> TracerChoice:
     def named(key: str) -> tuple[ObjectReference, ...]:
         texts = values.get(key) or ()
-        places = pyproject.places_of_strings(key) if origins.get(key) == "pyproject" else ()
+        places = pyproject.locations_of_strings(key) if origins.get(key) == "pyproject" else ()
         return tuple(map(ObjectReference, (texts,) if isinstance(texts, str) else texts, chain(places, repeat(None))))
 
     return TracerChoice(next(iter(named("tracer")), None), values.get("leafModules", ()), named("wrap"))
 
 
-def _recipe_places(pyproject: Pyproject, settings: Settings) -> dict[str, tuple[Location, ...]]:
+def _recipe_locations(pyproject: Pyproject, settings: Settings) -> dict[str, tuple[Location, ...]]:
     table = pyproject.table.get("recipes")
     keys = {_recipe_key(key, pyproject.folder): key for key in (table if isinstance(table, Mapping) else ())}
     return {
-        name: pyproject.places_of_strings("recipes", key)
+        name: pyproject.locations_of_strings("recipes", key)
         for name, key in keys.items()
         if settings.origin(f"recipes.{name}") == "pyproject"
     }
 
 
-_Entry = tuple[str, Any, Origin]
+_Entry = tuple[str, Any, SettingOrigin]
 
 
-def _settings(values: Mapping[str, Any], origins: Mapping[str, Origin], seconds: float) -> Settings:
+def _settings(values: Mapping[str, Any], origins: Mapping[str, SettingOrigin], seconds: float) -> Settings:
     return Settings(
         python=values.get("python"),
         trusted=values.get("trusted", False),
@@ -217,7 +217,7 @@ def _from_pyproject(pyproject: Pyproject) -> Iterator[_Entry | SettingProblem]:
     table = dict(pyproject.table)
     if table.pop("trusted", None) is not None:
         words = "'trusted' has no effect in pyproject.toml: a workspace cannot vouch for itself. Trust it in the editor"
-        yield SettingProblem(f"{words}.", pyproject.place_of_key("trusted"))
+        yield SettingProblem(f"{words}.", pyproject.location_of_key("trusted"))
     for keys, value in _flat(table):
         entry = _entry(keys, value, pyproject.folder, "pyproject")
         yield _placed(entry, pyproject, keys) if isinstance(entry, SettingProblem) else entry
@@ -225,7 +225,7 @@ def _from_pyproject(pyproject: Pyproject) -> Iterator[_Entry | SettingProblem]:
 
 def _placed(problem: SettingProblem, pyproject: Pyproject, keys: tuple[str, ...]) -> SettingProblem:
     known = ".".join(keys) in _CHECKS or keys[0] in _TABLES
-    return SettingProblem(problem.message, pyproject.place_of(*keys) if known else pyproject.place_of_key(*keys))
+    return SettingProblem(problem.message, pyproject.location_of(*keys) if known else pyproject.location_of_key(*keys))
 
 
 def _from_client(table: Mapping[str, Any], folder: str) -> Iterator[_Entry | SettingProblem]:
@@ -233,7 +233,7 @@ def _from_client(table: Mapping[str, Any], folder: str) -> Iterator[_Entry | Set
         yield _entry(keys, value, folder, "client")
 
 
-def _entry(keys: tuple[str, ...], value: Any, folder: str, origin: Origin) -> _Entry | SettingProblem:
+def _entry(keys: tuple[str, ...], value: Any, folder: str, origin: SettingOrigin) -> _Entry | SettingProblem:
     try:
         return (*_checked(keys, value, folder), origin)
     except ValueError as error:
@@ -271,13 +271,13 @@ def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
         raise ValueError(f"there is no setting '{name}'; there are: {known}")
     checked = check(name, value)
     if name == "tracer":
-        return name, absolute_name(checked, folder) if checked else None
+        return name, absolute_reference(checked, folder) if checked else None
     if name == "exclude":
         return name, Exclusion(os.path.realpath(folder) if folder else "", checked)
-    return name, tuple(absolute_name(each, folder) for each in checked) if name == "wrap" else checked
+    return name, tuple(absolute_reference(each, folder) for each in checked) if name == "wrap" else checked
 
 
-def absolute_name(name: str, folder: str) -> str:
+def absolute_reference(name: str, folder: str) -> str:
     """``file.py:Name`` with the whole path of its file; any other name as it is."""
     path, _, inner = name.rpartition(":")
     return f"{os.path.realpath(os.path.join(folder, path))}:{inner}" if path.endswith(".py") else name

@@ -22,7 +22,7 @@ _OPENING, _CLOSING = "[{", "]}"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TomlEntry:
     """A key and what is assigned to it; places are offsets into the text, the end exclusive."""
 
     keys: tuple[str, ...]
@@ -41,7 +41,7 @@ class _Token(NamedTuple):
     end: int
 
 
-def entries(text: str) -> list[Entry]:
+def toml_entries(text: str) -> list[TomlEntry]:
     """The entries of a text that is TOML, those of tables in one line too."""
     return list(_Reader(text).document())
 
@@ -52,7 +52,7 @@ class _Reader:
         self._tokens = [token for token in found if token.kind != "blank"]
         self._next = 0
 
-    def document(self) -> Iterator[Entry]:
+    def document(self) -> Iterator[TomlEntry]:
         table: tuple[str, ...] = ()
         while self._next < len(self._tokens):
             if self._at("\n"):
@@ -61,12 +61,12 @@ class _Reader:
                 while self._at("["):
                     self._next += 1
                 table, place = self._key()
-                yield Entry(table, place, place, ())
+                yield TomlEntry(table, place, place, ())
                 self._skip_line()
             else:
                 yield from self._assignment(table)
 
-    def _assignment(self, table: tuple[str, ...]) -> Iterator[Entry]:
+    def _assignment(self, table: tuple[str, ...]) -> Iterator[TomlEntry]:
         names, key = self._key()
         self._next += 1
         first = self._next
@@ -74,10 +74,10 @@ class _Reader:
         self._next = first
         value = self._value()
         strings = tuple((token.start + width, token.end - width) for token, width in map(_quoted, value) if width)
-        yield Entry((*table, *names), key, (value[0].start, value[-1].end) if value else key, strings)
+        yield TomlEntry((*table, *names), key, (value[0].start, value[-1].end) if value else key, strings)
         yield from inner
 
-    def _inline_table(self, table: tuple[str, ...]) -> Iterator[Entry]:
+    def _inline_table(self, table: tuple[str, ...]) -> Iterator[TomlEntry]:
         self._next += 1
         while self._next < len(self._tokens) and not self._at("}"):
             if self._at(",") or self._at("\n"):

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from fxlsp.engine.index.index import Place
+from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.settings.settings import Settings
-from fxlsp.engine.state.cross_file_recipes import Elsewhere
+from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
 from fxlsp.source.recipes.recipes import FoundRecipe, best_first, recipe_from_setting, recipes_for
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
-_MOST_GUESTS = 3
+_MOST_CONTEXT_MODELS = 3
 """Models of other files that are traced for the sake of one."""
 _MOST_ALTERNATIVES = 4
 """Call sites that are tried after the best one; whatever fails costs time."""
@@ -34,9 +34,9 @@ class Candidate:
     """Further recipes, for when none of ``recipes`` works."""
     parents: frozenset[str]
     """Candidates before it in the document's order that construct it."""
-    users: frozenset[Place]
+    users: frozenset[SymbolId]
     """Model classes of any file that may construct it, or are handed it by the functions that make them."""
-    asked: bool
+    requested: bool
     """A comment, setting or choice asks for it: it is traced even if another trace covers it."""
     pinned: bool = False
     """The user chose its recipe among several: no other is tried."""
@@ -44,11 +44,11 @@ class Candidate:
     @property
     def is_fed(self) -> bool:
         """Whether anything says what it is called with; else what makes it may show that better than a guess."""
-        return self.asked or any(recipe is not None and recipe.inputs is not None for recipe in self.recipes)
+        return self.requested or any(recipe is not None and recipe.inputs is not None for recipe in self.recipes)
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class ContextModel:
     """A model of another file, traced for what it shows of the classes of this one that it is made of."""
 
     path: str
@@ -64,12 +64,12 @@ class Analysis:
 
     document: Document
     candidates: tuple[Candidate, ...]
-    guests: tuple[Guest, ...] = ()
-    asked: frozenset[str] = frozenset()
+    context_models: tuple[ContextModel, ...] = ()
+    files_read: frozenset[str] = frozenset()
     """Paths of the other files that were asked how they make these models."""
 
 
-def analyse(document: Document, settings: Settings, elsewhere: Elsewhere | None = None) -> Analysis | None:
+def analyse(document: Document, settings: Settings, cross_file: CrossFileRecipes | None = None) -> Analysis | None:
     """The analysis of a document; None if its text does not parse. Takes milliseconds for a long text.
 
     Args:
@@ -81,23 +81,27 @@ def analyse(document: Document, settings: Settings, elsewhere: Elsewhere | None 
     classes = _parents_first(_traceable_classes(document))
     makers = factories(document)
     candidates = [
-        _class_candidate(document, model, (*makers, *classes[:rank]), settings, elsewhere)
+        _class_candidate(document, model, (*makers, *classes[:rank]), settings, cross_file)
         for rank, model in enumerate(classes)
     ]
     candidates = [
-        candidate for candidate, model in zip(candidates, classes, strict=True) if candidate.asked or model.runs
+        candidate for candidate, model in zip(candidates, classes, strict=True) if candidate.requested or model.runs
     ]
     fed = {recipe.inputs for candidate in candidates for recipe in candidate.recipes if recipe is not None}
     first = [_other_candidate(document, factory, settings) for factory in makers]
     last = [_other_candidate(document, instance, settings) for instance in instances(document)]
-    wanted = [candidate for candidate in last if candidate.asked or _is_fed_otherwise(candidate, fed)]
-    if elsewhere is None:
+    wanted = [candidate for candidate in last if candidate.requested or _is_fed_otherwise(candidate, fed)]
+    if cross_file is None:
         return Analysis(document, (*first, *candidates, *wanted))
-    guests = tuple(_guests(document, candidates, elsewhere))
-    return Analysis(document, (*first, *candidates, *wanted), guests, frozenset(elsewhere.asked - {document.path}))
+    context_models = tuple(_context_models(document, candidates, cross_file))
+    return Analysis(
+        document, (*first, *candidates, *wanted), context_models, frozenset(cross_file.files_read - {document.path})
+    )
 
 
-def _guests(document: Document, candidates: Sequence[Candidate], elsewhere: Elsewhere) -> Iterator[Guest]:
+def _context_models(
+    document: Document, candidates: Sequence[Candidate], cross_file: CrossFileRecipes
+) -> Iterator[ContextModel]:
     """What other files make of the classes that nobody makes alone."""
     fed = {candidate.name for candidate in candidates if candidate.is_fed}
     users = sorted(
@@ -111,11 +115,11 @@ def _guests(document: Document, candidates: Sequence[Candidate], elsewhere: Else
     )
     given = 0
     for place in users:
-        found = tuple(elsewhere.all_recipes_for(place)) if given < _MOST_GUESTS else ()
+        found = tuple(cross_file.all_recipes_for(place)) if given < _MOST_CONTEXT_MODELS else ()
         recipes = [each.recipe for each in found if each.error is None and each.recipe.init]
         if recipes:
             given += 1
-            yield Guest(*place, found, recipes[0], tuple(recipes[1 : 1 + _MOST_ALTERNATIVES]))
+            yield ContextModel(*place, found, recipes[0], tuple(recipes[1 : 1 + _MOST_ALTERNATIVES]))
 
 
 def _traceable_classes(document: Document) -> list[ModelClass]:
@@ -154,37 +158,37 @@ def _class_candidate(
     model: ModelClass,
     before: Sequence[ModelClass | Factory],
     settings: Settings,
-    elsewhere: Elsewhere | None,
+    cross_file: CrossFileRecipes | None,
 ) -> Candidate:
     name = model.qualname
-    found = _found(document, model, settings, elsewhere)
-    recipes, alternatives, asked = _chosen(found)
+    found = _found(document, model, settings, cross_file)
+    recipes, alternatives, requested = _chosen(found)
     parents = frozenset(
         other.name if isinstance(other, Factory) else other.qualname for other in before if name in other.constructs
     )
-    users = elsewhere.parents_of(Place(document.path, name)) if elsewhere is not None else frozenset()
-    return Candidate(name, model.extent, found, recipes, alternatives, parents, users, asked)
+    users = cross_file.parents_of(SymbolId(document.path, name)) if cross_file is not None else frozenset()
+    return Candidate(name, model.extent, found, recipes, alternatives, parents, users, requested)
 
 
 def _other_candidate(document: Document, model: Factory | ModelInstance, settings: Settings) -> Candidate:
     found = _found(document, model, settings)
-    recipes, alternatives, asked = _chosen(found)
-    return Candidate(model.name, model.extent, found, recipes, alternatives, frozenset(), frozenset(), asked)
+    recipes, alternatives, requested = _chosen(found)
+    return Candidate(model.name, model.extent, found, recipes, alternatives, frozenset(), frozenset(), requested)
 
 
 def _found(
     document: Document,
     model: ModelClass | Factory | ModelInstance,
     settings: Settings,
-    elsewhere: Elsewhere | None = None,
+    cross_file: CrossFileRecipes | None = None,
 ) -> tuple[FoundRecipe, ...]:
     """Everything that is written down: comments, then settings, then call sites, of which any can be chosen."""
     name = model.qualname if isinstance(model, ModelClass) else model.name
     own = recipes_for(document, model)
     comments = [each for each in own if each.recipe.source == "comment"]
     sites = [each for each in own if each.recipe.source != "comment"]
-    if elsewhere is not None:
-        sites = best_first([*sites, *elsewhere.recipes_for(document, name)])
+    if cross_file is not None:
+        sites = best_first([*sites, *cross_file.recipes_for(document, name)])
     configured = (
         recipe_from_setting(each.text, name, each.place, isinstance(model, ModelInstance))
         for each in settings.configured(document.path, name)
@@ -195,8 +199,8 @@ def _found(
 def _chosen(found: tuple[FoundRecipe, ...]) -> tuple[tuple[Recipe | None, ...], tuple[Recipe, ...], bool]:
     """All comments, else all of the settings, else the best call site and the next ones; and whether somebody asked."""
     for source in ("comment", "config"):
-        asked = [each for each in found if each.recipe.source == source]
-        if asked:
-            return tuple(each.recipe for each in asked if each.error is None), (), True
+        requested = [each for each in found if each.recipe.source == source]
+        if requested:
+            return tuple(each.recipe for each in requested if each.error is None), (), True
     sites = [recipe.recipe for recipe in found if recipe.error is None]
     return (sites[0] if sites else None,), tuple(sites[1 : 1 + _MOST_ALTERNATIVES]), False

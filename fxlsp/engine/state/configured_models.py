@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from functools import lru_cache
 
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.settings.pyproject import Pyproject
 from fxlsp.engine.settings.settings import SettingProblem
 from fxlsp.engine.state.snapshot import inside
@@ -24,18 +24,20 @@ def unknown_models(pyproject: Pyproject, index: Index) -> tuple[SettingProblem, 
     """
     table = pyproject.table.get("recipes")
     keys = table if isinstance(table, dict) else {}
-    found = ((key, _wrong(key, pyproject.folder, index)) for key in keys)
+    found = ((key, _mistake_in(key, pyproject.folder, index)) for key in keys)
     return tuple(
-        SettingProblem(f"tool.fxlsp.recipes: {message}", pyproject.place_of_key("recipes", key), BAD_RECIPE)
+        SettingProblem(f"tool.fxlsp.recipes: {message}", pyproject.location_of_key("recipes", key), BAD_RECIPE)
         for key, message in found
         if message is not None
     )
 
 
-def _wrong(key: str, folder: str, index: Index) -> str | None:
+def _mistake_in(key: str, folder: str, index: Index) -> str | None:
     path, colon, name = key.rpartition(":")
     if not colon:
-        return None if _is_anywhere(name, index) else f"no file of the workspace defines {name}{_nearest(name, index)}"
+        return (
+            None if _is_anywhere(name, index) else f"no file of the workspace defines {name}{_suggestion(name, index)}"
+        )
     real = os.path.realpath(os.path.join(folder, path))
     if not os.path.isfile(real):
         return f"there is no file {path}"
@@ -43,21 +45,21 @@ def _wrong(key: str, folder: str, index: Index) -> str | None:
     if offers is None or not inside(real, folder) or name in offers.by_name or name in offers.assigned:
         # A file that is not in the index may hold anything.
         return None
-    return f"{path} defines no {name}{_nearest(name, index, real)}"
+    return f"{path} defines no {name}{_suggestion(name, index, real)}"
 
 
 def _is_anywhere(name: str, index: Index) -> bool:
     return any(name in offers.by_name or name in offers.assigned for offers in index.files.values())
 
 
-def _nearest(name: str, index: Index, path: str | None = None) -> str:
+def _suggestion(name: str, index: Index, path: str | None = None) -> str:
     """A hint at the model that may be meant."""
     models = [place.name for place in _models(index) if path in (None, place.path)]
     close = difflib.get_close_matches(name, models, 1)
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def _models(index: Index) -> Iterator[Place]:
+def _models(index: Index) -> Iterator[SymbolId]:
     for path, offers in index.files.items():
-        places = (Place(path, each.name) for each in offers.definitions)
+        places = (SymbolId(path, each.name) for each in offers.definitions)
         yield from (place for place in places if index.kind_of(place) is ClassKind.MODULE)

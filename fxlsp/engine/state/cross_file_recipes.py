@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.call_sites import CallSiteQuery, call_sites, factory_names
@@ -20,25 +20,25 @@ ReadText = Callable[[str], Document | None]
 
 _MOST_FILES = 16
 """Files with call sites of one model that are looked into, the nearest first."""
-_MOST_HANDS = 3
+_MOST_MAKER_STEPS = 3
 """Functions that hand on what another one made."""
 
 
-class Elsewhere:
-    """The files around one that are asked; ``asked`` grows with each answer."""
+class CrossFileRecipes:
+    """The files around one that are asked; ``files_read`` grows with each answer."""
 
     def __init__(self, index: Index, read: ReadText) -> None:
-        self.asked: set[str] = set()
+        self.files_read: set[str] = set()
         """Paths of the files on whose texts the answers depend."""
         self._index = index
         self._read = read
 
     def recipes_for(self, document: Document, name: str) -> list[FoundRecipe]:
         """The recipes that other files hold for a model of ``document``, those of the nearest file first."""
-        makers = frozenset(Place(document.path, each) for each in factory_names(document, frozenset({name})))
-        known: dict[str, dict[str, Place]] = {}
+        makers = frozenset(SymbolId(document.path, each) for each in factory_names(document, frozenset({name})))
+        known: dict[str, dict[str, SymbolId]] = {}
         """What each file calls those that make the model."""
-        for _ in range(_MOST_HANDS):
+        for _ in range(_MOST_MAKER_STEPS):
             self._add_mentions(makers, document.path, known)
             before = len(makers)
             makers |= self._makers(known)
@@ -47,7 +47,7 @@ class Elsewhere:
         paths = self._nearest(known, document.path)
         return [each for path in paths for each in self._found(path, known[path], document)]
 
-    def all_recipes_for(self, place: Place) -> list[FoundRecipe]:
+    def all_recipes_for(self, place: SymbolId) -> list[FoundRecipe]:
         """The recipes for a class of another file, those in its own file first."""
         document = self._document(place.path)
         models = () if document is None else model_classes(document)
@@ -59,7 +59,7 @@ class Elsewhere:
     def users_of(self, document: Document) -> frozenset[str]:
         """Paths of the other files that name what a document defines."""
         offers = file_summary_of(document)
-        places = (Place(document.path, each.name) for each in offers.definitions)
+        places = (SymbolId(document.path, each.name) for each in offers.definitions)
         found = (path for place in places for path, _, _ in self._index.mentions(place))
         return frozenset(found) - {document.path}
 
@@ -67,13 +67,13 @@ class Elsewhere:
         """Whether any other file names what a document defines."""
         return bool(self._index.files) and bool(self.users_of(document))
 
-    def parents_of(self, place: Place) -> frozenset[Place]:
+    def parents_of(self, place: SymbolId) -> frozenset[SymbolId]:
         """The model classes of any file that may construct a class, themselves or by functions that they call."""
-        parents: set[Place] = set()
+        parents: set[SymbolId] = set()
         waiting, seen = [place], {place}
         while waiting:
             for path, _, around in self._index.mentions(waiting.pop()):
-                user = None if around is None or is_block(path) else Place(path, around)
+                user = None if around is None or is_block(path) else SymbolId(path, around)
                 if user is None or user in seen:
                     continue
                 seen.add(user)
@@ -84,57 +84,59 @@ class Elsewhere:
                     parents |= self._modules_in(user)
         return frozenset(parents - {place})
 
-    def _modules_in(self, function: Place) -> set[Place]:
+    def _modules_in(self, function: SymbolId) -> set[SymbolId]:
         """The model classes that a function mentions: it may hand one to another, ``ResNet(Bottleneck)``."""
         definition = self._index.definition(function)
         names = frozenset[str]() if definition is None else definition.mentions
         places = (self._index.resolve(function.path, name) for name in names)
         return {place for place in places if place is not None and self._index.kind_of(place) is ClassKind.MODULE}
 
-    def _add_mentions(self, makers: frozenset[Place], home: str, known: dict[str, dict[str, Place]]) -> None:
+    def _add_mentions(
+        self, makers: frozenset[SymbolId], document_path: str, known: dict[str, dict[str, SymbolId]]
+    ) -> None:
         for maker in makers:
             for path, name, _ in self._index.mentions(maker):
-                if path != home:
+                if path != document_path:
                     known.setdefault(path, {})[name] = maker
 
-    def _makers(self, known: dict[str, dict[str, Place]]) -> frozenset[Place]:
+    def _makers(self, known: dict[str, dict[str, SymbolId]]) -> frozenset[SymbolId]:
         """The functions in the files so far that return what the known ones make."""
-        found: set[Place] = set()
+        found: set[SymbolId] = set()
         for path, names in known.items():
             document = self._document(path)
             if document is not None:
-                found |= {Place(path, each) for each in factory_names(document, frozenset(names)) - names.keys()}
+                found |= {SymbolId(path, each) for each in factory_names(document, frozenset(names)) - names.keys()}
         return frozenset(found)
 
-    def _found(self, path: str, names: dict[str, Place], home: Document) -> list[FoundRecipe]:
+    def _found(self, path: str, names: dict[str, SymbolId], target: Document) -> list[FoundRecipe]:
         document = self._document(path)
         if document is None:
             return []
         subject = CallSiteQuery(frozenset(names), is_instance=False, own=None)
         models = tuple(each.extent for each in model_classes(document))
-        at_home = self._names_at_home(path, names, home.path)
-        found = (requalified(site, document, at_home) for site in call_sites(document, subject, models))
+        names_in_document = self._names_in_document(path, names, target.path)
+        found = (requalified(site, document, names_in_document) for site in call_sites(document, subject, models))
         return [each for each in found if each is not None]
 
-    def _names_at_home(self, path: str, names: dict[str, Place], home: str) -> dict[str, str]:
+    def _names_in_document(self, path: str, names: dict[str, SymbolId], document_path: str) -> dict[str, str]:
         """What a file calls the things that the model's file defines, with their names in there."""
         offers = self._index.files.get(path)
         imported = () if offers is None else offers.imports.names
         places = {**{name: self._index.resolve(path, name) for name in imported}, **names}
-        return {name: place.name for name, place in places.items() if place is not None and place.path == home}
+        return {name: place.name for name, place in places.items() if place is not None and place.path == document_path}
 
     def _document(self, path: str) -> Document | None:
-        self.asked.add(path)
+        self.files_read.add(path)
         return self._read(path)
 
-    def _nearest(self, known: dict[str, dict[str, Place]], home: str) -> list[str]:
+    def _nearest(self, known: dict[str, dict[str, SymbolId]], document_path: str) -> list[str]:
         def distance(path: str) -> tuple[bool, int, str]:
             # Code that runs is more up to date than what is told about it.
-            return is_block(path), -len(os.path.commonpath([os.path.dirname(home), path])), path
+            return is_block(path), -len(os.path.commonpath([os.path.dirname(document_path), path])), path
 
         return sorted(known, key=distance)[:_MOST_FILES]
 
 
-def _is_function(index: Index, place: Place) -> bool:
+def _is_function(index: Index, place: SymbolId) -> bool:
     definition = index.definition(place)
     return definition is not None and definition.bases is None

@@ -31,7 +31,7 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class ClientSettings:
     """What the editor says about the folders."""
 
     settings: Mapping[str, Any]
@@ -40,11 +40,11 @@ class Client:
     """The interpreter chosen in the editor, as far as it tells."""
     seconds: float = EDITOR_SECONDS
     """The default time limit of a trace."""
-    folders: Mapping[str, Client] = field(default_factory=dict)
+    folders: Mapping[str, ClientSettings] = field(default_factory=dict)
     """What it says about single folders instead, by their real paths."""
 
 
-def read_folder(path: str, client: Client) -> Folder:
+def read_folder(path: str, client: ClientSettings) -> Folder:
     """Reads the folder's ``pyproject.toml`` and looks for its interpreter."""
     real = os.path.realpath(path) if path else ""
     client = client.folders.get(real, client)
@@ -66,10 +66,10 @@ def folder_of(path: str, folders: Iterable[Folder]) -> Folder:
 
 def exclusion_of(folders: Iterable[Folder]) -> IsExcluded:
     """What the settings of these folders leave out; for use on any thread."""
-    return exclusion_in((folder.path, folder.settings.exclude) for folder in folders)
+    return combined_exclusion((folder.path, folder.settings.exclude) for folder in folders)
 
 
-def exclusion_in(folders: Iterable[tuple[str, Exclusion]]) -> IsExcluded:
+def combined_exclusion(folders: Iterable[tuple[str, Exclusion]]) -> IsExcluded:
     """The same of folders that are given by their paths: the innermost around a file decides."""
     innermost_first = sorted((each for each in folders if each[0]), key=lambda each: len(each[0]), reverse=True)
 

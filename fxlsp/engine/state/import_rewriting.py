@@ -21,20 +21,25 @@ _SOURCE_FOLDERS = ("", "src")
 """Below a workspace folder, where the imports of a trace are looked for."""
 
 
-def in_words_of(recipe: Recipe, home: Document, other: Document, index: Index, folders: Iterable[str]) -> Recipe | None:
-    """The recipe, whose texts use the names of ``other``, in words of ``home``; None where there are none.
+def rewrite_recipe(
+    recipe: Recipe, target: Document, source: Document, index: Index, folders: Iterable[str]
+) -> Recipe | None:
+    """The recipe, whose texts use the names of ``source``, in words of ``target``; None where there are none.
 
     Args:
         folders: of the workspace, from which modules are imported.
     """
-    words = _Words(home, other, index, module_name(other.path, home.path, folders))
+    rewriter = _Rewriter(target, source, index, module_name(source.path, target.path, folders))
     arguments = None if recipe.inputs is None else parse_expression(f"_({recipe.inputs})")
-    made = words.of(parse_expression(recipe.init)) if recipe.init else None
-    fed = words.of(arguments)
-    if (recipe.init and made is None) or (recipe.inputs is not None and not isinstance(fed, ast.Call)):
+    init = rewriter.rewrite(parse_expression(recipe.init)) if recipe.init else None
+    inputs = rewriter.rewrite(arguments)
+    if (recipe.init and init is None) or (recipe.inputs is not None and not isinstance(inputs, ast.Call)):
         return None
-    init = "" if made is None else write(made)
-    return Recipe(init, write_arguments(fed) if isinstance(fed, ast.Call) else None, recipe.source)
+    return Recipe(
+        "" if init is None else write(init),
+        write_arguments(inputs) if isinstance(inputs, ast.Call) else None,
+        recipe.source,
+    )
 
 
 def module_name(path: str, importer: str, folders: Iterable[str]) -> str | None:
@@ -45,7 +50,7 @@ def module_name(path: str, importer: str, folders: Iterable[str]) -> str | None:
         stem = os.path.splitext(os.path.relpath(path, base))[0]
         parts = stem.removesuffix(f"{os.sep}__init__").split(os.sep)
         if all(part.isidentifier() for part in parts):
-            hidden = parts[0] in sys.stdlib_module_names or any(_has(other, parts[0]) for other in bases[:number])
+            hidden = parts[0] in sys.stdlib_module_names or any(_has(earlier, parts[0]) for earlier in bases[:number])
             return None if hidden else ".".join(parts)
     return None
 
@@ -62,17 +67,17 @@ def _has(folder: str, name: str) -> bool:
     return os.path.isdir(os.path.join(folder, name)) or os.path.isfile(os.path.join(folder, f"{name}.py"))
 
 
-class _Words:
+class _Rewriter:
     """What the names of one file are in another."""
 
-    def __init__(self, home: Document, other: Document, index: Index, module: str | None) -> None:
-        self._home = home
-        self._other = other
+    def __init__(self, target: Document, source: Document, index: Index, module: str | None) -> None:
+        self._target = target
+        self._source = source
         self._index = index
         self._module = module
-        """What ``other`` is imported as."""
+        """What ``source`` is imported as."""
 
-    def of(self, expression: ast.expr | None) -> ast.expr | None:
+    def rewrite(self, expression: ast.expr | None) -> ast.expr | None:
         if expression is None:
             return None
         values: dict[str, ast.expr] = {}
@@ -84,16 +89,16 @@ class _Words:
         return substituted(expression, values)
 
     def _value(self, name: str) -> ast.expr | None:
-        full = file_summary_of(self._other).imports.resolve(name)
+        full = file_summary_of(self._source).imports.resolve(name)
         if full is not None and (full == "torch" or full.startswith("torch.")):
             return ast.parse(full, mode="eval").body
-        place = self._index.resolve(self._other.path, name)
-        if place is not None and place.path == self._home.path:
+        place = self._index.resolve(self._source.path, name)
+        if place is not None and place.path == self._target.path:
             return ast.parse(place.name, mode="eval").body
-        if self._is_bound(self._other, name):
+        if self._is_bound(self._source, name):
             return None if self._module is None else import_expression(f"{self._module}.{name}")
         if hasattr(builtins, name):
-            return import_expression(f"builtins.{name}") if self._is_bound(self._home, name) else _name(name)
+            return import_expression(f"builtins.{name}") if self._is_bound(self._target, name) else _name(name)
         return None
 
     def _is_bound(self, document: Document, name: str) -> bool:

@@ -8,7 +8,7 @@ from fxlsp.report.serialization import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Instance(JsonObject):
+class ForwardInstance(JsonObject):
     """A call of a module in the trace of a model, named so that the next trace of the model has it too."""
 
     file: str

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from fxlsp.engine.state.analysis import Guest
+from fxlsp.engine.state.analysis import ContextModel
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, Status
 
-DEADLY = 2
+MAX_DEATHS = 2
 """Deaths on the same texts after which a model is poisoned."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class TraceAttempt:
     """The newest trace of a model that came to an end, in whatever way."""
 
     number: int
@@ -24,7 +24,7 @@ class Attempt:
     """Digest of each text on which the outcome depends, by path: another outcome needs another text."""
     deaths: int = 0
     """How often in a row the trace died on these texts."""
-    again: bool = False
+    repeat: bool = False
     """It is to be repeated although the texts are the same."""
 
 
@@ -39,13 +39,13 @@ class ModelTables:
         self._states: dict[ModelKey, ModelState] = {}
         self.states: Final[Mapping[ModelKey, ModelState]] = MappingProxyType(self._states)
         """What is known about each model."""
-        self._guests: dict[ModelKey, Guest] = {}
-        self.guests: Final[Mapping[ModelKey, Guest]] = MappingProxyType(self._guests)
+        self._context_models: dict[ModelKey, ContextModel] = {}
+        self.context_models: Final[Mapping[ModelKey, ContextModel]] = MappingProxyType(self._context_models)
         """Models of files that are not open, traced for the sake of documents that are."""
-        self._attempts: dict[ModelKey, Attempt] = {}
-        self.attempts: Final[Mapping[ModelKey, Attempt]] = MappingProxyType(self._attempts)
-        self._under_way: dict[ModelKey, Mapping[str, str]] = {}
-        self.under_way: Final[Mapping[ModelKey, Mapping[str, str]]] = MappingProxyType(self._under_way)
+        self._attempts: dict[ModelKey, TraceAttempt] = {}
+        self.attempts: Final[Mapping[ModelKey, TraceAttempt]] = MappingProxyType(self._attempts)
+        self._running: dict[ModelKey, Mapping[str, str]] = {}
+        self.running: Final[Mapping[ModelKey, Mapping[str, str]]] = MappingProxyType(self._running)
         """Digests of the texts sent with the trace that runs, by path."""
         self._covers: dict[ModelKey, Mapping[str, frozenset[str]]] = {}
         self.covers: Final[Mapping[ModelKey, Mapping[str, frozenset[str]]]] = MappingProxyType(self._covers)
@@ -61,7 +61,7 @@ class ModelTables:
     def texts_of(self, path: str) -> set[str]:
         """Return the digests of the texts of a file that known results refer to."""
         known = [texts for state in self._states.values() for texts in (state.texts, state.failure_texts)]
-        return {texts[path] for texts in (*known, *self._under_way.values()) if path in texts}
+        return {texts[path] for texts in (*known, *self._running.values()) if path in texts}
 
     # Which models there are
 
@@ -70,11 +70,13 @@ class ModelTables:
         self.forget(key for key in self.keys_in(path) if key not in states)
         self._states.update(states)
 
-    def set_guests(self, guests: Mapping[ModelKey, Guest], states: Mapping[ModelKey, ModelState]) -> None:
+    def set_context_models(
+        self, context_models: Mapping[ModelKey, ContextModel], states: Mapping[ModelKey, ModelState]
+    ) -> None:
         """Replace the guests, each with its state; former ones keep theirs."""
         self._states.update(states)
-        self._guests.clear()
-        self._guests.update(guests)
+        self._context_models.clear()
+        self._context_models.update(context_models)
 
     def forget(self, keys: Iterable[ModelKey]) -> None:
         """Drop all that is known about some models.
@@ -106,7 +108,7 @@ class ModelTables:
 
     def start_trace(self, key: ModelKey, texts: Mapping[str, str]) -> None:
         """Mark a model as running, with the digests of the texts that were sent."""
-        self._under_way[key] = texts
+        self._running[key] = texts
         self._states[key] = replace(self._states[key], status=Status.RUNNING)
 
     def end_trace(self, key: ModelKey, *, is_waiting: bool) -> bool:
@@ -118,23 +120,23 @@ class ModelTables:
         Returns:
             Whether the model still exists.
         """
-        self._under_way.pop(key, None)
+        self._running.pop(key, None)
         state = self._states.get(key)
         if state is None:
             return False
         self._states[key] = replace(state, status=Status.QUEUED if is_waiting else Status.UNKNOWN)
         return True
 
-    def set_attempt(self, key: ModelKey, attempt: Attempt) -> None:
+    def set_attempt(self, key: ModelKey, attempt: TraceAttempt) -> None:
         """Record that a trace ended: the next one needs another text, or a request."""
         self._attempts[key] = attempt
 
-    def set_failure(self, state: ModelState, attempt: Attempt) -> None:
+    def set_failure(self, state: ModelState, attempt: TraceAttempt) -> None:
         """Record a trace without a graph: the last report stays, and what it covers."""
         self._attempts[state.key] = attempt
         self._states[state.key] = state
 
-    def set_report(self, state: ModelState, attempt: Attempt, classes: Mapping[str, frozenset[str]]) -> None:
+    def set_report(self, state: ModelState, attempt: TraceAttempt, classes: Mapping[str, frozenset[str]]) -> None:
         """Record a trace with a report, and the classes that it covers, by file."""
         self._attempts[state.key] = attempt
         self._states[state.key] = state
@@ -146,14 +148,14 @@ class ModelTables:
         """Allow one more trace on the same texts, but for models that keep dying on them."""
         for key in tuple(keys):
             attempt = self._attempts.get(key)
-            if attempt is not None and attempt.deaths < DEADLY:
-                self._attempts[key] = replace(attempt, again=True)
+            if attempt is not None and attempt.deaths < MAX_DEATHS:
+                self._attempts[key] = replace(attempt, repeat=True)
 
     def repeat_moved(self, path: str, digest: str) -> None:
         """Allow one more trace where the last one read another text of a file."""
         for key, attempt in self._attempts.items():
             if attempt.texts.get(path, digest) != digest:
-                self._attempts[key] = replace(attempt, again=True)
+                self._attempts[key] = replace(attempt, repeat=True)
 
     def repeat_all(self, path: str | None = None) -> None:
         """Allow one more trace of each model of a file, or of all files.
@@ -162,7 +164,7 @@ class ModelTables:
         """
         for key, attempt in self._attempts.items():
             if path in (None, key.file):
-                self._attempts[key] = replace(attempt, deaths=0, again=True)
+                self._attempts[key] = replace(attempt, deaths=0, repeat=True)
         if path is None:
             self._spent_ms.clear()
         else:

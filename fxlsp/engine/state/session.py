@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from fxlsp.engine.index.index import Index, Place
-from fxlsp.engine.state.analysis import Analysis, Guest
+from fxlsp.engine.index.index import Index, SymbolId
+from fxlsp.engine.state.analysis import Analysis, ContextModel
 from fxlsp.engine.state.folders import Folder, folder_of
 from fxlsp.engine.state.history import History
-from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.model_tables import ModelTables
-from fxlsp.engine.state.pinned_recipes import Pin, with_pins
+from fxlsp.engine.state.pinned_recipes import PinnedRecipe, apply_pinned_recipes
 from fxlsp.engine.state.snapshot import ModelKey, ModelState
 from fxlsp.source.models.file_summary import FileSummary
 from fxlsp.source.text.documents import Document, TextEdit
@@ -70,11 +70,11 @@ class Session:
         self._analyses: dict[str, Analysis] = {}
         self.analyses: Final[Mapping[str, Analysis]] = MappingProxyType(self._analyses)
         """Of each document, open or in the background, the newest that parsed."""
-        self._pins: dict[Place, Pin] = {}
-        self.pins: Final[Mapping[Place, Pin]] = MappingProxyType(self._pins)
+        self._pinned_recipes: dict[SymbolId, PinnedRecipe] = {}
+        self.pinned_recipes: Final[Mapping[SymbolId, PinnedRecipe]] = MappingProxyType(self._pinned_recipes)
         """The recipes that the user chose, also of documents that were closed since."""
-        self._instances: dict[Place, Instance] = {}
-        self.instances: Final[Mapping[Place, Instance]] = MappingProxyType(self._instances)
+        self._instances: dict[SymbolId, ForwardInstance] = {}
+        self.instances: Final[Mapping[SymbolId, ForwardInstance]] = MappingProxyType(self._instances)
         """Of a class that is used in several places, the use that the user chose to see."""
         self._fx_uses: dict[str, FxUse | None] = {}
         self.fx_uses: Final[Mapping[str, FxUse | None]] = MappingProxyType(self._fx_uses)
@@ -129,9 +129,9 @@ class Session:
 
     def holds(self, texts: Mapping[str, str]) -> bool:
         """Whether these texts are the present programs, comments and layout aside."""
-        return all(self._same(path, digest) for path, digest in texts.items())
+        return all(self._is_same_program(path, digest) for path, digest in texts.items())
 
-    def settled_text(self, path: str) -> Document | None:
+    def text_to_trace(self, path: str) -> Document | None:
         """Return the text of a file that traces are given.
 
         Of an open document the newest that parsed, if one did. None for a file that is as it was when a trace read it
@@ -158,25 +158,25 @@ class Session:
         """Remember where the user looks: what is there is traced first."""
         self._cursor = (path, line)
 
-    def set_pin(self, place: Place, pin: Pin | None) -> None:
+    def set_pinned_recipe(self, place: SymbolId, pinned_recipe: PinnedRecipe | None) -> None:
         """Set the recipe that the user chose for a model; None takes the choice back."""
-        if pin is None:
-            self._pins.pop(place, None)
+        if pinned_recipe is None:
+            self._pinned_recipes.pop(place, None)
         else:
-            self._pins[place] = pin
+            self._pinned_recipes[place] = pinned_recipe
 
-    def set_instance(self, place: Place, instance: Instance | None) -> None:
+    def set_instance(self, place: SymbolId, instance: ForwardInstance | None) -> None:
         """Set the use of a class that the user chose to see; None takes the choice back."""
         if instance is None:
             self._instances.pop(place, None)
         else:
             self._instances[place] = instance
 
-    def restore_pin(self, place: Place, pin: Pin) -> None:
+    def restore_pinned_recipe(self, place: SymbolId, pinned_recipe: PinnedRecipe) -> None:
         """Add a recipe of an earlier session; a choice of this one has precedence."""
-        self._pins.setdefault(place, pin)
+        self._pinned_recipes.setdefault(place, pinned_recipe)
 
-    def restore_instance(self, place: Place, instance: Instance) -> None:
+    def restore_instance(self, place: SymbolId, instance: ForwardInstance) -> None:
         """Add a use of an earlier session; a choice of this one has precedence."""
         self._instances.setdefault(place, instance)
 
@@ -199,7 +199,7 @@ class Session:
         if history is None:
             self._histories[path] = History.starting_at(document)
         else:
-            self._histories[path] = history.edited(edits, document, self._referenced(path))
+            self._histories[path] = history.edited(edits, document, self._referenced_digests(path))
         self._documents[path] = document
         if edits:
             self._unsaved.add(path)
@@ -269,7 +269,7 @@ class Session:
         Returns:
             The analysis with the chosen recipes in the place of others.
         """
-        chosen = with_pins(analysis, self._pins)
+        chosen = apply_pinned_recipes(analysis, self._pinned_recipes)
         self._set_parsed(chosen)
         return chosen
 
@@ -291,7 +291,7 @@ class Session:
         if analysis is None:
             self._analyses.pop(path, None)
         else:
-            self._analyses[path] = replace(analysis, guests=())
+            self._analyses[path] = replace(analysis, context_models=())
 
     def drop_background(self, path: str) -> None:
         """Drop a background file with its models, but for guests.
@@ -301,16 +301,18 @@ class Session:
         self._background.pop(path, None)
         if path not in self._documents:
             self._analyses.pop(path, None)
-            self.models.forget(key for key in self.models.keys_in(path) if key not in self.models.guests)
+            self.models.forget(key for key in self.models.keys_in(path) if key not in self.models.context_models)
 
-    def set_guests(self, guests: Mapping[ModelKey, Guest], states: Mapping[ModelKey, ModelState]) -> None:
+    def set_context_models(
+        self, context_models: Mapping[ModelKey, ContextModel], states: Mapping[ModelKey, ModelState]
+    ) -> None:
         """Replace the guests, each with its state.
 
         What is known of former guests goes, unless their file has models of its own here.
         """
-        gone = self.models.guests.keys() - guests.keys()
+        gone = self.models.context_models.keys() - context_models.keys()
         self.models.forget(key for key in gone if key.file not in self._documents and key.file not in self._background)
-        self.models.set_guests(guests, states)
+        self.models.set_context_models(context_models, states)
 
     # The folders' files
 
@@ -360,15 +362,15 @@ class Session:
         while len(self._forms) > _REMEMBERED_FORMS:
             self._forms.popitem(last=False)
 
-    def _same(self, path: str, digest: str) -> bool:
-        present = self.settled_text(path)
+    def _is_same_program(self, path: str, digest: str) -> bool:
+        present = self.text_to_trace(path)
         if present is None or present.digest == digest:
             return True
         form = self._forms.get(digest)
         return form is not None and form == self._forms.get(present.digest)
 
-    def _referenced(self, path: str) -> Container[str]:
+    def _referenced_digests(self, path: str) -> Container[str]:
         """Digests of the texts of ``path`` from which spans are still to be moved."""
         digests = self.models.texts_of(path)
-        settled = self.settled_text(path)
+        settled = self.text_to_trace(path)
         return digests if settled is None else digests | {settled.digest}

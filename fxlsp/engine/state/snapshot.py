@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.settings.interpreters import Interpreter
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.settings.settings import ALL_HINTS, HintKinds, SettingProblem
 from fxlsp.engine.state.history import History
-from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe
@@ -138,7 +138,7 @@ class Snapshot:
     trusted: bool = False
     interpreters: tuple[InterpreterState, ...] = ()
     """One for each workspace folder, in their order; one for the folder "" where there is none."""
-    instances: Mapping[Place, Instance] = field(default_factory=dict)
+    instances: Mapping[SymbolId, ForwardInstance] = field(default_factory=dict)
     """The instance that the user chose to see of a class, by the place of the class."""
     hints: Mapping[str, HintKinds] = field(default_factory=dict)
     """Which are wanted, by workspace folder; "" for files that lie in none."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from fxlsp.engine.connection.supervisor_client import TemplateState
-from fxlsp.engine.connection.supervisor_pool import Templates
+from fxlsp.engine.connection.supervisor_client import SupervisorState
+from fxlsp.engine.connection.supervisor_pool import SupervisorPool
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.settings.settings import SettingProblem
 from fxlsp.engine.state.configured_models import unknown_models
@@ -15,7 +15,7 @@ from fxlsp.engine.state.snapshot import InterpreterState, Snapshot
 from fxlsp.source.models.fx_usage import fx_use_of
 
 
-def take_snapshot(session: Session, templates: Templates) -> Snapshot:
+def take_snapshot(session: Session, supervisors: SupervisorPool) -> Snapshot:
     """The session as it is now. Copies the tables, not what they hold."""
     return Snapshot(
         documents=dict(session.documents),
@@ -24,7 +24,7 @@ def take_snapshot(session: Session, templates: Templates) -> Snapshot:
         logs=dict(session.histories),
         models=dict(session.models.states),
         trusted=session.trusted,
-        interpreters=tuple(_interpreter_state(folder, templates) for folder in session.folders),
+        interpreters=tuple(_interpreter_state(folder, supervisors) for folder in session.folders),
         instances=dict(session.instances),
         hints={folder.path: folder.settings.hints for folder in session.folders},
         policies={folder.path: _policy(session, folder) for folder in session.folders},
@@ -62,11 +62,11 @@ def _open_use(session: Session, folder: Folder) -> FxUse | None:
     return None
 
 
-def _interpreter_state(folder: Folder, templates: Templates) -> InterpreterState:
+def _interpreter_state(folder: Folder, supervisors: SupervisorPool) -> InterpreterState:
     if folder.interpreter is None:
         return InterpreterState(folder.path, None, failure=folder.failure)
-    template = templates.existing(folder.interpreter.path)
-    if template is None:
+    supervisor = supervisors.existing(folder.interpreter.path)
+    if supervisor is None:
         return InterpreterState(folder.path, folder.interpreter)
-    busy = template.state is TemplateState.STARTING
-    return InterpreterState(folder.path, folder.interpreter, template.environment, template.failure, busy)
+    busy = supervisor.state is SupervisorState.STARTING
+    return InterpreterState(folder.path, folder.interpreter, supervisor.environment, supervisor.failure, busy)

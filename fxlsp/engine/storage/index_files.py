@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import fxlsp
-from fxlsp.engine.storage.user_dirs import cache_folder, folder_digest, write_whole
+from fxlsp.engine.storage.user_dirs import cache_folder, folder_digest, write_atomically
 from fxlsp.source.models.file_summary import FORMAT
 
 T = TypeVar("T")
@@ -42,4 +42,4 @@ class IndexFile:
     def write(self, entries: Mapping[str, Any]) -> None:
         """Replaces all of them."""
         with contextlib.suppress(OSError):
-            write_whole(self._path, json.dumps({"version": _VERSION, "files": entries}, separators=(",", ":")))
+            write_atomically(self._path, json.dumps({"version": _VERSION, "files": entries}, separators=(",", ":")))

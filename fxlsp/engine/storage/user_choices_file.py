@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fxlsp.engine.storage.user_dirs import folder_digest, state_folder, write_whole
+from fxlsp.engine.storage.user_dirs import folder_digest, state_folder, write_atomically
 
 _VERSION = 1
 _KINDS = ("recipes", "instances")
 
 
-class Key(NamedTuple):
+class ChoiceKey(NamedTuple):
     """What a choice is about."""
 
     kind: str
@@ -34,11 +34,11 @@ class Key(NamedTuple):
         return os.path.join(folder, self.file)
 
 
-class BrokenFileError(Exception):
+class InvalidFileError(Exception):
     """The file is not as fxlsp writes it, or cannot be read."""
 
 
-class ChoiceFile:
+class UserChoicesFile:
     """Several servers may write it: of one entry the last one counts."""
 
     def __init__(self, root: str, folder: Path | None = None) -> None:
@@ -50,7 +50,7 @@ class ChoiceFile:
         self._root = os.path.realpath(root) if root else ""
         self.path = (folder or state_folder()) / f"choices-{folder_digest(root)}.json"
 
-    def read(self) -> dict[Key, Any]:
+    def read(self) -> dict[ChoiceKey, Any]:
         """Every entry as it stands; none if there is no file.
 
         Raises:
@@ -61,7 +61,7 @@ class ChoiceFile:
             if data["version"] != _VERSION:
                 raise ValueError(f"version {data['version']}")
             return {
-                Key(kind, file, name): entry
+                ChoiceKey(kind, file, name): entry
                 for kind in _KINDS
                 for file, names in data.get(kind, {}).items()
                 for name, entry in names.items()
@@ -69,9 +69,9 @@ class ChoiceFile:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise BrokenFileError(f"{type(error).__name__}: {error}") from error
+            raise InvalidFileError(f"{type(error).__name__}: {error}") from error
 
-    def write(self, changes: Mapping[Key, Any]) -> None:
+    def write(self, changes: Mapping[ChoiceKey, Any]) -> None:
         """Replaces some entries, those of others as they are now; None removes one.
 
         Raises:
@@ -79,10 +79,10 @@ class ChoiceFile:
         """
         try:
             entries = self.read()
-        except BrokenFileError:
+        except InvalidFileError:
             entries = {}
         data: dict[str, Any] = {"version": _VERSION, "folder": self._root, **{kind: {} for kind in _KINDS}}
         for key, entry in sorted({**entries, **changes}.items()):
             if entry is not None:
                 data[key.kind].setdefault(key.file, {})[key.name] = entry
-        write_whole(self.path, json.dumps(data, indent=1) + "\n")
+        write_atomically(self.path, json.dumps(data, indent=1) + "\n")

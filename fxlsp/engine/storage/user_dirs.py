@@ -28,7 +28,7 @@ def folder_digest(folder: str) -> str:
     return blake2b(real.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Writes a file whole or not at all, since another server may read it meanwhile.
 
     Raises:

@@ -9,7 +9,7 @@ from functools import partial
 from heapq import heapify, heappop
 from typing import Literal
 
-from fxlsp.engine.index.index import Place
+from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.trace_view.module_tree import place_of_module
 from fxlsp.ide.trace_view.outline import outline
@@ -124,11 +124,11 @@ def _other_classes(snapshot: Snapshot) -> Iterator[_Candidate]:
             continue
         for definition in offers.definitions:
             if definition.bases is not None:
-                locate = partial(_other_class, snapshot, Place(path, definition.name))
+                locate = partial(_other_class, snapshot, SymbolId(path, definition.name))
                 yield _Candidate(definition.name, definition.name, locate)
 
 
-def _other_class(snapshot: Snapshot, place: Place) -> WorkspaceSymbol | None:
+def _other_class(snapshot: Snapshot, place: SymbolId) -> WorkspaceSymbol | None:
     """Return a class of a file that is not open; None if it is not a module class."""
     if snapshot.index.kind_of(place) is not ClassKind.MODULE:
         return None

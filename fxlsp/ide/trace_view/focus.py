@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from fxlsp.engine.index.index import Place
+from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.instances import instances_of
@@ -61,7 +61,7 @@ def focus_on(snapshot: Snapshot, path: str) -> Focus:
 
 def _chosen_calls(snapshot: Snapshot, path: str) -> Iterator[ReportEvent]:
     for model in (each.model for each in outline(snapshot, path)) if snapshot.instances else ():
-        chosen = snapshot.instances.get(Place(path, model.qualname))
+        chosen = snapshot.instances.get(SymbolId(path, model.qualname))
         if chosen is not None:
             for instance, run in instances_of(forward_runs(snapshot, path, model)):
                 if instance == chosen:

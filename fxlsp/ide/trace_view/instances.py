@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from fxlsp.engine.index.index import Place
-from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.index.index import SymbolId
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.trace_view.forwards import forward_runs
@@ -23,7 +23,7 @@ class InstanceChoice:
 
     id: str
     """Digest of the instance, the same in each trace."""
-    instance: Instance
+    instance: ForwardInstance
     text: str
     """``ResNet · layer1.0 · call 2 of 3``."""
     flow: str
@@ -37,7 +37,7 @@ def instance_choices(snapshot: Snapshot, path: str, name: str) -> list[InstanceC
     They are in the order in which they ran, each once.
     """
     runs = _runs_of(snapshot, path, name)
-    chosen = snapshot.instances.get(Place(path, name))
+    chosen = snapshot.instances.get(SymbolId(path, name))
     pairs = list(instances_of(runs))
     turns = Counter((each.file, each.model, each.module_path) for each, _ in pairs)
     choices: dict[str, InstanceChoice] = {}
@@ -49,7 +49,7 @@ def instance_choices(snapshot: Snapshot, path: str, name: str) -> list[InstanceC
     return list(choices.values())
 
 
-def instances_of(runs: Sequence[ReportEvent]) -> Iterator[tuple[Instance, ReportEvent]]:
+def instances_of(runs: Sequence[ReportEvent]) -> Iterator[tuple[ForwardInstance, ReportEvent]]:
     """Yield each call with the instance that it is.
 
     A model traced with several recipes has the same instances in each of the traces.
@@ -59,7 +59,7 @@ def instances_of(runs: Sequence[ReportEvent]) -> Iterator[tuple[Instance, Report
         path = run.event.module_path or ""
         met[id(run.state), path] += 1
         key = run.state.key
-        yield Instance(key.file, key.name, path, met[id(run.state), path]), run
+        yield ForwardInstance(key.file, key.name, path, met[id(run.state), path]), run
 
 
 def _runs_of(snapshot: Snapshot, path: str, name: str) -> list[ReportEvent]:
@@ -68,10 +68,10 @@ def _runs_of(snapshot: Snapshot, path: str, name: str) -> list[ReportEvent]:
     return [] if model is None else forward_runs(snapshot, path, model)
 
 
-def _id(instance: Instance) -> str:
+def _id(instance: ForwardInstance) -> str:
     return text_digest(json.dumps(asdict(instance), sort_keys=True))[:16]
 
 
-def _text(instance: Instance, turns: int) -> str:
+def _text(instance: ForwardInstance, turns: int) -> str:
     which = f" · call {instance.turn} of {turns}" if turns > 1 else ""
     return f"{instance.model} · {path_text(instance.module_path)}{which}"

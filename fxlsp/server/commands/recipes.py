@@ -133,7 +133,7 @@ async def _apply_comment(server: Server, path: str, name: str, recipe: Recipe) -
     Raises:
         NotWritableError: it cannot be expressed with the names of the file, or not in a comment.
     """
-    own = await server.engine.in_own_words(path, recipe)
+    own = await server.engine.rewrite_for_document(path, recipe)
     document = server.engine.snapshot.documents.get(path)
     if own is None or document is None:
         raise NotWritableError(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.ide.problems import FileProblem
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.publish.problem_feed import ProblemFeed
@@ -39,7 +39,7 @@ class Diagnostics:
         self._published: dict[str, Published] = {}
         """By URI."""
 
-    def update(self, change: Change) -> None:
+    def update(self, change: SnapshotChange) -> None:
         """Follow a change of the session."""
         documents = self._server.engine.snapshot.documents
         text_documents = {

@@ -8,7 +8,7 @@ import itertools
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot, Status
 from fxlsp.server.session.server import Server
 
@@ -32,7 +32,7 @@ class Progress:
         self._display: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
-    def update(self, _: Change) -> None:
+    def update(self, _: SnapshotChange) -> None:
         """Follow a change of the session."""
         self._changed.set()
         if self._server.support.progress and self._display is None and work_text(self._server.engine.snapshot):

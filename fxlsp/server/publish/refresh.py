@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.session.server import Server
 
@@ -27,7 +27,7 @@ class Refresher:
         self._diagnostics = _CoalescedRequest(server.workspace_diagnostic_refresh_async)
         self._inputs: tuple[Sequence[object], Sequence[object]] = ((), ())
 
-    def update(self, _: Change) -> None:
+    def update(self, _: SnapshotChange) -> None:
         """Follow a change of the session.
 
         Edits alone need no request: an editor requests everything again after its own edits.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot, Status
 from fxlsp.ide.trace_view.provenance import is_stale
 from fxlsp.server.session.server import Server
@@ -24,7 +24,7 @@ class StatusFeed:
         self._server = server
         self._sent: dict[str, Any] = {}
 
-    def update(self, _: Change) -> None:
+    def update(self, _: SnapshotChange) -> None:
         """Follow a change of the session."""
         status = status_of(self._server.engine.snapshot)
         if self._server.support.shows_status and status != self._sent:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint
 from fxlsp.source.text.documents import Document
@@ -53,7 +53,7 @@ class SteadyHints:
         """
         return self._timer is not None
 
-    def update(self, snapshot: Snapshot, change: Change, cursor: tuple[str, int] | None) -> None:
+    def update(self, snapshot: Snapshot, change: SnapshotChange, cursor: tuple[str, int] | None) -> None:
         """Follow a change of the session.
 
         Args:

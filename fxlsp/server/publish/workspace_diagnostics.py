@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.ide.problems import problems
 from fxlsp.ide.setting_problems import setting_problems
 from fxlsp.server.publish.diagnostic import to_diagnostic
@@ -25,7 +25,7 @@ class WorkspaceDiagnostics:
         self._published: dict[str, list[types.Diagnostic]] = {}
         """By path, of files with problems."""
 
-    def update(self, change: Change) -> None:
+    def update(self, change: SnapshotChange) -> None:
         """Follow a change of the session.
 
         It must be called before the publisher of the problems of open documents.
@@ -60,7 +60,7 @@ class SettingDiagnostics:
         self._server = server
         self._published: dict[str, list[types.Diagnostic]] = {}
 
-    def update(self, _: Change) -> None:
+    def update(self, _: SnapshotChange) -> None:
         """Follow a change of the session."""
         texts = self._server.engine.snapshot.setting_texts
         for path in self._published.keys() - texts.keys():

@@ -26,7 +26,7 @@ def register(server: Server) -> None:
         if text_document is None:
             return None
         line, column = text_document.place(params.position)
-        server.engine.touch(text_document.path, line)
+        server.engine.set_cursor(text_document.path, line)
         found = prepare(snapshot, text_document.path, line, column)
         locations = await _locations(server, snapshot, found)
         items = [_item(each, locations) for each in found]

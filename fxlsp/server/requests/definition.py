@@ -23,7 +23,7 @@ def register(server: Server) -> None:
         if text_document is None:
             return None
         line, column = text_document.place(params.position)
-        server.engine.touch(text_document.path, line)
+        server.engine.set_cursor(text_document.path, line)
         found = definition(snapshot, text_document.path, line, column)
         if found is None:
             return None
@@ -38,7 +38,7 @@ def register(server: Server) -> None:
         if text_document is None:
             return None
         line, column = text_document.place(params.position)
-        server.engine.touch(text_document.path, line)
+        server.engine.set_cursor(text_document.path, line)
         found = implementation(snapshot, text_document.path, line, column)
         if found is None:
             return None

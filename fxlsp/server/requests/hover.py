@@ -16,7 +16,7 @@ def register(server: Server) -> None:
         if text_document is None:
             return None
         line, column = text_document.place(params.position)
-        server.engine.touch(text_document.path, line)
+        server.engine.set_cursor(text_document.path, line)
         found = hover(server.engine.snapshot, text_document.path, line, column)
         if found is None:
             return None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from lsprotocol import types
 
-from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.ide.navigation.workspace_symbols import WorkspaceSymbol, class_target, workspace_symbols
 from fxlsp.ide.trace_view.targets import NavigationTarget
 from fxlsp.server.requests.document_symbol import KINDS
@@ -69,12 +69,12 @@ def _symbol(
 
 
 async def _class_targets(
-    disk: DiskTexts, classes: Sequence[WorkspaceSymbol]
+    disk: FileCache, classes: Sequence[WorkspaceSymbol]
 ) -> dict[tuple[str, str], NavigationTarget]:
     return await asyncio.to_thread(_look_for, disk, classes) if classes else {}
 
 
-def _look_for(disk: DiskTexts, classes: Sequence[WorkspaceSymbol]) -> dict[tuple[str, str], NavigationTarget]:
+def _look_for(disk: FileCache, classes: Sequence[WorkspaceSymbol]) -> dict[tuple[str, str], NavigationTarget]:
     """Return the target of each of these classes that is still in its file."""
     targets: dict[tuple[str, str], NavigationTarget] = {}
     for each in classes:

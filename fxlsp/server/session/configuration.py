@@ -13,7 +13,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from fxlsp.engine.state.folders import Client
+from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.server.session.server import Server
 from fxlsp.source.text.documents import path_of_uri
 
@@ -70,10 +70,10 @@ class Configuration:
         self.client = replace(self._overlaid(settings), folders=folders)
         return True
 
-    def _overlaid(self, settings: Mapping[str, Any]) -> Client:
+    def _overlaid(self, settings: Mapping[str, Any]) -> ClientSettings:
         given = merged(self._options, settings)
         python = given.pop("interpreter", self._interpreter)
-        return Client(given, python if isinstance(python, str) else None)
+        return ClientSettings(given, python if isinstance(python, str) else None)
 
 
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

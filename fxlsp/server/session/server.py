@@ -10,7 +10,7 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 
 from fxlsp import __version__
-from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.server.publish.steady_hints import SteadyHints
@@ -50,7 +50,7 @@ class Server(LanguageServer):
         """1 until the editor has sent ``shutdown`` and ``exit``."""
         self.finished = threading.Event()
         """Set when the transport must read no further message."""
-        self.disk = DiskTexts()
+        self.disk = FileCache()
         """Files that are not open, for answers that lead to one."""
         self.steady_hints: SteadyHints | None = None
         """For an editor that accepts refresh requests for hints; else None."""

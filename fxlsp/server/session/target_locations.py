@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from lsprotocol import types
 
-from fxlsp.engine.session.file_cache import DiskTexts
+from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.trace_view.targets import NavigationTarget
 from fxlsp.server.session.text_documents import TextDocument, text_document_at
@@ -56,7 +56,7 @@ class TargetLocations:
 
 
 async def load_target_locations(
-    snapshot: Snapshot, disk: DiskTexts, paths: Iterable[str], encoding: Encoding
+    snapshot: Snapshot, disk: FileCache, paths: Iterable[str], encoding: Encoding
 ) -> TargetLocations:
     """Return the locations in these files.
 
@@ -67,6 +67,6 @@ async def load_target_locations(
     return TargetLocations(snapshot, read, encoding)
 
 
-def _read(disk: DiskTexts, paths: Iterable[str]) -> dict[str, Document]:
+def _read(disk: FileCache, paths: Iterable[str]) -> dict[str, Document]:
     found = {path: disk.read(path) for path in paths}
     return {path: document for path, document in found.items() if document is not None}

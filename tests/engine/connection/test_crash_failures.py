@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fxlsp.engine.connection.crash_failures import describe_exit, failure_of_death
+from fxlsp.engine.connection.crash_failures import crash_failure, describe_exit
 from fxlsp.report.codes import DIED
 from fxlsp.report.locations import Location
 from fxlsp.wire.messages import Limits, StackFrame, TraceRequest, TraceTarget, WorkerDied
@@ -40,7 +40,7 @@ def frame(file: str, line: int = 3, function: str = "forward") -> StackFrame:
     ],
 )
 def test_the_message_says_what_happened(message: WorkerDied, words: str) -> None:
-    failure = failure_of_death(message, request())
+    failure = crash_failure(message, request())
     assert words in failure.message
     assert (failure.code, failure.target, failure.location) == (DIED, "/project/net.py:Net", None)
 
@@ -48,14 +48,14 @@ def test_the_message_says_what_happened(message: WorkerDied, words: str) -> None
 def test_the_place_is_the_code_of_the_innermost_line_of_the_workspace() -> None:
     inner = frame("/project/.venv/lib/site-packages/torch/nn.py")
     stack = (frame("/usr/lib/python3.11/ctypes.py"), inner, frame("/project/net.py"), frame("/project/net.py", 1))
-    failure = failure_of_death(died(limit="time", stage="trace", stack=stack), request())
+    failure = crash_failure(died(limit="time", stage="trace", stack=stack), request())
     assert failure.location == Location("/project/net.py", 3, 9, 3, 25, "forward")
     assert failure.message.endswith("(stopped in forward, while tracing)")
 
 
 def test_code_outside_functions_is_at_top_level() -> None:
     stack = (frame("/project/net.py", 1, "<module>"),)
-    failure = failure_of_death(died(limit="time", stage="load", stack=stack), request())
+    failure = crash_failure(died(limit="time", stage="load", stack=stack), request())
     assert failure.message.endswith("(stopped at top level, while loading)")
 
 
@@ -63,12 +63,12 @@ def test_outside_the_workspace_it_is_the_innermost_line_of_what_is_not_installed
     file = tmp_path / "net.py"
     file.write_text("\n\n    x = 1\n")
     stack = (frame("/lib/site-packages/torch/nn.py"), frame(str(file)))
-    failure = failure_of_death(died(signal=9, stack=stack), request(str(file)))
+    failure = crash_failure(died(signal=9, stack=stack), request(str(file)))
     assert failure.location == Location(str(file), 3, 5, 3, 10, "forward")
 
 
 def test_a_file_that_is_gone_still_has_a_line() -> None:
-    failure = failure_of_death(died(signal=9, stack=(frame("/project/gone.py", 7),)), request())
+    failure = crash_failure(died(signal=9, stack=(frame("/project/gone.py", 7),)), request())
     assert failure.location == Location("/project/gone.py", 7, 1, 7, 2, "forward")
 
 

@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 from fxlsp.engine.connection.restart_limit import RestartLimit
-from fxlsp.engine.connection.supervisor_client import StartError, Template, TemplateState
+from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient, SupervisorState
 from fxlsp.report.codes import DIED, NO_INTERPRETER
 from fxlsp.wire.frames import text_digest
 from fxlsp.wire.messages import Limits, TraceRequest, TraceTarget
@@ -25,19 +25,19 @@ from fxlsp.wire.messages import Limits, TraceRequest, TraceTarget
 from ..conftest import eventually, worker
 
 MODEL = "class Net:\n    def forward(self, x):\n        return x  # width = 4\n"
-Make = Callable[..., Template]
+Make = Callable[..., SupervisorClient]
 
 
 @pytest_asyncio.fixture
 async def make() -> AsyncIterator[Make]:
     """Makes templates that are closed when the test ends."""
-    made: list[Template] = []
+    made: list[SupervisorClient] = []
 
-    def template(name: str = "good", python: str = sys.executable, **options: Any) -> Template:
-        made.append(Template(python, bootstrap=worker(name), **options))
+    def supervisor(name: str = "good", python: str = sys.executable, **options: Any) -> SupervisorClient:
+        made.append(SupervisorClient(python, bootstrap=worker(name), **options))
         return made[-1]
 
-    yield template
+    yield supervisor
     for each in made:
         await each.close()
 
@@ -62,14 +62,14 @@ async def test_a_trace_gives_the_report_of_the_text_in_the_editor(make: Make, tm
 
 
 async def test_the_process_starts_with_the_first_request_and_is_used_again(make: Make, tmp_path: Path) -> None:
-    states: list[TemplateState] = []
-    template: Template = make(on_change=lambda: states.append(template.state))
-    assert template.state is TemplateState.IDLE
-    await asyncio.gather(*(template.trace(request(tmp_path)) for _ in range(3)))
-    assert states == [TemplateState.STARTING, TemplateState.READY]
+    states: list[SupervisorState] = []
+    supervisor: SupervisorClient = make(on_change=lambda: states.append(supervisor.state))
+    assert supervisor.state is SupervisorState.IDLE
+    await asyncio.gather(*(supervisor.trace(request(tmp_path)) for _ in range(3)))
+    assert states == [SupervisorState.STARTING, SupervisorState.READY]
     assert len({entry["pid"] for entry in logged(tmp_path)}) == 1
-    assert template.environment is not None
-    assert template.environment.torch == "2.99.0"
+    assert supervisor.environment is not None
+    assert supervisor.environment.torch == "2.99.0"
 
 
 async def test_a_large_report_arrives_whole(make: Make, tmp_path: Path) -> None:
@@ -93,14 +93,14 @@ async def test_a_process_that_has_hung_up_is_ended_without_complaints(
 
 
 async def test_cancelling_the_task_cancels_the_trace(make: Make, tmp_path: Path) -> None:
-    template = make()
-    task = asyncio.create_task(template.trace(request(tmp_path, text="# slow")))
+    supervisor = make()
+    task = asyncio.create_task(supervisor.trace(request(tmp_path, text="# slow")))
     await eventually(lambda: logged(tmp_path))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     await eventually(lambda: any("cancelled" in entry for entry in logged(tmp_path)))
-    assert (await template.trace(request(tmp_path))).report is not None
+    assert (await supervisor.trace(request(tmp_path))).report is not None
 
 
 async def test_a_model_that_cannot_be_built_is_a_failure_and_no_death(make: Make, tmp_path: Path) -> None:
@@ -124,64 +124,64 @@ async def test_a_crash_is_a_failure_on_the_line_of_the_workspace_that_was_runnin
 async def test_an_answer_that_makes_no_sense_is_a_failure(make: Make, tmp_path: Path) -> None:
     outcome = await make().trace(request(tmp_path, "Garbled"))
     assert outcome.failure is not None
-    assert "does not understand" in outcome.failure.message
+    assert "cannot read" in outcome.failure.message
 
 
 async def test_when_the_template_dies_its_traces_say_so_and_the_next_one_starts_another(
     make: Make, tmp_path: Path
 ) -> None:
-    template = make()
-    outcome = await template.trace(request(tmp_path, "Fatal"))
+    supervisor = make()
+    outcome = await supervisor.trace(request(tmp_path, "Fatal"))
     assert outcome.died
     assert outcome.failure is not None
     assert "exit code 3" in outcome.failure.message
     assert "fatal: the template is broken" in outcome.failure.message
-    assert (await template.trace(request(tmp_path))).report is not None
+    assert (await supervisor.trace(request(tmp_path))).report is not None
     assert len({entry["pid"] for entry in logged(tmp_path)}) == 2
 
 
 async def test_a_killed_template_is_noticed_while_idle(make: Make, tmp_path: Path) -> None:
-    template = make()
-    await template.trace(request(tmp_path))
+    supervisor = make()
+    await supervisor.trace(request(tmp_path))
     os.kill(logged(tmp_path)[0]["pid"], signal.SIGKILL)
-    await eventually(lambda: template.state is TemplateState.IDLE)
-    assert (await template.trace(request(tmp_path))).report is not None
+    await eventually(lambda: supervisor.state is SupervisorState.IDLE)
+    assert (await supervisor.trace(request(tmp_path))).report is not None
 
 
 async def test_a_trace_right_after_a_death_leaves_the_new_process_in_use(make: Make, tmp_path: Path) -> None:
-    template = make()
-    await template.trace(request(tmp_path, "Fatal"))
-    await template.trace(request(tmp_path))
-    assert template.state is TemplateState.READY
-    await template.trace(request(tmp_path))
+    supervisor = make()
+    await supervisor.trace(request(tmp_path, "Fatal"))
+    await supervisor.trace(request(tmp_path))
+    assert supervisor.state is SupervisorState.READY
+    await supervisor.trace(request(tmp_path))
     assert len({entry["pid"] for entry in logged(tmp_path)}) == 2
 
 
 async def test_after_five_deaths_it_gives_up_and_says_so_until_restarted_by_hand(make: Make, tmp_path: Path) -> None:
     now = [0.0]
-    template = make(limit=RestartLimit(lambda: now[0]))
-    while template.state is not TemplateState.GAVE_UP and len(logged(tmp_path)) < 6:
-        outcome = await template.trace(request(tmp_path, "Fatal"))
-        await eventually(lambda: template.state is not TemplateState.READY)
+    supervisor = make(limit=RestartLimit(lambda: now[0]))
+    while supervisor.state is not SupervisorState.GAVE_UP and len(logged(tmp_path)) < 6:
+        outcome = await supervisor.trace(request(tmp_path, "Fatal"))
+        await eventually(lambda: supervisor.state is not SupervisorState.READY)
         now[0] += 20.0
     assert len(logged(tmp_path)) == 5
     assert outcome.failure is not None
     assert outcome.failure.code == NO_INTERPRETER
     assert "died five times in three minutes" in outcome.failure.message
-    await template.restart()
-    assert (await template.trace(request(tmp_path))).report is not None
+    await supervisor.restart()
+    assert (await supervisor.trace(request(tmp_path))).report is not None
 
 
 async def test_packages_that_a_model_imports_are_preloaded_once_nobody_waits(
     make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "fxlsp.worker")
-    template = make()
-    outcome = await template.trace(request(tmp_path, text="import einops"))
+    supervisor = make()
+    outcome = await supervisor.trace(request(tmp_path, text="import einops"))
     assert outcome.imports == ("einops",)
     await eventually(lambda: "preloads ['einops']" in caplog.text)
-    await template.trace(request(tmp_path, text="import einops"))
-    await template.close()
+    await supervisor.trace(request(tmp_path, text="import einops"))
+    await supervisor.close()
     assert caplog.text.count("preloads") == 1
 
 
@@ -189,17 +189,17 @@ async def test_packages_are_preloaded_before_a_fourth_trace_in_a_row_imports_the
     make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "fxlsp.worker")
-    template = make()
+    supervisor = make()
     for _ in range(4):
-        await template.trace(request(tmp_path, text="import einops"))
+        await supervisor.trace(request(tmp_path, text="import einops"))
     await eventually(lambda: "preloads ['einops']" in caplog.text)
 
 
 async def test_an_idle_template_leaves_and_comes_back(make: Make, tmp_path: Path) -> None:
-    template = make(idle_seconds=0.05)
-    await template.trace(request(tmp_path))
-    await eventually(lambda: template.state is TemplateState.IDLE)
-    assert (await template.trace(request(tmp_path))).report is not None
+    supervisor = make(idle_seconds=0.05)
+    await supervisor.trace(request(tmp_path))
+    await eventually(lambda: supervisor.state is SupervisorState.IDLE)
+    assert (await supervisor.trace(request(tmp_path))).report is not None
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ async def test_an_idle_template_leaves_and_comes_back(make: Make, tmp_path: Path
     [
         ("crashes", ["ended with exit code 7", "Python 3.10 or later", "RuntimeError: libtorch is broken"]),
         ("refuses", ["python3.12 has no torch"]),
-        ("old", ["version 1 of its wire", "version 0"]),
+        ("old", ["version 1 of its protocol", "version 0"]),
         ("hangs", ["did not finish importing torch within 0.3 s", "still importing torch"]),
         ("missing", ["ended with exit code 2"]),
     ],
@@ -215,16 +215,16 @@ async def test_an_idle_template_leaves_and_comes_back(make: Make, tmp_path: Path
 async def test_a_worker_that_does_not_start_is_one_clear_failure(
     make: Make, tmp_path: Path, name: str, words: list[str]
 ) -> None:
-    template = make(name, handshake_seconds=0.3 if name == "hangs" else 60.0)
-    outcome = await template.trace(request(tmp_path))
+    supervisor = make(name, handshake_seconds=0.3 if name == "hangs" else 60.0)
+    outcome = await supervisor.trace(request(tmp_path))
     assert outcome.failure is not None
     assert (outcome.failure.code, outcome.died) == (NO_INTERPRETER, False)
     assert outcome.failure.target == f"{tmp_path}/model.py:Net"
     for part in words:
         assert part in outcome.failure.message
-    assert template.state is TemplateState.FAILED
+    assert supervisor.state is SupervisorState.FAILED
     with pytest.raises(StartError):
-        await template.start()
+        await supervisor.start()
 
 
 @pytest.mark.parametrize("python", ["/no/such/python", "/etc/hostname"])
@@ -235,10 +235,10 @@ async def test_what_is_not_a_program_is_one_clear_failure(make: Make, tmp_path: 
 
 
 async def test_a_start_that_fails_again_and_again_is_not_repeated_for_each_request(make: Make, tmp_path: Path) -> None:
-    template = make("crashes")
-    outcomes = [await template.trace(request(tmp_path)) for _ in range(50)]
+    supervisor = make("crashes")
+    outcomes = [await supervisor.trace(request(tmp_path)) for _ in range(50)]
     assert all(outcome.failure is not None for outcome in outcomes)
-    assert template.state is TemplateState.FAILED
+    assert supervisor.state is SupervisorState.FAILED
 
 
 async def test_a_flood_of_output_neither_blocks_a_trace_nor_fills_the_log(
@@ -267,19 +267,19 @@ async def test_a_template_that_does_not_answer_at_the_limit_is_ended(
 
 
 async def test_closing_ends_traces_under_way(make: Make, tmp_path: Path) -> None:
-    template = make()
-    task = asyncio.create_task(template.trace(request(tmp_path, text="# slow")))
+    supervisor = make()
+    task = asyncio.create_task(supervisor.trace(request(tmp_path, text="# slow")))
     await eventually(lambda: logged(tmp_path))
-    await template.close()
+    await supervisor.close()
     assert (await task).died
-    assert (await template.trace(request(tmp_path))).failure is not None
+    assert (await supervisor.trace(request(tmp_path))).failure is not None
 
 
 async def test_closing_during_the_start_ends_the_start(make: Make, tmp_path: Path) -> None:
-    template = make("hangs")
-    task = asyncio.create_task(template.trace(request(tmp_path)))
-    await eventually(lambda: template.state is TemplateState.STARTING)
-    await template.close()
+    supervisor = make("hangs")
+    task = asyncio.create_task(supervisor.trace(request(tmp_path)))
+    await eventually(lambda: supervisor.state is SupervisorState.STARTING)
+    await supervisor.close()
     outcome = await task
     assert outcome.failure is not None
     assert outcome.failure.code == NO_INTERPRETER

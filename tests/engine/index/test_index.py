@@ -8,10 +8,10 @@ from textwrap import dedent
 
 import pytest
 
-from fxlsp.engine.index.index import Index, Place
+from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.index.python_files import StoppedError
 from fxlsp.engine.index.scan import IndexCache, content_digest, read_index
-from fxlsp.engine.state.cross_file_recipes import Elsewhere
+from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
 from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.markdown_blocks import read_source
@@ -59,7 +59,7 @@ class Files:
 
     def recipes(self, name: str = "Net", home: str = "models") -> list[tuple[str, str | None, str | None]]:
         """Init, inputs and the name of the file whose names they use, if it is another than the model's."""
-        elsewhere = Elsewhere(self.index, read_source)
+        elsewhere = CrossFileRecipes(self.index, read_source)
         found = elsewhere.recipes_for(read_document(self.path(home)), name)
         return [
             (each.recipe.init, each.recipe.inputs, Path(each.recipe.file).stem if each.recipe.file else None)
@@ -114,12 +114,12 @@ def test_classes_that_derive_from_each_other_are_no_modules(tmp_path: Path) -> N
         a="import torch\nfrom b import B\nclass A(B): ...\n",
         b="import torch\nfrom a import A\nclass B(A): ...\n",
     )
-    assert files.index.kind_of(Place(files.path("a"), "A")) is ClassKind.UNKNOWN
+    assert files.index.kind_of(SymbolId(files.path("a"), "A")) is ClassKind.UNKNOWN
 
 
 def test_the_nearest_file_of_a_name_counts(tmp_path: Path) -> None:
     files = Files(tmp_path, models=NET, one__models=NET, one__train="from models import Net\nimport torch\n")
-    assert files.index.resolve(files.path("one/train"), "Net") == Place(files.path("one/models"), "Net")
+    assert files.index.resolve(files.path("one/train"), "Net") == SymbolId(files.path("one/models"), "Net")
 
 
 def test_a_file_that_cannot_be_imported_from_there_does_not_count(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_file_that_cannot_be_imported_from_there_does_not_count(tmp_path: Path
 def test_a_source_folder_needs_no_name(tmp_path: Path) -> None:
     files = Files(tmp_path, src__package__models=NET, tests__test="from package.models import Net\nimport torch\n")
     assert files.recipes(home="src/package/models") == []
-    assert files.index.resolve(files.path("tests/test"), "Net") == Place(files.path("src/package/models"), "Net")
+    assert files.index.resolve(files.path("tests/test"), "Net") == SymbolId(files.path("src/package/models"), "Net")
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,8 @@ def test_a_class_is_part_of_what_makes_it_in_another_file(tmp_path: Path) -> Non
                     return self.nets(x)
         """,
     )
-    elsewhere = Elsewhere(files.index, read_document)
-    assert elsewhere.parents_of(Place(files.path("models"), "Net")) == {Place(files.path("big"), "Big")}
+    elsewhere = CrossFileRecipes(files.index, read_document)
+    assert elsewhere.parents_of(SymbolId(files.path("models"), "Net")) == {SymbolId(files.path("big"), "Big")}
 
 
 def test_an_edit_changes_what_its_own_file_offers_alone(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_a_readme_shows_how_a_model_is_made_and_fed(tmp_path: Path) -> None:
         ("Net(3)", "torch.ones(2)", None),
         ("Net(__import__('other', fromlist=['encoder']).encoder())", None, None),
     ]
-    (site, *_) = Elsewhere(files.index, read_source).recipes_for(read_document(files.path("models")), "Net")
+    (site, *_) = CrossFileRecipes(files.index, read_source).recipes_for(read_document(files.path("models")), "Net")
     assert (site.file, site.span.line) == (str(tmp_path / "README.md"), 5)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fxlsp.engine.index import scan
 from fxlsp.engine.index.scan import read_index
-from fxlsp.engine.index.skip_cache import State, UnrelatedFiles
+from fxlsp.engine.index.skip_cache import FileState, SkipCache
 
 MODEL = "import torch\nclass Net(torch.nn.Module):\n    def forward(self, x): return x\n"
 PLAIN = "import os\n".ljust(len(MODEL), "#")
@@ -25,7 +25,7 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the files had been written long ago."""
-    monkeypatch.setattr("fxlsp.engine.index.skip_cache._SETTLED_NS", -(10**18))
+    monkeypatch.setattr("fxlsp.engine.index.skip_cache._CLOCK_TICK_NS", -(10**18))
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     content = scan._content
 
-    def reading(path: str) -> tuple[bytes, State] | None:
+    def reading(path: str) -> tuple[bytes, FileState] | None:
         found.append(os.path.basename(path))
         return content(path)
 
@@ -104,20 +104,20 @@ def test_a_file_that_is_gone_is_forgotten(tmp_path: Path, cache_folder: Path) ->
 def test_what_is_kept_and_means_nothing_is_as_if_nothing_were(tmp_path: Path, content: str) -> None:
     path = tmp_path / "plain.py"
     path.write_text("import os\n")
-    files = UnrelatedFiles(str(tmp_path), tmp_path)
-    files.add(str(path), State.of(path.stat()), frozenset({"os"}))
+    files = SkipCache(str(tmp_path), tmp_path)
+    files.add(str(path), FileState.of(path.stat()), frozenset({"os"}))
     files.write()
-    assert UnrelatedFiles(str(tmp_path), tmp_path).imports_of(str(path)) == frozenset({"os"})
+    assert SkipCache(str(tmp_path), tmp_path).imports_of(str(path)) == frozenset({"os"})
     (kept,) = tmp_path.glob("unrelated-*")
     version = kept.read_text().split('"')[3]
     kept.write_text(content.replace("VERSION", version).replace("PATH", str(path)))
-    assert UnrelatedFiles(str(tmp_path), tmp_path).imports_of(str(path)) is None
+    assert SkipCache(str(tmp_path), tmp_path).imports_of(str(path)) is None
 
 
 @pytest.mark.usefixtures("settled")
 def test_nowhere_to_keep_it_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("")
-    files = UnrelatedFiles("/project", path)
-    files.add(str(path), State.of(path.stat()), frozenset())
+    files = SkipCache("/project", path)
+    files.add(str(path), FileState.of(path.stat()), frozenset())
     files.write()

@@ -15,14 +15,14 @@ import pytest_asyncio
 from fxlsp.engine.connection.process import Process
 from fxlsp.engine.index.index import Index
 from fxlsp.engine.index.scan import read_index
-from fxlsp.engine.index_reader.reader_client import Reading
+from fxlsp.engine.index_reader.reader_client import IndexReader
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
 
 from ..conftest import eventually, worker
 
 NET = "from torch import nn\nclass {}(nn.Module):\n    def forward(self, x): ...\n"
-Read = Callable[..., Reading]
+Read = Callable[..., IndexReader]
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
         return process
 
     monkeypatch.setattr(Process, "start", starting)
-    monkeypatch.setattr("fxlsp.engine.index.scan._LITTLE_BYTES", 0)
+    monkeypatch.setattr("fxlsp.engine.index.scan._SMALL_BYTES", 0)
     return found
 
 
@@ -53,8 +53,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
 async def reading(tmp_path: Path) -> AsyncIterator[Read]:
     executor = ThreadPoolExecutor(2)
 
-    def of(exclusion: Exclusion = NOTHING) -> Reading:
-        return Reading(((str(tmp_path), exclusion),), executor)
+    def of(exclusion: Exclusion = NOTHING) -> IndexReader:
+        return IndexReader(((str(tmp_path), exclusion),), executor)
 
     yield of
     executor.shutdown()
@@ -128,7 +128,7 @@ async def test_a_file_that_kills_the_process_each_time_is_left_out_and_said(
     write(tmp_path, a=NET.format("A"), b="# dies\n" + NET.format("B"), c=NET.format("C"))
     assert names(await reading().index()) == ["A", "C"]
     assert len(started) == 3
-    assert f"{tmp_path / 'b.py'} is not parsed any more" in caplog.text
+    assert f"{tmp_path / 'b.py'} is left out of the index" in caplog.text
 
 
 async def test_files_that_keep_killing_the_process_are_never_parsed_in_the_server(
@@ -152,7 +152,7 @@ async def test_where_no_process_can_read_the_server_does(
     dying(monkeypatch, program)
     write(tmp_path, a=NET.format("A"))
     assert names(await reading().index()) == ["A"]
-    assert "the workspace is read in the server itself" in caplog.text
+    assert "the server reads the workspace itself" in caplog.text
 
 
 async def test_where_the_interpreter_is_unknown_the_server_reads(
@@ -187,6 +187,6 @@ async def test_a_file_written_while_the_workspace_is_read_counts_as_it_is_now(
     workspace.changed_on_disk([str(tmp_path / "a.py")])
     await eventually(lambda: names(workspace.snapshot.index) == ["Now"])
     (tmp_path / "b.py.go").touch()
-    await eventually(lambda: workspace.at_rest)
+    await eventually(lambda: workspace.is_idle)
     assert names(workspace.snapshot.index) == ["B", "Now"]
     await workspace.shutdown()

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from fxlsp.engine.index.index import Index
-from fxlsp.engine.session.documents import Texts
+from fxlsp.engine.session.documents import DocumentAnalyzer
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Analysis, analyse
-from fxlsp.engine.state.cross_file_recipes import Elsewhere
-from fxlsp.engine.state.folders import Client, read_folder
+from fxlsp.engine.state.cross_file_recipes import CrossFileRecipes
+from fxlsp.engine.state.folders import ClientSettings, read_folder
 from fxlsp.engine.state.session import Session
 from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.text.documents import Document, read_document
@@ -37,7 +37,7 @@ LONG = "# More than is analysed without a thread.\n" * 100
 def session(tmp_path: Path) -> Session:
     (tmp_path / "net.py").write_text(NET + LONG)
     (tmp_path / "use.py").write_text(USE)
-    return Session((read_folder(str(tmp_path), Client({})),))
+    return Session((read_folder(str(tmp_path), ClientSettings({})),))
 
 
 class Held:
@@ -46,7 +46,7 @@ class Held:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.began, self.goes_on = threading.Event(), threading.Event()
 
-        def held(document: Document, settings: Settings, elsewhere: Elsewhere) -> Analysis | None:
+        def held(document: Document, settings: Settings, elsewhere: CrossFileRecipes) -> Analysis | None:
             self.began.set()
             assert self.goes_on.wait(10)
             return analyse(document, settings, elsewhere)
@@ -55,7 +55,7 @@ class Held:
 
 
 async def recipes_after(
-    session: Session, monkeypatch: pytest.MonkeyPatch, change: Callable[[Texts], None]
+    session: Session, monkeypatch: pytest.MonkeyPatch, change: Callable[[DocumentAnalyzer], None]
 ) -> list[str]:
     """The inputs that the workspace has for the model, where something changes while its text is first analysed."""
     held = Held(monkeypatch)
@@ -64,8 +64,8 @@ async def recipes_after(
     session.open(document)
     with ThreadPoolExecutor(1) as executor:
         known = asyncio.Event()
-        tested = Texts(session, executor, lambda path: known.set())
-        tested.arrived(document)
+        tested = DocumentAnalyzer(session, executor, lambda path: known.set())
+        tested.text_changed(document)
         assert await asyncio.to_thread(held.began.wait, 10)
         change(tested)
         held.goes_on.set()
@@ -77,21 +77,21 @@ async def recipes_after(
 
 
 async def test_what_the_index_has_learned_meanwhile_counts(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(tested: Texts) -> None:
+    def read(tested: DocumentAnalyzer) -> None:
         paths = [f"{session.folders[0].path}/{name}" for name in ("net.py", "use.py")]
         session.set_index(Index({path: file_summary_of(read_document(path)) for path in paths}))
-        tested.changed_elsewhere(None)
+        tested.other_files_changed(None)
 
     assert await recipes_after(session, monkeypatch, read) == ["torch.randn(2, 3)"]
 
 
 async def test_settings_that_have_changed_meanwhile_count(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    def set_recipe(tested: Texts) -> None:
+    def set_recipe(tested: DocumentAnalyzer) -> None:
         (folder,) = session.folders
         Path(folder.path, "pyproject.toml").write_text(
             '[tool.fxlsp.recipes]\n"net.py:Net" = ["Net()(torch.randn(7, 3))"]\n'
         )
-        session.set_folders((read_folder(folder.path, Client({})),))
-        tested.arrived(next(iter(session.documents.values())))
+        session.set_folders((read_folder(folder.path, ClientSettings({})),))
+        tested.text_changed(next(iter(session.documents.values())))
 
     assert await recipes_after(session, monkeypatch, set_recipe) == ["torch.randn(7, 3)"]

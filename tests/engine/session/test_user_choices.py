@@ -13,14 +13,14 @@ from platformdirs.macos import MacOS
 from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
-from fxlsp.engine.index.index import Place
+from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.session import user_choices
-from fxlsp.engine.session.user_choices import Choices
-from fxlsp.engine.state.folders import Client, read_folder
-from fxlsp.engine.state.instances import Instance
-from fxlsp.engine.state.pinned_recipes import Pin
+from fxlsp.engine.session.user_choices import UserChoices
+from fxlsp.engine.state.folders import ClientSettings, read_folder
+from fxlsp.engine.state.instances import ForwardInstance
+from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.engine.state.session import Session
-from fxlsp.engine.storage.user_choices_file import BrokenFileError, ChoiceFile, Key
+from fxlsp.engine.storage.user_choices_file import ChoiceKey, InvalidFileError, UserChoicesFile
 from fxlsp.engine.storage.user_dirs import cache_folder, state_folder
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.recipes.recipes import FoundRecipe
@@ -30,8 +30,8 @@ from tests.engine.conftest import eventually
 CALL = Recipe("Net(32)", "torch.randn(2, 8)", "call-site", "/elsewhere/train.py")
 COMMENT = FoundRecipe(Recipe("Net(1)", None, "comment"), Span(3, 1, 3, 9))
 SITE = FoundRecipe(CALL, Span(7, 1, 7, 9), "/elsewhere/train.py")
-PIN = Pin(CALL, (COMMENT, SITE))
-INSTANCE = Instance("/project/net.py", "Net", "layers.1", 1)
+PIN = PinnedRecipe(CALL, (COMMENT, SITE))
+INSTANCE = ForwardInstance("/project/net.py", "Net", "layers.1", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -51,13 +51,13 @@ class Sitting:
         folders = [folder / name for name in names or ("project",)]
         for each in folders:
             each.mkdir(exist_ok=True)
-        self.session = Session(tuple(read_folder(str(each), Client({})) for each in folders))
-        self.choices = Choices(self.session)
-        self.choices.look()
+        self.session = Session(tuple(read_folder(str(each), ClientSettings({})) for each in folders))
+        self.choices = UserChoices(self.session)
+        self.choices.read_folders()
 
 
-def net(folder: Path, name: str = "Net", file: str = "net.py") -> Place:
-    return Place(str(folder / "project" / file), name)
+def net(folder: Path, name: str = "Net", file: str = "net.py") -> SymbolId:
+    return SymbolId(str(folder / "project" / file), name)
 
 
 def files(state: Path) -> dict[str, str]:
@@ -67,50 +67,50 @@ def files(state: Path) -> dict[str, str]:
 
 async def test_a_later_session_knows_them(tmp_path: Path) -> None:
     first = Sitting(tmp_path)
-    first.session.set_pin(net(tmp_path), PIN)
+    first.session.set_pinned_recipe(net(tmp_path), PIN)
     first.session.set_instance(net(tmp_path, "Block"), INSTANCE)
     await first.choices.close()
     second = Sitting(tmp_path)
     assert second.session.instances == {net(tmp_path, "Block"): INSTANCE}
-    (pin,) = second.session.pins.values()
-    assert pin.recipe == CALL
-    assert [each.recipe for each in pin.known] == [COMMENT.recipe]
+    (pinned_recipe,) = second.session.pinned_recipes.values()
+    assert pinned_recipe.recipe == CALL
+    assert [each.recipe for each in pinned_recipe.known] == [COMMENT.recipe]
 
 
 async def test_they_are_written_soon_and_without_a_goodbye(tmp_path: Path, state: Path) -> None:
     sitting = Sitting(tmp_path)
-    sitting.choices.follow()
+    sitting.choices.schedule_write()
     assert files(state) == {}
-    sitting.session.set_pin(net(tmp_path), PIN)
-    sitting.choices.follow()
-    await eventually(lambda: Sitting(tmp_path).session.pins)
+    sitting.session.set_pinned_recipe(net(tmp_path), PIN)
+    sitting.choices.schedule_write()
+    await eventually(lambda: Sitting(tmp_path).session.pinned_recipes)
     await sitting.choices.close()
     assert [name[:8] for name in files(state)] == ["choices-"]
 
 
 async def test_one_that_is_taken_back_is_forgotten(tmp_path: Path) -> None:
     first = Sitting(tmp_path)
-    first.session.set_pin(net(tmp_path), PIN)
+    first.session.set_pinned_recipe(net(tmp_path), PIN)
     await first.choices.close()
     second = Sitting(tmp_path)
-    second.session.set_pin(net(tmp_path), None)
+    second.session.set_pinned_recipe(net(tmp_path), None)
     await second.choices.close()
-    assert Sitting(tmp_path).session.pins == {}
+    assert Sitting(tmp_path).session.pinned_recipes == {}
 
 
 async def test_of_two_servers_each_keeps_what_it_changed(tmp_path: Path) -> None:
     both = Sitting(tmp_path), Sitting(tmp_path)
     for sitting, name in zip(both, ("One", "Two"), strict=True):
-        sitting.session.set_pin(net(tmp_path, name), PIN)
+        sitting.session.set_pinned_recipe(net(tmp_path, name), PIN)
         await sitting.choices.close()
-    assert Sitting(tmp_path).session.pins.keys() == {net(tmp_path, "One"), net(tmp_path, "Two")}
+    assert Sitting(tmp_path).session.pinned_recipes.keys() == {net(tmp_path, "One"), net(tmp_path, "Two")}
 
 
 async def test_each_folder_has_a_file_and_paths_in_it_are_relative(tmp_path: Path, state: Path) -> None:
     sitting = Sitting(tmp_path, "project", "other")
-    outside = Place(str(tmp_path / "lone.py"), "Net")
+    outside = SymbolId(str(tmp_path / "lone.py"), "Net")
     (tmp_path / "project" / "sub").mkdir()
-    places = [net(tmp_path, file="sub/net.py"), Place(str(tmp_path / "other" / "a.py"), "A"), outside]
+    places = [net(tmp_path, file="sub/net.py"), SymbolId(str(tmp_path / "other" / "a.py"), "A"), outside]
     for place in places:
         sitting.session.set_instance(place, INSTANCE)
     await sitting.choices.close()
@@ -125,7 +125,7 @@ async def test_each_folder_has_a_file_and_paths_in_it_are_relative(tmp_path: Pat
 
 async def test_those_about_buffers_that_no_file_holds_end_with_the_session(tmp_path: Path, state: Path) -> None:
     sitting = Sitting(tmp_path)
-    sitting.session.set_pin(Place(str(tmp_path / "untitled" / "Untitled-1.py"), "Net"), PIN)
+    sitting.session.set_pinned_recipe(SymbolId(str(tmp_path / "untitled" / "Untitled-1.py"), "Net"), PIN)
     await sitting.choices.close()
     assert files(state) == {}
 
@@ -135,10 +135,10 @@ async def test_a_folder_that_comes_later_brings_its_own_and_changes_none(tmp_pat
     first.session.set_instance(net(tmp_path), INSTANCE)
     await first.choices.close()
     second = Sitting(tmp_path, "other")
-    newer = Instance("/project/net.py", "Net", "layers.2", 1)
+    newer = ForwardInstance("/project/net.py", "Net", "layers.2", 1)
     second.session.set_instance(net(tmp_path), newer)
     second.session.set_folders(Sitting(tmp_path).session.folders)
-    second.choices.look()
+    second.choices.read_folders()
     assert second.session.instances == {net(tmp_path): newer}
 
 
@@ -149,29 +149,29 @@ async def test_a_broken_file_is_told_once_kept_and_replaced_by_the_next_choice(
     content: str, tmp_path: Path, state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "fxlsp")
-    path = ChoiceFile(str(tmp_path / "project")).path
+    path = UserChoicesFile(str(tmp_path / "project")).path
     path.parent.mkdir(parents=True)
     path.write_text(content)
     sitting = Sitting(tmp_path)
-    assert sitting.session.pins == {}
+    assert sitting.session.pinned_recipes == {}
     assert path.read_text() == content
-    sitting.session.set_pin(net(tmp_path), PIN)
+    sitting.session.set_pinned_recipe(net(tmp_path), PIN)
     await sitting.choices.close()
     assert len(caplog.records) == 1
     assert str(path) in caplog.messages[0]
-    assert Sitting(tmp_path).session.pins.keys() == {net(tmp_path)}
+    assert Sitting(tmp_path).session.pinned_recipes.keys() == {net(tmp_path)}
 
 
 @pytest.mark.parametrize("entry", [3, [], {}, {"recipe": {}, "comments": []}, {"recipe": None, "comments": None}])
 async def test_an_entry_that_makes_no_sense_costs_no_other(entry: object, tmp_path: Path) -> None:
     unhashable = {"recipe": {"init": [], "inputs": None, "source": "comment"}, "comments": []}
-    entries = {Key("recipes", "net.py", "Odd"): entry, Key("recipes", "net.py", "List"): unhashable}
-    ChoiceFile(str(tmp_path / "project")).write({**entries, Key("recipes", "net.py", "Net"): PIN.to_json()})
+    entries = {ChoiceKey("recipes", "net.py", "Odd"): entry, ChoiceKey("recipes", "net.py", "List"): unhashable}
+    UserChoicesFile(str(tmp_path / "project")).write({**entries, ChoiceKey("recipes", "net.py", "Net"): PIN.to_json()})
     sitting = Sitting(tmp_path)
-    assert sitting.session.pins.keys() == {net(tmp_path)}
-    sitting.session.set_pin(net(tmp_path), None)
+    assert sitting.session.pinned_recipes.keys() == {net(tmp_path)}
+    sitting.session.set_pinned_recipe(net(tmp_path), None)
     await sitting.choices.close()
-    assert ChoiceFile(str(tmp_path / "project")).read() == {
+    assert UserChoicesFile(str(tmp_path / "project")).read() == {
         key: each for key, each in entries.items() if each is not None
     }
 
@@ -182,15 +182,15 @@ async def test_where_nothing_can_be_written_the_choice_holds_for_the_session(
     caplog.set_level(logging.WARNING, "fxlsp")
     state.parent.write_text("a file in the place of the folder")
     sitting = Sitting(tmp_path)
-    sitting.session.set_pin(net(tmp_path), PIN)
+    sitting.session.set_pinned_recipe(net(tmp_path), PIN)
     await sitting.choices.close()
-    assert sitting.session.pins == {net(tmp_path): PIN}
+    assert sitting.session.pinned_recipes == {net(tmp_path): PIN}
     assert "holds for this session alone" in caplog.messages[-1]
 
 
 def test_no_half_written_file_is_left(tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = ChoiceFile(str(tmp_path))
-    file.write({Key("recipes", "net.py", "Net"): PIN.to_json()})
+    file = UserChoicesFile(str(tmp_path))
+    file.write({ChoiceKey("recipes", "net.py", "Net"): PIN.to_json()})
     before = files(state)
 
     def fail(*_: object) -> None:
@@ -204,7 +204,7 @@ def test_no_half_written_file_is_left(tmp_path: Path, state: Path, monkeypatch: 
 
 def test_files_of_no_folder_have_a_file_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert ChoiceFile("").path != ChoiceFile(str(tmp_path)).path
+    assert UserChoicesFile("").path != UserChoicesFile(str(tmp_path)).path
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_the_users_folders_are_where_the_environment_says(tmp_path: Path, monkey
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
-    file = ChoiceFile(str(tmp_path))
+    file = UserChoicesFile(str(tmp_path))
     file.path.mkdir(parents=True)
-    with pytest.raises(BrokenFileError, match="IsADirectoryError"):
+    with pytest.raises(InvalidFileError, match="IsADirectoryError"):
         file.read()

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.session.workspace import Change, Workspace
-from fxlsp.engine.state.folders import Client
+from fxlsp.engine.session.workspace import SnapshotChange, Workspace
+from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.engine.state.snapshot import ModelState, Status
 from fxlsp.report.codes import DIED, NO_INTERPRETER
 from fxlsp.report.report import Report
@@ -60,10 +60,10 @@ class Editor:
 
     def __init__(self, folder: Path, name: str = "good", python: str = sys.executable, **options: Any) -> None:
         self.folder = folder
-        client = options.pop("client", Client({"python": python}))
+        client = options.pop("client", ClientSettings({"python": python}))
         options = {"trusted": True, "limit": 1, **options}
         self.workspace = Workspace([str(folder)], client, bootstrap=worker(name), **options)
-        self.changes: list[Change] = []
+        self.changes: list[SnapshotChange] = []
         self.workspace.subscribe(self.changes.append)
 
     def path(self, file: str = "model.py") -> str:
@@ -108,7 +108,7 @@ class Editor:
     async def until(self, status: Status, name: str = "Net", file: str = "model.py") -> None:
         await eventually(lambda: name in self.states(file) and self.state(name, file).status is status)
 
-    async def at_rest(self) -> None:
+    async def until_idle(self) -> None:
         """Nothing is queued or running, and the processes have had their say."""
         await eventually(lambda: not any(state.busy for state in self.workspace.snapshot.models.values()))
 
@@ -164,7 +164,7 @@ async def test_an_edit_of_a_comment_moves_spans_and_traces_nothing(make: Make) -
     moved = move(Span.of(place), log)
     assert moved is not None
     assert (place.line, moved.span.line) == (5, 7)
-    await editor.at_rest()
+    await editor.until_idle()
     assert editor.traced() == ["Net"]
 
 
@@ -186,7 +186,7 @@ async def test_undoing_an_edit_before_its_trace_started_makes_the_report_fresh_a
     await editor.until(Status.FRESH)
     editor.replace("width = 4", "width = 8")
     editor.replace("width = 8", "width = 4")
-    await editor.at_rest()
+    await editor.until_idle()
     assert editor.state().status is Status.FRESH
     assert editor.width() == 4
 
@@ -197,7 +197,7 @@ async def test_nothing_runs_before_trust_and_what_is_static_is_known(make: Make)
     editor.replace("width = 4", "width = 8")
     editor.workspace.saved(editor.path())
     editor.workspace.retrace()
-    await editor.at_rest()
+    await editor.until_idle()
     assert editor.log() == []
     assert editor.state().status is Status.UNKNOWN
     interpreter = editor.workspace.snapshot.interpreter_of(editor.path())
@@ -212,7 +212,7 @@ async def test_parents_come_first_and_cover_what_they_run(make: Make) -> None:
     editor = make()
     editor.open(FAMILY)
     await editor.until(Status.FRESH)
-    await editor.at_rest()
+    await editor.until_idle()
     assert sorted(editor.traced()) == ["Lonely", "Net"]
     assert editor.state("Block").covered_by == editor.state("Net").key
     assert editor.state("Block").status is Status.UNKNOWN
@@ -226,7 +226,7 @@ async def test_a_class_is_covered_by_a_trace_that_began_before_its_file_was_open
     editor.open(NET.replace("Net", "Block"), "blocks.py")
     (editor.folder / "model.gate").touch()
     await editor.until(Status.FRESH)
-    await editor.at_rest()
+    await editor.until_idle()
     assert editor.state("Block", "blocks.py").covered_by == editor.state("Net").key
 
 
@@ -235,7 +235,7 @@ async def test_a_class_is_covered_by_the_commented_factory_that_makes_it(make: M
     factory = "\n# fxlsp: tiny()(torch.randn(2))\ndef tiny():\n    return Net()\n"
     editor.open("# runs: Net\n" + NET + factory)
     await editor.until(Status.FRESH, "tiny")
-    await editor.at_rest()
+    await editor.until_idle()
     assert editor.traced() == ["tiny"]
     assert editor.state("Net").covered_by == editor.state("tiny").key
 
@@ -246,7 +246,7 @@ async def test_a_child_stays_covered_while_its_parent_is_traced_again(make: Make
     await editor.until(Status.FRESH)
     editor.replace("self.block(x)", "self.block(x) + 1")
     assert editor.state("Block").covered_by is not None
-    await editor.at_rest()
+    await editor.until_idle()
     assert "Block" not in editor.traced()
 
 
@@ -285,7 +285,7 @@ async def test_a_recipe_that_is_being_typed_keeps_the_old_report_until_the_new_o
 async def test_several_comments_are_several_models(make: Make) -> None:
     editor = make()
     editor.open(NET.replace("class Net", "# fxlsp: Net(1)\n# fxlsp: Net(2)\nclass Net"))
-    await editor.at_rest()
+    await editor.until_idle()
     states = editor.workspace.snapshot.states_in(editor.path())
     assert [state.report.recipe.init for state in states if state.report] == ["Net(1)", "Net(2)"]
 
@@ -317,7 +317,7 @@ async def test_saving_tries_a_failed_model_again(make: Make) -> None:
     await editor.until(Status.FAILED)
     editor.workspace.saved(editor.path())
     await eventually(lambda: len(editor.traced()) == 2)
-    await editor.at_rest()
+    await editor.until_idle()
 
 
 async def test_a_model_that_died_twice_on_its_texts_is_left_alone_until_they_change(make: Make) -> None:
@@ -332,7 +332,7 @@ async def test_a_model_that_died_twice_on_its_texts_is_left_alone_until_they_cha
     editor.workspace.saved(editor.path())
     await editor.until(Status.POISONED)
     editor.workspace.saved(editor.path())
-    await editor.at_rest()
+    await editor.until_idle()
     assert editor.state().status is Status.POISONED
     assert len(editor.traced()) == 2
     editor.replace("y = 1  # dies", "y = 2")
@@ -400,7 +400,7 @@ async def test_a_file_written_by_somebody_else_counts(make: Make) -> None:
     (editor.folder / "layers.py").write_text("A = 2\n")
     editor.workspace.changed_on_disk([editor.path("layers.py")])
     await eventually(lambda: len(editor.traced()) == 2)
-    await editor.at_rest()
+    await editor.until_idle()
 
 
 async def test_closing_a_document_forgets_its_models(make: Make) -> None:
@@ -420,10 +420,10 @@ async def test_a_file_with_more_models_than_its_budget_traces_the_rest_when_look
     monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 0.0001)
     editor = make()
     editor.open(FAMILY)
-    await editor.at_rest()
+    await editor.until_idle()
     assert editor.traced() == ["Net"]
     assert editor.state("Lonely").status is Status.UNKNOWN
-    editor.workspace.touch(editor.path(), 8)
+    editor.workspace.set_cursor(editor.path(), 8)
     await editor.until(Status.FRESH, "Lonely")
     assert editor.traced() == ["Net", "Lonely"]
 
@@ -433,7 +433,7 @@ async def test_a_base_class_without_a_forward_is_not_traced_by_itself(make: Make
     base = "class Base(nn.Module):\n    def loss(self, x):\n        return x\n\nclass Heir(Base):\n    pass\n\n"
     editor.open(NET.replace("class Net", base + "class Net"))
     await editor.until(Status.FRESH)
-    await editor.at_rest()
+    await editor.until_idle()
     assert editor.traced() == ["Heir", "Net"]
 
 
@@ -443,7 +443,7 @@ async def test_models_that_wait_for_a_look_are_traced_when_the_user_asks(
     monkeypatch.setattr("fxlsp.engine.session.plan.FIRST_TRACES_MS", 0.0001)
     editor = make()
     editor.open(FAMILY)
-    await editor.at_rest()
+    await editor.until_idle()
     editor.workspace.retrace(editor.path())
     await editor.until(Status.FRESH, "Lonely")
 
@@ -466,20 +466,20 @@ async def test_other_settings_begin_the_budget_of_a_file_anew(make: Make, monkey
     editor = make()
     editor.open(NET)
     await editor.until(Status.FRESH)
-    editor.workspace.configure(Client({"sizes": {"batch": 7}}))
+    editor.workspace.configure(ClientSettings({"sizes": {"batch": 7}}))
     await eventually(lambda: len(editor.traced()) == 2)
     await editor.until(Status.FRESH)
 
 
 async def test_a_missing_interpreter_is_told_and_mended_by_the_settings(make: Make) -> None:
-    editor = make(client=Client({"python": "/no/such/python"}))
+    editor = make(client=ClientSettings({"python": "/no/such/python"}))
     editor.open(NET)
     assert editor.state().status is Status.FAILED
     failure = editor.state().failure
     assert failure is not None
     assert failure.code == NO_INTERPRETER
     assert editor.workspace.snapshot.interpreters[0].failure is not None
-    editor.workspace.configure(Client({"python": sys.executable}))
+    editor.workspace.configure(ClientSettings({"python": sys.executable}))
     await editor.until(Status.FRESH)
     assert editor.state().failure is None
 
@@ -564,7 +564,7 @@ async def test_an_edit_right_after_the_models_of_a_text_were_found_is_not_lost(m
     names = ["Net", *(f"Net{number}" for number in range(8))]
     following = dict(pairwise(names))
 
-    def type_at_once(_: Change) -> None:
+    def type_at_once(_: SnapshotChange) -> None:
         for name in editor.states():
             if name in following:
                 # It comes before whatever waits for its turn once this step of the analysis is over.
@@ -590,7 +590,7 @@ async def test_many_edits_leave_nothing_behind(make: Make) -> None:
     for width in range(100):
         editor.replace(editor.workspace.snapshot.documents[editor.path()].text, NET.replace("4", str(width)))
         if width % 10 == 0:
-            await editor.at_rest()
+            await editor.until_idle()
     await editor.until(Status.FRESH)
     assert len(asyncio.all_tasks()) == tasks
     history = editor.workspace.snapshot.logs[editor.path()]
@@ -602,8 +602,8 @@ async def test_changes_name_the_files_whose_answers_differ(make: Make) -> None:
     editor = make()
     editor.open(NET)
     await editor.until(Status.FRESH)
-    assert editor.changes[0] == Change("edit", frozenset({editor.path()}))
-    assert editor.changes[-1] == Change("trace", frozenset({editor.path()}))
+    assert editor.changes[0] == SnapshotChange("edit", frozenset({editor.path()}))
+    assert editor.changes[-1] == SnapshotChange("trace", frozenset({editor.path()}))
 
 
 async def test_shutting_down_in_the_middle_of_everything_ends_it(make: Make) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.engine.index.python_files import files_below, never
+from fxlsp.engine.index.python_files import files_below, never_stop
 from fxlsp.engine.settings.exclusion import Exclusion
-from fxlsp.engine.state.folders import exclusion_in
+from fxlsp.engine.state.folders import combined_exclusion
 
 FILES = ("a.py", "b/a.py", "b/b.py", "b/c/a.py", "b/c/x1.py", "c/b/a.py", "c/c/b.py", "c/#a.py", "x1.py")
 SEGMENTS = ("a.py", "b", "c", "*", "**", "***", "*.py", "?", "[ab].py", "[!b]*", "x[0-9].py", r"\#a.py", "[[:alpha:]]")
@@ -89,10 +89,10 @@ def test_a_walk_does_not_enter_excluded_folders(tmp_path: Path) -> None:
     made(tmp_path)
     root = str(tmp_path.resolve())
     # A folder is asked of the folder around it, not of itself.
-    is_excluded = exclusion_in(
+    is_excluded = combined_exclusion(
         [(root, Exclusion(root, ("b/", "!a.py"))), (f"{root}/c", Exclusion(f"{root}/c", ("*",)))]
     )
-    assert [os.path.relpath(path, root) for path in files_below(root, (".py",), never, is_excluded)] == [
+    assert [os.path.relpath(path, root) for path in files_below(root, (".py",), never_stop, is_excluded)] == [
         "a.py",
         "x1.py",
     ]

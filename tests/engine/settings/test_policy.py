@@ -12,7 +12,7 @@ import pytest_asyncio
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.settings.settings import Settings
-from fxlsp.engine.state.folders import Client
+from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.report.codes import severity_of
 from fxlsp.report.problems import Problem
 from fxlsp.source.text.documents import Document, TextEdit, uri_of_path
@@ -64,7 +64,7 @@ class Opened:
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
-        self.workspace = Workspace([str(folder)], Client(settings))
+        self.workspace = Workspace([str(folder)], ClientSettings(settings))
 
     @property
     def policy(self) -> Policy:

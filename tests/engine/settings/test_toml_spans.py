@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fxlsp.engine.settings.toml_spans import entries
+from fxlsp.engine.settings.toml_spans import toml_entries
 
 TEXT = """\
 top = 1 # not "this"
@@ -35,7 +35,7 @@ def found(text: str) -> dict[str, tuple[str, str, list[str]]]:
             text[slice(*each.value)],
             [text[slice(*place)] for place in each.strings],
         )
-        for each in entries(text)
+        for each in toml_entries(text)
     }
 
 
@@ -57,4 +57,4 @@ def test_every_key_and_value_has_its_place(newline: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "[", "a =", "a = {", "= 3\n", 'a = "', "a = ]\nb = 1"])
 def test_what_is_no_toml_is_no_crash(text: str) -> None:
-    assert isinstance(entries(text), list)
+    assert isinstance(toml_entries(text), list)

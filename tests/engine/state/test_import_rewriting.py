@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fxlsp.engine.index.index import Index
-from fxlsp.engine.state.import_rewriting import in_words_of, module_name
+from fxlsp.engine.state.import_rewriting import module_name, rewrite_recipe
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.text.documents import Document
@@ -27,7 +27,7 @@ def told(folder: Path, init: str, inputs: str | None, home: str = HOME, other: s
     own, another = (Document("", path, None, text) for path, text in texts.items())
     index = Index({document.path: file_summary_of(document) for document in (own, another)})
     recipe = Recipe(init, inputs, "call-site", another.path)
-    return in_words_of(recipe, own, another, index, [str(folder)])
+    return rewrite_recipe(recipe, own, another, index, [str(folder)])
 
 
 def test_names_of_torch_and_of_the_file_itself_are_its_own_words(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from fxlsp.engine.index.index import Place
+from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.engine.state.analysis import Analysis, Candidate, analyse
-from fxlsp.engine.state.pinned_recipes import Pin, with_pins
+from fxlsp.engine.state.pinned_recipes import PinnedRecipe, apply_pinned_recipes
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.documents import Document
 
@@ -26,7 +26,7 @@ class Net(nn.Module):
 Net(1)(torch.randn(2))
 Net(3)(torch.randn(4))
 """
-PLACE = Place("/net.py", "Net")
+PLACE = SymbolId("/net.py", "Net")
 CHOSEN = Recipe("Net(3)", "torch.randn(4)", "call-site")
 
 
@@ -41,75 +41,77 @@ def net(analysis: Analysis) -> Candidate:
 
 
 @pytest.fixture
-def pins() -> dict[Place, Pin]:
-    return {PLACE: Pin(CHOSEN, net(analysed(TEXT)).found)}
+def pinned_recipes() -> dict[SymbolId, PinnedRecipe]:
+    return {PLACE: PinnedRecipe(CHOSEN, net(analysed(TEXT)).found)}
 
 
-def recipe(text: str, pins: dict[Place, Pin]) -> tuple[str, bool]:
+def recipe(text: str, pinned_recipes: dict[SymbolId, PinnedRecipe]) -> tuple[str, bool]:
     """What the first recipe makes, and whether somebody chose it."""
-    candidate = net(with_pins(analysed(text), pins))
+    candidate = net(apply_pinned_recipes(analysed(text), pinned_recipes))
     first = candidate.recipes[0]
     assert first is not None
     return first.init, candidate.pinned
 
 
-def test_the_chosen_one_counts_alone(pins: dict[Place, Pin]) -> None:
-    candidate = net(with_pins(analysed(TEXT), pins))
+def test_the_chosen_one_counts_alone(pinned_recipes: dict[SymbolId, PinnedRecipe]) -> None:
+    candidate = net(apply_pinned_recipes(analysed(TEXT), pinned_recipes))
     assert (candidate.recipes, candidate.alternatives) == ((CHOSEN,), ())
-    assert (candidate.asked, candidate.pinned) == (True, True)
+    assert (candidate.requested, candidate.pinned) == (True, True)
     assert recipe(TEXT, {}) == ("Net(1)", False)
 
 
-def test_it_is_followed_while_it_is_edited_in_its_line(pins: dict[Place, Pin]) -> None:
+def test_it_is_followed_while_it_is_edited_in_its_line(pinned_recipes: dict[SymbolId, PinnedRecipe]) -> None:
     for number in ("30", "300", "5"):
-        assert recipe(TEXT.replace("Net(3)", f"Net({number})"), pins) == (f"Net({number})", True)
+        assert recipe(TEXT.replace("Net(3)", f"Net({number})"), pinned_recipes) == (f"Net({number})", True)
 
 
-def test_it_is_followed_to_another_line_and_edited_there(pins: dict[Place, Pin]) -> None:
+def test_it_is_followed_to_another_line_and_edited_there(pinned_recipes: dict[SymbolId, PinnedRecipe]) -> None:
     moved = TEXT.replace("Net(1)", "\n\nNet(1)")
-    assert recipe(moved, pins) == ("Net(3)", True)
-    assert recipe(moved.replace("Net(3)", "Net(7)"), pins) == ("Net(7)", True)
+    assert recipe(moved, pinned_recipes) == ("Net(3)", True)
+    assert recipe(moved.replace("Net(3)", "Net(7)"), pinned_recipes) == ("Net(7)", True)
 
 
-def test_once_it_is_gone_the_first_one_counts_until_it_comes_back(pins: dict[Place, Pin]) -> None:
-    assert recipe(TEXT.replace("Net(3)(torch.randn(4))\n", ""), pins) == ("Net(1)", False)
-    assert recipe(TEXT, pins) == ("Net(3)", True)
+def test_once_it_is_gone_the_first_one_counts_until_it_comes_back(pinned_recipes: dict[SymbolId, PinnedRecipe]) -> None:
+    assert recipe(TEXT.replace("Net(3)(torch.randn(4))\n", ""), pinned_recipes) == ("Net(1)", False)
+    assert recipe(TEXT, pinned_recipes) == ("Net(3)", True)
 
 
-def test_another_one_that_moves_to_its_line_does_not_take_its_place(pins: dict[Place, Pin]) -> None:
+def test_another_one_that_moves_to_its_line_does_not_take_its_place(
+    pinned_recipes: dict[SymbolId, PinnedRecipe],
+) -> None:
     swapped = TEXT.replace("Net(1)(torch.randn(2))\n", "").replace("Net(3)(torch.randn(4))", "\nNet(1)(torch.randn(2))")
-    assert recipe(swapped, pins) == ("Net(1)", False)
+    assert recipe(swapped, pinned_recipes) == ("Net(1)", False)
 
 
-def test_a_comment_that_is_written_later_counts_instead(pins: dict[Place, Pin]) -> None:
-    assert recipe(TEXT.replace("class", "# fxlsp: Net(9)\nclass"), pins) == ("Net(9)", False)
-    assert pins == {}
+def test_a_comment_that_is_written_later_counts_instead(pinned_recipes: dict[SymbolId, PinnedRecipe]) -> None:
+    assert recipe(TEXT.replace("class", "# fxlsp: Net(9)\nclass"), pinned_recipes) == ("Net(9)", False)
+    assert pinned_recipes == {}
 
 
-def test_a_comment_that_was_there_before_does_not(pins: dict[Place, Pin]) -> None:
+def test_a_comment_that_was_there_before_does_not(pinned_recipes: dict[SymbolId, PinnedRecipe]) -> None:
     commented = TEXT.replace("class", "# fxlsp: Net(9)\nclass")
-    pins = {PLACE: Pin(CHOSEN, net(analysed(commented)).found)}
-    assert recipe(commented, pins) == ("Net(3)", True)
+    pinned_recipes = {PLACE: PinnedRecipe(CHOSEN, net(analysed(commented)).found)}
+    assert recipe(commented, pinned_recipes) == ("Net(3)", True)
 
 
 def test_a_chosen_comment_is_followed_while_it_is_edited() -> None:
     commented = TEXT.replace("class", "# fxlsp: Net(8)\n# fxlsp: Net(9)\nclass")
-    pins = {PLACE: Pin(Recipe("Net(9)", None, "comment"), net(analysed(commented)).found)}
-    assert recipe(commented, pins) == ("Net(9)", True)
-    assert recipe(commented.replace("Net(9)", "Net(10)"), pins) == ("Net(10)", True)
+    pinned_recipes = {PLACE: PinnedRecipe(Recipe("Net(9)", None, "comment"), net(analysed(commented)).found)}
+    assert recipe(commented, pinned_recipes) == ("Net(9)", True)
+    assert recipe(commented.replace("Net(9)", "Net(10)"), pinned_recipes) == ("Net(10)", True)
 
 
-def earlier(text: str) -> dict[Place, Pin]:
+def earlier(text: str) -> dict[SymbolId, PinnedRecipe]:
     """The choice as a session that ended with ``text`` leaves it to the next."""
-    pin = Pin(CHOSEN, net(analysed(text)).found)
-    return {PLACE: Pin.from_json(json.loads(json.dumps(pin.to_json())))}
+    pinned_recipe = PinnedRecipe(CHOSEN, net(analysed(text)).found)
+    return {PLACE: PinnedRecipe.from_json(json.loads(json.dumps(pinned_recipe.to_json())))}
 
 
 def test_one_of_an_earlier_session_counts_while_it_is_there() -> None:
-    pins = earlier(TEXT)
-    assert recipe(TEXT.replace("Net(3)(torch.randn(4))\n", ""), pins) == ("Net(1)", False)
-    assert recipe("\n\n" + TEXT, pins) == ("Net(3)", True)
-    assert recipe("\n\n" + TEXT.replace("Net(3)", "Net(7)"), pins) == ("Net(7)", True)
+    pinned_recipes = earlier(TEXT)
+    assert recipe(TEXT.replace("Net(3)(torch.randn(4))\n", ""), pinned_recipes) == ("Net(1)", False)
+    assert recipe("\n\n" + TEXT, pinned_recipes) == ("Net(3)", True)
+    assert recipe("\n\n" + TEXT.replace("Net(3)", "Net(7)"), pinned_recipes) == ("Net(7)", True)
 
 
 def test_one_of_an_earlier_session_is_not_looked_for_where_it_stood_then() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from fxlsp.engine.index import scan
-from fxlsp.engine.index_reader.reader_protocol import carry_out
+from fxlsp.engine.index_reader.reader_protocol import read_folders
 from fxlsp.source.models.file_summary import FileSummary, file_summary_of
 from fxlsp.source.text.documents import Document
 from fxlsp.wire.handed_socket import handed_socket
@@ -35,5 +35,5 @@ def obeyed(document: Document) -> FileSummary:
 
 
 scan.file_summary_of = obeyed  # type: ignore[attr-defined]  # imported there for its own use
-carry_out(handed_socket(sys.argv[1]))
+read_folders(handed_socket(sys.argv[1]))
 os._exit(0)

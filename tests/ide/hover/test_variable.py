@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.engine.index.index import Place
-from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.index.index import SymbolId
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hover.hover import hover
 from fxlsp.ide.hover.text import HoverText
@@ -55,7 +55,7 @@ def test_a_variable_of_several_instances_shows_what_each_held() -> None:
 
 def test_a_variable_follows_the_chosen_instance() -> None:
     shown = snapshot(TEXT, noted().state())
-    chosen = replace(shown, instances={Place(PATH, "Block"): Instance(PATH, "Net", "blocks.1", 1)})
+    chosen = replace(shown, instances={SymbolId(PATH, "Block"): ForwardInstance(PATH, "Net", "blocks.1", 1)})
     assert lines_at(chosen, "y + x", 0)[0].startswith("y · (1, 4, 4, 4) float32")
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fxlsp.engine.index.index import Place
+from fxlsp.engine.index.index import SymbolId
 from fxlsp.ide.navigation.document_symbols import Symbol, symbols
 from fxlsp.ide.trace_view.instances import instance_choices
 from fxlsp.source.text.positions import LineIndex
@@ -149,6 +149,6 @@ def test_shapes_of_a_guessed_recipe_are_marked() -> None:
 def test_the_modules_are_those_of_the_instance_that_the_user_chose() -> None:
     session = snapshot(navigable.TEXT, navigable.trace().state())
     chosen = next(each for each in instance_choices(session, PATH, "Block") if "mixed.0" in each.text)
-    session = replace(session, instances={Place(PATH, "Block"): chosen.instance})
+    session = replace(session, instances={SymbolId(PATH, "Block"): chosen.instance})
     block = symbols(session, PATH)[0]
     assert (block.detail, block.children[1].detail) == ("mixed.0 (+5 more)", "Conv2d · mixed.0.conv · (1, 4, 8, 8)")

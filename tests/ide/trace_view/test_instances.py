@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.engine.index.index import Place
-from fxlsp.engine.state.instances import Instance
+from fxlsp.engine.index.index import SymbolId
+from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import hints
 from fxlsp.ide.hover.hover import hover
@@ -12,11 +12,11 @@ from fxlsp.ide.trace_view.instances import instance_choices
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.ide.nets import TEXT, trace
 
-SECOND = Instance(PATH, "Net", "blocks.1", 1)
+SECOND = ForwardInstance(PATH, "Net", "blocks.1", 1)
 
 
-def chosen(shown: Snapshot, instance: Instance = SECOND, name: str = "Block") -> Snapshot:
-    return replace(shown, instances={Place(PATH, name): instance})
+def chosen(shown: Snapshot, instance: ForwardInstance = SECOND, name: str = "Block") -> Snapshot:
+    return replace(shown, instances={SymbolId(PATH, name): instance})
 
 
 def hint_at(shown: Snapshot, expression: str) -> str:
@@ -85,7 +85,7 @@ def test_what_did_not_run_inside_the_chosen_instance_shows_what_it_did() -> None
 
 
 def test_an_instance_that_is_gone_leaves_the_first_one_shown() -> None:
-    gone = Instance(PATH, "Net", "blocks.7", 1)
+    gone = ForwardInstance(PATH, "Net", "blocks.7", 1)
     plain = snapshot(TEXT, trace().state())
     assert lens_texts(chosen(plain, gone)) == lens_texts(plain)
     assert hint_at(chosen(plain, gone), "self.conv(x)") == hint_at(plain, "self.conv(x)")
@@ -110,8 +110,8 @@ def test_of_two_choices_the_inner_one_counts_for_what_it_runs() -> None:
         made.call(gate, "Gate", (index, index + 1), [size], size, at="self.gate(y)", forward="    def forward(self, g)")
         made.node(f"mul_{index}", "g * 2", size, path=gate, inputs=[size])
     both = {
-        Place(PATH, "Block"): Instance(PATH, "Net", "blocks.0", 1),
-        Place(PATH, "Gate"): Instance(PATH, "Net", "blocks.1.gate", 1),
+        SymbolId(PATH, "Block"): ForwardInstance(PATH, "Net", "blocks.0", 1),
+        SymbolId(PATH, "Gate"): ForwardInstance(PATH, "Net", "blocks.1.gate", 1),
     }
     shown = replace(snapshot(text, made.state()), instances=both)
     assert hint_at(shown, "g * 2") == "(1, 4, 4, 4)"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxlsp.engine.session.workspace import Change
+from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint
 from fxlsp.server.publish import steady_hints
@@ -32,7 +32,7 @@ class Session:
     def type(self, text: str, line: int) -> None:
         self.text = text
         document = Document("file://" + PATH, PATH, 1, text)
-        self.still.update(Snapshot(documents={PATH: document}), Change("edit", frozenset({PATH})), (PATH, line))
+        self.still.update(Snapshot(documents={PATH: document}), SnapshotChange("edit", frozenset({PATH})), (PATH, line))
 
     def shown(self, *texts: str) -> list[str]:
         """What is shown when these are the hints of the lines."""
