@@ -1,4 +1,4 @@
-"""Analysis of Python text: positions, documents, edits, the models of a file and the recipes it contains.
+"""Analysis of Python text: documents, edits, models and recipes of a file.
 
 In: texts and edits. Out: spans, names, models and recipes. Nothing here runs user code or depends on LSP, and
 everything accepts text that does not parse.

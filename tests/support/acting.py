@@ -1,4 +1,4 @@
-"""Execution of the steps of a scenario against a real server, as by a user of an editor.
+"""Execution of the steps of a scenario against a real server.
 
 Answers are read when no trace is running or planned, except right after ``type!`` and ``undo!``, which do not wait.
 """
@@ -203,7 +203,7 @@ class Actor:
         return []
 
     async def _run(self, argument: str) -> list[str]:
-        """``COMMAND ARGUMENTS``: the arguments are a JSON list, in which ``$`` is the URI of the folder."""
+        """``COMMAND ARGUMENTS``: a JSON list, in which ``$`` is the folder's URI."""
         command, _, arguments = argument.partition(" ")
         return await self._command(command, *json.loads(arguments.replace('"$', f'"{self._folder.as_uri()}') or "[]"))
 

@@ -1,4 +1,4 @@
-"""LSP answers as text for scenarios, with lines and code points from 1 in every encoding."""
+"""LSP answers as text for scenarios, with lines and code points from 1."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Text = str
 
 @dataclass(frozen=True)
 class Case:
-    """Body of a ``forward(self, x)``, with ``⟦`` and ``⟧`` around the spans of expected problems."""
+    """Body of a ``forward(self, x)`` with ``⟦`` and ``⟧`` around expected problems."""
 
     body: str
     init: str = ""
@@ -49,7 +49,7 @@ def in_root(case: Case) -> Text:
 
 
 def in_shared_child(case: Case) -> Text:
-    """Return a model with the case in a nested submodule, which is called by two paths."""
+    """Return a model with the case in a nested submodule with two paths."""
     return "\n".join(
         (
             _top(case),
@@ -65,7 +65,7 @@ def in_shared_child(case: Case) -> Text:
 
 
 def in_function_over_lines(case: Case) -> Text:
-    """Return a model with the case in a function; the call and the case span several lines."""
+    """Return a model with the case in a function, over several lines."""
     call = "return (\n    helper(\n        self,\n        x=x,\n    ),\n)"
     helper = f"def helper(self, x):\n{_indented(_over_lines(case.body), 1)}\n"
     return "\n".join((_top(case), helper, _class("Net", case.init, call)))

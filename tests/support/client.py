@@ -154,7 +154,7 @@ class Client:
         await self.begin()
 
     async def begin(self) -> None:
-        """Initialize the server, as each page of an editor with one server for all pages does."""
+        """Initialize the server, as each page of an editor does that shares it."""
         self.greeting = await self.connection.request("initialize", self._introduction)
         self.connection.notify("initialized", {})
 
@@ -253,14 +253,14 @@ class Client:
     async def actions(
         self, buffer: Buffer, expression: str, only: list[str] | None = None, problems: list[Json] | None = None
     ) -> list[Json]:
-        """Request the code actions at the start of an expression, and those for given problems."""
+        """Request the code actions at the start of an expression and for problems."""
         position = self.position(buffer, buffer.text.index(expression))
         context = {"diagnostics": problems or [], **({} if only is None else {"only": only})}
         cursor = {"start": position, "end": position}
         return list(await self.ask("textDocument/codeAction", buffer, range=cursor, context=context))
 
     def apply(self, buffer: Buffer, edits: list[Json]) -> None:
-        """Apply edits relative to the present text, as an editor does: from the end of the text."""
+        """Apply edits relative to the present text, from the end of the text."""
         places = [(self.offset(buffer, edit["range"]["start"]), index) for index, edit in enumerate(edits)]
         for _, index in sorted(places, reverse=True):
             self._type(buffer, edits[index]["range"], edits[index]["newText"])
@@ -270,7 +270,7 @@ class Client:
         return buffer.problems if buffer.problems_version == buffer.version else None
 
     async def until(self, ask: Callable[[], Awaitable[T]], accepted: Callable[[T], object]) -> T:
-        """Repeat a request, now and after each message of the server, until it is accepted."""
+        """Repeat a request, now and after each message of the server, until accepted."""
         last: list[T] = []
         try:
             return await asyncio.wait_for(self._until(ask, accepted, last), PATIENCE)

@@ -1,4 +1,4 @@
-"""Fork server with slow imports done, for tests whose claim is not how a process starts.
+"""Fork server with slow imports done, for tests not about process starts.
 
 ``python -c TEXT KIND DESCRIPTOR ...``, with this file's text, serves a listening socket that it inherits. KIND says
 what it imports once and what the processes are that it forks, one for each connection:
@@ -93,7 +93,7 @@ class ForkServer:
                     self._kill(key.data)
 
     def _become(self, request: Request) -> None:
-        """Adopt the state of a process started by the client, in a new session, after a fork."""
+        """Adopt, after a fork, the state of a process that the client has started."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
@@ -135,7 +135,7 @@ def _received(connection: socket.socket) -> Request:
 
 
 def _show_mark(mark: bytes) -> None:
-    """Write the mark over this process's first environment, which is what /proc shows of it for good."""
+    """Write the mark over the initial environment, which /proc shows for good."""
     if len(mark) != len(UNMARKED):
         raise ValueError(f"{MARK} has {len(mark)} characters, not {len(UNMARKED)}")
     place = Path("/proc/self/environ").read_bytes().index(f"{MARK}=".encode()) + len(MARK) + 1

@@ -1,4 +1,4 @@
-"""Scenarios: files with marks, steps of a user and the answers of the server, in one text file.
+"""Scenarios: files, steps of a user and answers of the server in one file.
 
     What is shown, in a sentence or two.
 

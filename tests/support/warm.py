@@ -1,4 +1,4 @@
-"""Fast start of the supervisors and servers of tests, by forks of processes with all imports done.
+"""Fast start of supervisors and servers: forks of processes with imports done.
 
 See :mod:`tests.support.fork_server`. Without such a process everything starts as for a user.
 """
@@ -47,7 +47,7 @@ def fork_servers(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _fork_server(kind: str, argument: str, variable: str, path: Path) -> Iterator[None]:
-    """Run one fork server; its socket exists at once, and a client waits for the imports."""
+    """Run one fork server; its socket exists at once, clients wait for the imports."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(64)

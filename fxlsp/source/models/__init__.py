@@ -1,4 +1,4 @@
-"""The models of one file: module classes, factories, instances, their ``forward``, and a summary for the index.
+"""The models of one file, their ``forward``, and a summary for the index.
 
 In: a document. Out: models with their spans, and a summary of the file as plain data, independent of its tree.
 """

@@ -1,4 +1,4 @@
-"""The module classes of a file: direct and indirect subclasses of ``torch.nn.Module``."""
+"""The module classes of a file: all subclasses of ``torch.nn.Module``."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _stronger(one: ClassKind, other: ClassKind) -> bool:
 
 
 def defined_class(name: str, scope: str, defined: Container[str]) -> str | None:
-    """Return the qualified name of the class to which ``name`` refers inside ``scope``.
+    """Return the qualified name of the class that ``name`` means in ``scope``.
 
     None if it is not among those ``defined``.
     """

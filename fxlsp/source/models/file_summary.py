@@ -1,4 +1,4 @@
-"""Summary of a file for the index: its imports, classes, functions, and the names they mention.
+"""Summary of a file for the index: imports, classes, functions, mentioned names.
 
 It is plain data, independent of the syntax tree: an index stores it for every file, in memory and on disk.
 """
@@ -34,12 +34,15 @@ _APART = bytes(byte if byte in b"_." or byte > 127 or chr(byte).isalnum() else o
 
 
 def may_define_models(data: bytes) -> bool:
-    """Return whether a file must be parsed, from its bytes: parsing takes a hundred times longer."""
+    """Return whether a file may define models, from its bytes.
+
+    Parsing takes a hundred times longer.
+    """
     return any(hint in data for hint in _HINTS)
 
 
 def imported_modules(data: bytes) -> frozenset[str]:
-    """Return the last parts of the names of imported modules, from the bytes of a file.
+    """Return the last parts of imported modules' names, from the bytes of a file.
 
     The result may contain further words.
     """
@@ -79,7 +82,7 @@ class FileSummary:
 
     @cached_property
     def names_by_word(self) -> dict[str, list[str]]:
-        """The dotted names mentioned in the file, by the unqualified name of their possible target."""
+        """The dotted names in the file, by the unqualified name of their target."""
         found: dict[str, list[str]] = {}
         imported = {name: full.rpartition(".")[2] for name, full in self.imports.names.items()}
         for name in self.mentions.union(*(each.mentions for each in self.definitions)):
@@ -90,7 +93,7 @@ class FileSummary:
         return found
 
     def mentions_of(self, word: str) -> Iterator[tuple[str, str | None]]:
-        """Yield the dotted names that may refer to a definition whose unqualified name is ``word``.
+        """Yield the dotted names that may refer to a definition named ``word``.
 
         Each comes with the name of the definition around it; None at the top level.
         """

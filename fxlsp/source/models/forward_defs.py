@@ -25,7 +25,7 @@ class ForwardDef:
 
 
 def forward_of(document: Document, statement: ClassStatement) -> ForwardDef | None:
-    """Return the last ``forward`` in the body of a class: after overloads the implementation."""
+    """Return the last ``forward`` in a class: after overloads the implementation."""
     found: ForwardDef | None = None
     for node in statements_run_by(field(statement.node, "body")):
         name = _forward_name(node)
@@ -67,7 +67,7 @@ def _parameter_names(parameters: Node) -> Iterator[str]:
 
 
 def parameter_spans(document: Document, forward: ForwardDef) -> tuple[Span, ...]:
-    """Return the span of each parameter after the first (``self``), with its annotation.
+    """Return the spans of all parameters but ``self``, with annotations.
 
     Defaults are not part of the span, parameters with stars are omitted. Empty for a ``forward`` that is assigned.
     """

@@ -1,4 +1,4 @@
-"""Detection of uses of torch.fx without parsing, since it runs on every file of a workspace."""
+"""Detection of torch.fx without parsing, for every file of a workspace."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ _HINTS = (b"fx", b"create_feature_extractor", b"symbolic_trace")
 
 
 def may_use_fx(data: bytes) -> bool:
-    """Return whether a file may use torch.fx, from its bytes: :func:`fx_use` takes twenty times longer."""
+    """Return whether a file may use torch.fx, from its bytes.
+
+    :func:`fx_use` takes twenty times longer.
+    """
     return any(hint in data for hint in _HINTS)
 
 
 def fx_use(text: str) -> str | None:
-    """Return the first name of torch.fx that a text mentions outside of comments, if any.
+    """Return the first name of torch.fx in a text outside of comments, if any.
 
     Its quantisation and the feature extraction of torchvision count too.
     """

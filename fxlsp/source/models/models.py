@@ -1,4 +1,4 @@
-"""The models of a file that can be traced: module classes, factories and instances."""
+"""The models of a file: module classes, factories and instances."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ModelClass:
 
     @property
     def runs(self) -> bool:
-        """Whether it has a ``forward`` or may inherit one; that of ``nn.Module`` does not count."""
+        """Whether it has a ``forward`` or may inherit one other than ``nn.Module``'s."""
         return self.forward is not None or any(base.rpartition(".")[2] not in _BARE for base in self.bases)
 
 
@@ -68,7 +68,7 @@ class ModelInstance:
 
 
 def model_classes(document: Document) -> tuple[ModelClass, ...]:
-    """Return the model classes of a file, in text order; a class defined twice appears twice."""
+    """Return the model classes of a file in text order, a redefined one twice."""
     return document.derive(_find_model_classes)
 
 
@@ -149,7 +149,7 @@ def _find_instances(document: Document) -> tuple[ModelInstance, ...]:
 
 
 def _constructed_class(expression: Node | None) -> str | None:
-    """Return ``Net`` for ``Net(10)`` and ``Net(10).eval()``: the first callee in a chain of calls."""
+    """Return ``Net`` for ``Net(10)`` and ``Net(10).eval()``."""
     while expression is not None and expression.type == "assignment":
         expression = field(expression, "right")
     while expression is not None and expression.type == "call":
@@ -162,7 +162,7 @@ def _constructed_class(expression: Node | None) -> str | None:
 
 
 def header_of(document: Document, model: ModelClass | Factory | ModelInstance) -> Span:
-    """Return the span for recipe comments of a statement: from its first decorator to its colon."""
+    """Return the header of a statement: from its first decorator to its colon."""
     extent = model.extent
     if isinstance(model, ModelInstance):
         return extent
@@ -206,7 +206,7 @@ class ClassUses(NamedTuple):
         return self._classes_between(start, statement.node.end_byte, statement.qualname, classes)
 
     def classes_used_in(self, function: Node, name: str, classes: frozenset[str]) -> frozenset[str]:
-        """Return those of the ``classes`` (qualified names) that a top-level function uses."""
+        """Return the qualified names of ``classes`` that a top-level function uses."""
         return self._classes_between(function.start_byte, function.end_byte, name, classes)
 
     def _classes_between(self, start: int, end: int, user: str, classes: frozenset[str]) -> frozenset[str]:

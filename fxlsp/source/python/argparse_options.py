@@ -29,7 +29,7 @@ class Option(NamedTuple):
 
 
 def parses_arguments(expression: ast.expr) -> bool:
-    """Return whether an expression is ``parser.parse_args()`` or ``parse_known_args()[0]``."""
+    """Return whether it is ``parser.parse_args()`` or ``parse_known_args()[0]``."""
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
         return expression.slice.value == 0 and _parse_method(expression.value) == "parse_known_args"
     return _parse_method(expression) not in (None, "parse_known_args")

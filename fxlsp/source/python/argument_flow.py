@@ -1,4 +1,4 @@
-"""Arguments of the parameters of a function: from its calls in the same file, or from pytest."""
+"""Arguments of a function's parameters: from calls in the file, or pytest."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def argument_for(name: str, function: Scope, scopes: Scopes) -> PassedArgument |
 
 
 def _calls_of(function: Scope, scopes: Scopes) -> Iterator[tuple[Node, int]]:
-    """Yield the calls of a function, each with the number of implicit parameters (``self``)."""
+    """Yield the calls of a function with the number of implicit parameters."""
     name, owner = _name(function), function.parent
     if name is None or owner is None:
         return

@@ -63,7 +63,7 @@ class Binding:
     """Whether it is a parameter; ``value`` is then its default, which is evaluated outside the function."""
 
     def reaches(self, byte: int) -> bool:
-        """Return whether code at a byte runs after the binding, whichever branches are taken."""
+        """Return whether code at a byte runs after the binding in every branch."""
         return self.start < byte and self.block[0] <= byte < self.block[1]
 
 
@@ -102,7 +102,7 @@ def _assigned(target: Node, value: Node, statement: Node) -> Binding:
 
 
 def _targets(pattern: Node | None, statement: Node) -> Iterator[Binding]:
-    """Yield the bindings of a pattern; an item assignment binds the name of its object."""
+    """Yield the bindings of a pattern; an item assignment binds its object's name."""
     waiting = [] if pattern is None else [pattern]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""Constant folding of expressions with literals: ``{"width": 64}["width"]`` is ``64``."""
+"""Constant folding with literals: ``{"width": 64}["width"]`` is ``64``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def namespace(values: dict[str, ast.expr]) -> ast.expr:
 
 
 def folded(expression: ast.expr) -> ast.expr:
-    """Return the expression with items and attributes of literals replaced by their values."""
+    """Return the expression with items and attributes of literals evaluated."""
     result: ast.expr = _Folding().visit(copied(expression))
     return result
 
 
 def lacks_options(expression: ast.expr) -> bool:
-    """Return whether an expression reads an option of a :func:`namespace` that has no value."""
+    """Return whether it reads an option that a :func:`namespace` does not have."""
     return any(isinstance(node, ast.Attribute) and _is_namespace(node.value) for node in ast.walk(expression))
 
 

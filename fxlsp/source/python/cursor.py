@@ -1,4 +1,4 @@
-"""The expression under the cursor: a variable, an attribute path or the name of a module."""
+"""What is under the cursor: a variable, an attribute path or a module name."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _call_in(root: Node) -> Node | None:
 
 
 def _last_name(function: Node) -> Node | None:
-    """Return ``layer`` of ``self.layer``, ``self.layer[0]`` and ``self.layer.forward``."""
+    """Return ``layer`` of ``self.layer``, ``self.layer[0]``, ``self.layer.forward``."""
     node: Node | None = function
     while node is not None:
         if node.type == "identifier":
@@ -225,7 +225,7 @@ def _last_name(function: Node) -> Node | None:
 
 
 def _functions(document: Document) -> frozenset[str]:
-    """Return names of functions and classes: imported, builtin or defined at the top level."""
+    """Return imported and builtin names, and those defined at the top level."""
     root = document.tree.root_node
     return frozenset({*imported_names(root).names, *_defined(root), *vars(builtins)})
 

@@ -117,7 +117,7 @@ def _copied_part(value: Any) -> Any:
 
 
 def substituted(expression: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr | None:
-    """Return the expression with names replaced by expressions; None if it gets too large."""
+    """Return the expression with names replaced; None if it gets too large."""
     sizes = {name: sum(1 for _ in ast.walk(value)) for name, value in values.items()}
     names = [node.id for node in ast.walk(expression) if isinstance(node, ast.Name)]
     if sum(sizes.get(name, 0) for name in names) > _MOST_NODES:
@@ -184,7 +184,7 @@ def _is_dtype(expression: ast.expr) -> bool:
 
 
 def first_of_chain(expression: ast.expr) -> ast.expr:
-    """Return ``Net(10)`` for ``Net(10).half().eval()``: the module before methods that return it."""
+    """Return ``Net(10)`` for ``Net(10).half().eval()``."""
     while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
         if expression.func.attr not in MODE_METHODS:
             break

@@ -1,4 +1,4 @@
-"""Comments that suppress problems: ``# fxlsp: ignore[FX101, FX2]``, ``# fxlsp: ignore``."""
+"""Comments that suppress problems: ``# fxlsp: ignore[FX101, FX2]``."""
 
 from __future__ import annotations
 

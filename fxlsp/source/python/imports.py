@@ -1,4 +1,4 @@
-"""Import statements: the full names behind the names of a file, and imports as expressions."""
+"""Import statements: full names of imported names, and imports as expressions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ImportedNames:
     """Modules of ``from ... import *``."""
 
     def resolve(self, dotted: str) -> str | None:
-        """Return ``torch.nn.Module`` for ``nn.Module``; None for a name that is not imported."""
+        """Return ``torch.nn.Module`` for ``nn.Module``; None for other names."""
         for _ in range(_MOST_ALIASES):
             head, dot, rest = dotted.partition(".")
             full = self.names.get(head) or self._assumed(head)

@@ -1,4 +1,4 @@
-"""Inlining of local names, so that an expression is valid at the top level of the module."""
+"""Inlining of local names, for expressions valid at the top level of a module."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _attribute_use(expression: ast.expr, scope: Scope, scopes: Scopes) -> Scoped
 
 
 def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
-    """Return the result of ``parser.parse_args()`` in a script started without arguments."""
+    """Return the result of ``parser.parse_args()`` without any arguments."""
     values: dict[str, ast.expr] = {}
     for option in scopes.options.values() if steps else ():
         if option.value is not None:
@@ -107,13 +107,13 @@ def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
 
 
 def uses_locals(use: ScopedExpression) -> bool:
-    """Return whether an expression reads names of other scopes than that of the module."""
+    """Return whether an expression reads names of functions or classes."""
     owners = (_owner(name, use) for name in free_names(plain(use.expression)))
     return any(owner is not None and owner.kind is not ScopeKind.MODULE for owner in owners)
 
 
 def _local_value(name: str, use: ScopedExpression, scopes: Scopes) -> ScopedExpression | None:
-    """Return the value of a name of a function or a loop; None for one the module defines.
+    """Return the value of a name of a function or loop; None for one of the module.
 
     Raises:
         _Unknown: the value cannot be determined.
@@ -141,7 +141,7 @@ def _local_value(name: str, use: ScopedExpression, scopes: Scopes) -> ScopedExpr
 
 
 def _is_rebound(name: str, binding: Binding | None, use: ScopedExpression, owner: Scope) -> bool:
-    """Return whether a name used in module-level code is bound to another value afterwards."""
+    """Return whether a name used at the top level is bound to another value later."""
     is_value = binding is None or binding.kind is not BindingKind.IMPORTED
     return is_value and use.scope.runs_in_order and owner.rebinds(name, use.byte)
 
@@ -153,7 +153,7 @@ def _holds_options(value: ScopedExpression, scopes: Scopes) -> bool:
 
 
 def is_local(name: str, use: ScopedExpression) -> bool:
-    """Return whether a name is a local variable of a function, which hides that of the module."""
+    """Return whether a name is a local variable of a function."""
     owner = _owner(name, use)
     return owner is not None and owner.kind is ScopeKind.FUNCTION and _binds_a_value(owner, name)
 
@@ -208,7 +208,7 @@ class Chain(NamedTuple):
     value is the next."""
 
     def from_instance(self, names: frozenset[str]) -> Chain | None:
-        """Return the part of the chain from one of these module-level names on, if there is one."""
+        """Return the part of the chain from one of these module-level names on."""
         for index, use in enumerate(self.uses):
             start = first_of_chain(plain(use.expression))
             if isinstance(start, ast.Name) and start.id in names:

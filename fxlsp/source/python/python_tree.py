@@ -1,4 +1,4 @@
-"""Python's own syntax tree of a text, with parents and offsets, on which edits of a program are based.
+"""Python's own syntax tree of a text, with parents and offsets, for edits.
 
 tree-sitter accepts text that does not parse. An edit needs text that does, and Python's tree is more detailed.
 """

@@ -59,7 +59,7 @@ class Scope:
         )
 
     def binding(self, name: str, byte: int) -> Binding | None:
-        """Return the binding that is in effect at ``byte``; None where that is not certain."""
+        """Return the binding in effect at ``byte``; None where that is not certain."""
         bindings = self.bindings.get(name, [])
         lasting = [each for each in bindings if each.kind not in _NOT_LASTING]
         reaching = [each for each in bindings if each.kind is not BindingKind.ATTRIBUTE_SET and each.reaches(byte)]
@@ -80,7 +80,7 @@ class Scope:
         return self.kind is not ScopeKind.FUNCTION and (self.parent is None or self.parent.runs_in_order)
 
     def sets_attribute(self, binding: Binding, byte: int) -> bool:
-        """Return whether an attribute of the object is set between ``binding`` and ``byte``."""
+        """Return whether an attribute is set between ``binding`` and ``byte``."""
         others = self.bindings.get(binding.name, [])
         return any(each.kind is BindingKind.ATTRIBUTE_SET and binding.start < each.start < byte for each in others)
 
@@ -146,7 +146,7 @@ class Scopes:
         return attributes_of(self._root)
 
     def needs_loop(self, name: str, byte: int) -> bool:
-        """Return whether the value of ``name`` at ``byte`` comes from a loop at the top level.
+        """Return whether a loop at the top level sets the value of ``name`` at ``byte``.
 
         Such a loop may be one that trains, which a trace must not run.
         """
@@ -165,7 +165,7 @@ class Scopes:
 
 
 def _bodies(root: Node) -> list[tuple[ScopeKind, Node, Node]]:
-    """Return the kind, statement and body of every scope inside a module, in text order."""
+    """Return kind, statement and body of every scope in a module, in text order."""
     found = captures(root, _SCOPES)
     mains = [node for node in found.get("branch", []) if _is_main_guard(node)]
     bodies = [

@@ -1,4 +1,4 @@
-"""Places where a file creates a model or calls it: ``net = Net(10)``, ``net(torch.randn(2, 3))``."""
+"""Places where a file creates or calls a model: ``Net(10)``, ``net(x)``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_FACTORY_STEPS = 3
 
 @dataclass(frozen=True)
 class CallSite:
-    """Call of a class, or of a module created by it, as expressions valid at the top level."""
+    """Call of a class or of its instance, as expressions for the top level."""
 
     span: Span
     init: ast.expr | None
@@ -66,7 +66,7 @@ def _known_sites(_: Document) -> dict[tuple[CallSiteQuery, tuple[Span, ...]], tu
 
 
 def factory_names(document: Document, names: frozenset[str]) -> frozenset[str]:
-    """Return ``names`` and the top-level functions that return results of calling them."""
+    """Return ``names`` and the top-level functions that return their results."""
     found = names
     for _ in range(_MOST_FACTORY_STEPS):
         found |= {each.function for each in calls_of(document).returning if each.called <= found}
@@ -119,7 +119,7 @@ class _Search:
         return ScopedExpression(expression, self._scopes.at(byte), byte)
 
     def _from_subject(self, module: Chain) -> Chain | None:
-        """Return the origin of a module, if it is the class, factory or instance searched for."""
+        """Return the origin of a module, if it comes from the subject of the search."""
         if self._subject.is_instance:
             return module.from_instance(self._subject.names)
         start = module.start
@@ -132,7 +132,10 @@ class _Search:
         return any(_within(call.span, model) for model in self._models)
 
     def _enclosing_factory_call(self, scope: Scope) -> ast.expr | None:
-        """Return a call of the enclosing function, if that creates the model without arguments."""
+        """Return a call of the enclosing function, if it creates the model.
+
+        Only if it needs no arguments.
+        """
         if scope.kind is not ScopeKind.FUNCTION or scope.parent is not self._scopes.module:
             return None
         name = field(scope.definition, "name")

@@ -1,4 +1,4 @@
-"""Python code blocks in Markdown files: a readme shows how models are created and called.
+"""Python code blocks in Markdown: a readme shows how models are called.
 
 Each fenced block is a separate program. It is read as a text in which all other lines are blank, so that its line
 numbers are those of the file. The name of a block is the path of its file and the number of its first line:
@@ -22,7 +22,7 @@ _MOST_BLOCKS = 200
 
 
 def code_blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the Python blocks of a Markdown text: number of the first line, from 1, and text."""
+    """Yield the first line, from 1, and the text of each Python block of Markdown."""
     lines = text.split("\n")
     number, found = 0, 0
     while number < len(lines) and found < _MOST_BLOCKS:

@@ -1,4 +1,4 @@
-"""The calls of a file that may create or run a module, collected once for all its models."""
+"""The calls of a file that may create or run a module."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CallExpression(NamedTuple):
 
 
 class ModuleRun(NamedTuple):
-    """Call that may run a module: ``net(x)``, ``Net()(x)``, ``torch.jit.trace(net, x)``."""
+    """Call that may run a module: ``net(x)`` or ``torch.jit.trace(net, x)``."""
 
     call: CallExpression
     module: Chain
@@ -80,7 +80,7 @@ def _find_calls(document: Document) -> FileCalls:
 
 
 def _direct_run(call: CallExpression, scopes: Scopes) -> ModuleRun | None:
-    """Return the run of ``net`` in ``net(x)`` or ``net.forward(x)``, if that may be one."""
+    """Return the run of ``net`` in ``net(x)`` or ``net.forward(x)``, if any."""
     callee = field(call.node, "function")
     if callee is not None and callee.type == "attribute" and _attribute(callee) == "forward":
         callee = field(callee, "object")
@@ -126,7 +126,7 @@ def _attribute(node: Node) -> str | None:
 
 
 def _returning_functions(root: Node, scopes: Scopes) -> Iterator[ReturningFunction]:
-    """Yield the top-level functions, class methods and static methods that return a value."""
+    """Yield top-level functions, class and static methods that return a value."""
     found: dict[str, tuple[Node, set[str | None]]] = {}
     for node in captures(root, "(return_statement) @return").get("return", []):
         scope, value = scopes.at(node.start_byte), first_part(node)
@@ -163,7 +163,10 @@ def _factory_name(scope: Scope, scopes: Scopes) -> str | None:
 
 
 def _is_behind_switch(statement: Node, function: Node) -> bool:
-    """Return whether a statement runs only with a flag set: ``if verbose: return model, log``."""
+    """Return whether a statement runs only if a flag is set.
+
+    For example ``if verbose: return model, log``.
+    """
     switches = {text_of(name) for name, value in parameter_defaults(function) if value in ("False", "None")}
     for parent in ancestors(statement):
         if parent == function:
@@ -213,7 +216,7 @@ def runs_modules(function: str) -> bool:
 
 
 def given_module(call: ast.Call, function: str) -> GivenModule | None:
-    """Return the module and arguments in a call of such a function; None without arguments."""
+    """Return the module and its arguments in a call of such a function, if stated."""
     if function in _TAKING_SIZES:
         size = _second(call, _SIZES)
         arguments = [] if size is None else [_random(each, _TAKING_SIZES[function]) for each in _sizes(size)]
@@ -238,7 +241,7 @@ def _sizes(given: ast.expr) -> list[ast.expr]:
 
 
 def _random(size: ast.expr, batch: tuple[int, ...]) -> ast.expr:
-    """Return ``torch.randn(1, 3, 224, 224)`` for the size ``(3, 224, 224)`` and batch ``(1,)``."""
+    """Return ``torch.randn(1, 3, 8, 8)`` for size ``(3, 8, 8)`` and batch ``(1,)``."""
     numbers = size.elts if isinstance(size, (ast.Tuple, ast.List)) else [ast.Starred(size, ast.Load())]
     randn = ast.Attribute(ast.Name("torch", ast.Load()), "randn", ast.Load())
     return ast.Call(randn, [*map(ast.Constant, batch), *numbers], [])

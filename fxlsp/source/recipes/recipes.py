@@ -1,4 +1,4 @@
-"""The recipes that a file contains for its own models: in comments and at call sites."""
+"""The recipes in a file for its own models: in comments and at call sites."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FoundRecipe:
 
 
 def find_written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | None:
-    """Return the written recipe that a trace used, if any; its inputs may have been inferred."""
+    """Return the written recipe that a trace used; its inputs may be inferred."""
     listed = list(found)
     same = [each for each in listed if each.recipe == recipe]
     made = [each for each in listed if each.recipe == replace(recipe, inputs=None)]
@@ -62,7 +62,7 @@ def find_written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | 
 
 
 def recipes_for(document: Document, model: ModelClass | Factory | ModelInstance) -> tuple[FoundRecipe, ...]:
-    """Return the recipes in a file for one of its models: comments first, then call sites.
+    """Return the recipes in a file for one of its models, comments first.
 
     Call sites with inputs come before those without.
     """
@@ -99,7 +99,7 @@ def recipe_from_setting(text: str, name: str, place: Location | None, instance: 
 
 
 def parse_recipe(text: str, name: str, source: RecipeSource, instance: bool = False) -> Recipe:
-    """Parse a recipe: ``Net(10)`` creates a model, ``Net(10)(torch.randn(1, 3))`` also calls it.
+    """Parse a recipe: ``Net(10)``, or ``Net(10)(torch.randn(1, 3))`` with inputs.
 
     A text that is not an expression becomes a recipe too: its evaluation reports the error.
 
@@ -136,7 +136,7 @@ def _of_call_sites(document: Document, model: ModelClass | Factory | ModelInstan
 
 
 def _with_imports(sites: Iterable[CallSite], document: Document) -> Iterator[CallSite]:
-    """Yield the call sites with local imports inlined; an expression where that fails is None."""
+    """Yield the call sites with local imports inlined, where that is possible."""
     scopes, imports = scopes_of(document), file_summary_of(document).imports
     for site in sites:
         init = None if site.init is None else with_imports(site.init, scopes, imports)
@@ -155,7 +155,7 @@ def recipe_from_call_site(site: CallSite) -> FoundRecipe:
 
 
 def best_first(recipes: Iterable[FoundRecipe]) -> list[FoundRecipe]:
-    """Sort the recipes of call sites, those with ``init`` and ``inputs`` first, each once.
+    """Return distinct recipes of call sites, those with ``init`` and ``inputs`` first.
 
     At most :data:`_MOST_CALL_SITES` are returned.
     """

@@ -80,7 +80,7 @@ class _Requalifier:
         return folded(result)
 
     def replacement(self, node: ast.Name | ast.Attribute, steps: int) -> ast.expr | None:
-        """Return the replacement of a dotted name; None for an attribute of a replaced name."""
+        """Return the replacement of a dotted name, None for part of a replaced one."""
         name = dotted(node) or ""
         if name in self._names:
             return _name(self._names[name])

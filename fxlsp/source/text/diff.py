@@ -1,4 +1,7 @@
-"""Edits between two texts, for editors that send the whole text and formatters that replace all of it."""
+"""Edits between two texts.
+
+They are for editors that send the whole text, and formatters that replace all of it.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def edits_between(old: str, new: str) -> tuple[TextEdit, ...]:
 
 
 def _different_lines(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the differing ranges of lines: (first, last) in the old and in the new text.
+    """Yield differing ranges of lines: (first, last) in the old and the new text.
 
     Line numbers are from 0, the last one exclusive.
     """
@@ -60,7 +63,7 @@ def _different_lines(old: list[str], new: list[str]) -> Iterator[tuple[int, int,
 
 
 def _trimmed(offset: int, old: str, new: str) -> TextEdit:
-    """Return the edit of ``old``, at ``offset``, into ``new`` without their common ends."""
+    """Return the edit of ``old`` at ``offset`` into ``new``, without common ends."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     return TextEdit(offset + head, offset + len(old) - tail, new[head : len(new) - tail])

@@ -67,12 +67,12 @@ class Document:
 
     @property
     def parses(self) -> bool:
-        """Whether tree-sitter finds no syntax error in the text, or in any cell of a notebook."""
+        """Whether the text, or each cell of a notebook, is free of syntax errors."""
         return not self.tree.root_node.has_error if self.cells is None else self.cells.parses
 
     @cached_property
     def program(self) -> Document:
-        """The document to analyse and trace: of a notebook, the last valid text of each cell.
+        """The document to trace: of a notebook, the last valid text of each cell.
 
         A cell that is being edited, or is not Python at all, does not affect the others.
         """
@@ -92,7 +92,7 @@ class Document:
 
     @cached_property
     def normalized(self) -> str:
-        """A digest that ignores comments, layout and docstrings (see :func:`normal_digest`)."""
+        """A digest without comments, layout and docstrings (:func:`normal_digest`)."""
         return normal_digest(self.text)
 
     @cached_property
@@ -107,7 +107,7 @@ class Document:
         return result
 
     def edited(self, edits: Iterable[TextEdit], version: int | None) -> Document:
-        """Return the document after edits, each relative to the result of the previous one."""
+        """Return the document after edits, each relative to the result of the last."""
         text = self.text
         tree = self.__dict__.get("tree", self._old_tree)
         tree = None if tree is None else tree.copy()

@@ -45,7 +45,7 @@ class EditLog:
         return cls(lines, lines)
 
     def extended(self, edits: Iterable[TextEdit], after: LineIndex) -> EditLog:
-        """Return the log with further edits, each relative to the result of the previous one.
+        """Return the log with further edits, each relative to the result of the last.
 
         Args:
             after: the text after all edits.
@@ -86,7 +86,7 @@ def _reads_differently(old: Span, new: Span, log: EditLog) -> bool:
 
 
 def _with_edit(hunks: tuple[Hunk, ...], edit: TextEdit) -> tuple[Hunk, ...]:
-    """Return the hunks after one more edit, which is joined with those that it touches."""
+    """Return the hunks after one more edit, joined with those that it touches."""
     growth = len(edit.new_text) - (edit.old_end_offset - edit.start_offset)
     before = [hunk for hunk in hunks if hunk.new_end < edit.start_offset]
     touched = [hunk for hunk in hunks[len(before) :] if hunk.new_start <= edit.old_end_offset]
@@ -101,7 +101,7 @@ def _differs(hunk: Hunk) -> bool:
 
 
 def _trimmed(hunk: Hunk, old: str, new: str) -> Hunk:
-    """Return the hunk without its common ends, such as a line that was cut and pasted back."""
+    """Return the hunk without common ends, such as a line cut and pasted back."""
     old_start, old_end, new_start, new_end = hunk
     head = _common(old[old_start:old_end], new[new_start:new_end])
     tail = _common(old[old_start + head : old_end][::-1], new[new_start + head : new_end][::-1])
@@ -124,7 +124,7 @@ def _without_undone(hunks: list[Hunk], old: str, new: str) -> list[Hunk]:
 
 
 def _common(one: str, other: str) -> int:
-    """Return the length of the common prefix of two texts, by bisection: they may be long."""
+    """Return the length of the common prefix of two long texts, by bisection."""
     least, most = 0, min(len(one), len(other))
     while least < most:
         middle = (least + most + 1) // 2

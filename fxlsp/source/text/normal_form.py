@@ -23,7 +23,7 @@ def normal_digest(text: str) -> str:
 
 
 def _flat(tree: ast.Module) -> str:
-    """Return the content of ``ast.dump`` without docstrings, in a notation without recursion."""
+    """Return the content of ``ast.dump`` without docstrings, without recursion."""
     words: list[str] = []
     waiting: list[object] = [tree]
     while waiting:

@@ -37,7 +37,7 @@ class Span:
     end_column: int
 
     def contains(self, line: int, column: int) -> bool:
-        """Return whether a cursor at a place is on the span or right after its last character."""
+        """Return whether a cursor is on the span or right after its last character."""
         return (self.line, self.column) <= (line, column) <= (self.end_line, self.end_column)
 
     @property
@@ -74,7 +74,7 @@ class LineIndex:
 
     @property
     def line_count(self) -> int:
-        """Number of lines; the text after the last terminator is a line, even if it is empty."""
+        """Number of lines; the possibly empty text after the last terminator counts."""
         return len(self._starts)
 
     def line_text(self, line: int) -> str:
@@ -88,7 +88,7 @@ class LineIndex:
         return self.text[start : end - (2 if self.text.startswith("\r\n", end - 2) else 1)]
 
     def offset(self, line: int, column: int) -> int:
-        """Return the offset of a place; a column beyond its line means the end of the line."""
+        """Return the offset of a place; a column beyond its line is the end of it."""
         if line < 1:
             return 0
         if line > len(self._starts):
@@ -147,7 +147,7 @@ def _units(text: str, encoding: Encoding) -> int:
 
 
 def _code_points(line: str, units: int, encoding: Encoding) -> int:
-    """Return the number of whole code points in the first ``units`` code units of a line."""
+    """Return the number of whole code points in ``units`` code units of a line."""
     if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
     passed = 0

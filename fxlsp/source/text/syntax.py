@@ -46,7 +46,7 @@ def _compiled(query: str) -> Query:
 
 
 def captures(node: Node, query: str) -> dict[str, list[Node]]:
-    """Return the nodes that a query captures under ``node``, by capture, in text order."""
+    """Return the nodes that a query captures under ``node``, in text order."""
     found = QueryCursor(_compiled(query)).captures(node)
     return {name: sorted(nodes, key=_outside_in) for name, nodes in found.items()}
 
@@ -123,7 +123,7 @@ def span_of(node: Node, lines: LineIndex) -> Span:
 
 
 def dotted_name(node: Node | None) -> str | None:
-    """Return ``a.b.c`` for an identifier or chain of attributes; None for another node."""
+    """Return ``a.b.c`` for an identifier or chain of attributes, else None."""
     parts: list[str] = []
     while node is not None and node.type == "attribute":
         attribute = field(node, "attribute")

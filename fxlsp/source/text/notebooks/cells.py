@@ -20,7 +20,7 @@ from fxlsp.source.text.syntax import parse
 
 @dataclass(frozen=True)
 class CellError:
-    """Syntax error of a cell; lines and columns from 1 within the cell, the end exclusive."""
+    """Syntax error of a cell; lines and columns from 1, the end exclusive."""
 
     message: str
     line: int
@@ -68,7 +68,7 @@ class Cell:
 
     @cached_property
     def parses(self) -> bool:
-        """Whether both parsers accept it. tree-sitter may lack syntax that Python has already."""
+        """Whether both parsers accept it: tree-sitter may lack newer syntax of Python."""
         return self.error is None and not parse(self.python).root_node.has_error
 
     @property
@@ -80,7 +80,7 @@ class Cell:
 
     @property
     def uses_earlier_text(self) -> bool:
-        """Whether an earlier text is used in place of the present one, which does not parse."""
+        """Whether an earlier text replaces the present one, which does not parse."""
         return not self.parses and self._earlier_valid is not None
 
     @property
@@ -163,5 +163,5 @@ class Cells:
         return Cells(new.get(cell.uri, cell) for cell in self.cells)
 
     def spliced(self, start: int, count: int, inserted: Iterable[Cell]) -> Cells:
-        """Return the cells with ``count`` of them, from index ``start`` on, replaced by others."""
+        """Return the cells with ``count`` of them, from ``start`` on, replaced."""
         return Cells((*self.cells[:start], *inserted, *self.cells[start + count :]))

@@ -51,6 +51,6 @@ def _is_python(metadata: dict[str, Any]) -> bool:
 
 
 def _is_of_its_language(cell: dict[str, Any]) -> bool:
-    """Return whether a cell is Python; VS Code writes a differing language to its metadata."""
+    """Return whether a cell is Python; VS Code stores another language in it."""
     editor = (cell.get("metadata") or {}).get("vscode") or {}
     return str(editor.get("languageId", "python")) == "python"

@@ -1,4 +1,4 @@
-"""Removal of IPython syntax: ``%magic``, ``!command``, ``?help`` and ``%%cell_magic``.
+"""Removal of IPython's ``%magic``, ``!command``, ``?help`` and ``%%cell_magic``.
 
 It is replaced by spaces, so that lines and columns of the Python code do not change. Code that a cell magic runs in
 the namespace of the notebook remains; other code (``%%bash``, ``%%writefile``) is replaced together with the magic.
@@ -42,7 +42,7 @@ _TRIPLE_END = {quote: re.compile(rf"(?:\\.|(?!{quote})[^\\])*{quote}") for quote
 
 
 def python_of(cell: str) -> str:
-    """Return a cell with spaces in place of IPython syntax, with the same number of lines.
+    """Return a cell with spaces for IPython syntax, with the same number of lines.
 
     Lines are separated by ``\\n``, whatever they ended with.
     """
@@ -71,7 +71,7 @@ def _without_line_magics(lines: list[str]) -> Iterator[str]:
 
 
 def _python_of_line(line: str) -> str:
-    """Return the Python part of the first line of a statement; the same object if it is all."""
+    """Return the Python part of the first line of a statement, or the same object."""
     timed = _TIMED.match(line)
     if timed is not None:
         statement = line[timed.end() :]
@@ -90,7 +90,7 @@ def _python_of_line(line: str) -> str:
 
 
 def _is_automagic(line: str) -> bool:
-    """Return whether a line is a command without prefix, such as ``pip install torch``.
+    """Return whether a line is a command without prefix: ``pip install torch``.
 
     IPython runs it where the line is not valid Python.
     """
@@ -112,7 +112,7 @@ def _is_continued(line: str) -> bool:
 
 
 class _Reader:
-    """Tracker of brackets and strings across lines, which finds where statements start."""
+    """Tracker of brackets and strings across lines that finds where statements start."""
 
     def __init__(self) -> None:
         self._depth = 0
