@@ -47,8 +47,8 @@ class _WordIndex(NamedTuple):
 
 def _word_index(files: Mapping[str, FileSummary]) -> _WordIndex:
     by_word: dict[str, list[str]] = {}
-    for path, offers in files.items():
-        for word in offers.names_by_word:
+    for path, summary in files.items():
+        for word in summary.names_by_word:
             by_word.setdefault(word, []).append(path)
     return _WordIndex(by_word, ())
 
@@ -70,15 +70,15 @@ class Index:
         self._words = words or _word_index(files)
         self._kinds: dict[SymbolId, ClassKind] = {}
 
-    def with_file(self, path: str, offers: FileSummary | None) -> Index:
+    def with_file(self, path: str, summary: FileSummary | None) -> Index:
         """The index after ``path`` has changed; None says that it offers nothing, or is gone."""
-        if self.files.get(path) == offers:
+        if self.files.get(path) == summary:
             return self
         files = dict(self.files)
-        if offers is None:
+        if summary is None:
             files.pop(path, None)
         else:
-            files[path] = offers
+            files[path] = summary
         words = self._words.after(path)
         return Index(files, self._modules if files.keys() == self.files.keys() else None, words)
 
@@ -87,22 +87,22 @@ class Index:
         return self._resolve(path, name, _MOST_STEPS)
 
     def _resolve(self, path: str, name: str, steps: int) -> SymbolId | None:
-        offers = self.files.get(path)
-        if offers is None or not steps:
+        summary = self.files.get(path)
+        if summary is None or not steps:
             return None
-        if name in offers.by_name or _is_class(offers, name.rpartition(".")[0]):
+        if name in summary.by_name or _is_class(summary, name.rpartition(".")[0]):
             return SymbolId(path, name)
-        full = offers.imports.resolve(name)
+        full = summary.imports.resolve(name)
         if full is not None:
             found = self._resolve_full(path, full, steps - 1)
             if found is not None:
                 return found
-        for star in offers.imports.stars:
+        for star in summary.imports.stars:
             source = self._modules.find(star, path)
             found = None if source is None or source == path else self._resolve(source, name, steps - 1)
             if found is not None:
                 return found
-        return SymbolId(path, name) if name in offers.assigned else None
+        return SymbolId(path, name) if name in summary.assigned else None
 
     def _resolve_full(self, path: str, full: str, steps: int) -> SymbolId | None:
         """What ``package.module.Net`` means in ``path``: the longest part of it that is a file, then the rest there."""
@@ -115,24 +115,24 @@ class Index:
                 return self._resolve(source, ".".join(parts[length:]), steps)
         return None
 
-    def kind_of(self, place: SymbolId) -> ClassKind:
+    def kind_of(self, symbol: SymbolId) -> ClassKind:
         """Whether a class of the workspace is a module."""
-        if place not in self._kinds:
+        if symbol not in self._kinds:
             # Stored when it is known for certain: several threads may ask.
-            self._kinds[place] = self._kind_of(place, _MOST_STEPS)
-        return self._kinds[place]
+            self._kinds[symbol] = self._kind_of(symbol, _MOST_STEPS)
+        return self._kinds[symbol]
 
-    def _kind_of(self, place: SymbolId, steps: int) -> ClassKind:
-        definition = self.definition(place)
+    def _kind_of(self, symbol: SymbolId, steps: int) -> ClassKind:
+        definition = self.definition(symbol)
         if definition is None or definition.bases is None or not steps:
             return ClassKind.UNKNOWN
-        kinds = {self._kind_of_base(place, base, steps - 1) for base in definition.bases}
+        kinds = {self._kind_of_base(symbol, base, steps - 1) for base in definition.bases}
         if ClassKind.MODULE in kinds or (ClassKind.UNKNOWN in kinds and definition.takes_inputs):
             return ClassKind.MODULE
         return ClassKind.UNKNOWN if ClassKind.UNKNOWN in kinds else ClassKind.OTHER
 
-    def _kind_of_base(self, place: SymbolId, base: str, steps: int) -> ClassKind:
-        path, scope = place.path, place.name.rpartition(".")[0]
+    def _kind_of_base(self, symbol: SymbolId, base: str, steps: int) -> ClassKind:
+        path, scope = symbol.path, symbol.name.rpartition(".")[0]
         for prefix in enclosing_prefixes(scope) if scope else ():
             if prefix + base in self.files[path].by_name:
                 return self._kind_of(SymbolId(path, prefix + base), steps)
@@ -148,13 +148,13 @@ class Index:
 
     def external_bases(self, path: str) -> dict[str, ClassKind]:
         """What the classes are, as far as is known, that a file takes from other files and derives its own from."""
-        offers = self.files.get(path)
-        bases = {base for each in ([] if offers is None else offers.definitions) for base in each.bases or () if base}
+        summary = self.files.get(path)
+        bases = {base for each in ([] if summary is None else summary.definitions) for base in each.bases or () if base}
         found = {base: self.resolve(path, base) for base in bases}
         kinds = {
-            base: self._external_kind(path, base) if place is None else self.kind_of(place)
-            for base, place in found.items()
-            if place is None or place.path != path
+            base: self._external_kind(path, base) if symbol is None else self.kind_of(symbol)
+            for base, symbol in found.items()
+            if symbol is None or symbol.path != path
         }
         return {base: kind for base, kind in kinds.items() if kind is not ClassKind.UNKNOWN}
 
@@ -166,30 +166,30 @@ class Index:
         parts, dots = bare.split("."), full[: len(full) - len(bare)]
         for length in range(len(parts) - 1, -1 if dots else 0, -1):
             source = self._modules.find(dots + ".".join(parts[:length]), path)
-            offers = None if source is None or source == path else self.files.get(source)
-            if source is not None and offers is not None:
-                inner = offers.imports.resolve(".".join(parts[length:]))
+            summary = None if source is None or source == path else self.files.get(source)
+            if source is not None and summary is not None:
+                inner = summary.imports.resolve(".".join(parts[length:]))
                 return full if inner is None else self._external_name(source, inner, steps - 1)
         return full
 
-    def definition(self, place: SymbolId) -> Definition | None:
-        offers = self.files.get(place.path)
-        return None if offers is None else offers.by_name.get(place.name)
+    def definition(self, symbol: SymbolId) -> Definition | None:
+        summary = self.files.get(symbol.path)
+        return None if summary is None else summary.by_name.get(symbol.name)
 
-    def mentions(self, place: SymbolId) -> Iterator[tuple[str, str, str | None]]:
+    def mentions(self, symbol: SymbolId) -> Iterator[tuple[str, str, str | None]]:
         """Who else may call something by name: (file, name there, definition of that file around it or None).
 
         Names in the file that defines it count too.
         """
-        word = place.name.rpartition(".")[2]
+        word = symbol.name.rpartition(".")[2]
         for path in self._words.paths(word):
-            offers = self.files.get(path)
-            for name, around in () if offers is None else offers.mentions_of(word):
-                if self.resolve(path, name) == place:
+            summary = self.files.get(path)
+            for name, around in () if summary is None else summary.mentions_of(word):
+                if self.resolve(path, name) == symbol:
                     yield path, name, around
 
 
-def _is_class(offers: FileSummary, name: str) -> bool:
+def _is_class(summary: FileSummary, name: str) -> bool:
     """Whether a file defines a class of that name, whose methods may be asked for."""
-    definition = offers.by_name.get(name)
+    definition = summary.by_name.get(name)
     return definition is not None and definition.bases is not None

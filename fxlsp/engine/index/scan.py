@@ -94,12 +94,14 @@ def folder_summaries(
             if key not in known:
                 if not may_parse(path):
                     continue
-                known[key] = _offers(path, data) if text is None else file_summary_of(Document("", path, None, text))
+                known[key] = (
+                    _summary_of_file(path, data) if text is None else file_summary_of(Document("", path, None, text))
+                )
                 new = True
             digests[name] = key
-            offers = known[key]
-            if offers is not None:
-                yield name, offers
+            summary = known[key]
+            if summary is not None:
+                yield name, summary
     if new or len(known) > 2 * len(digests):
         cache.write(known, digests.values())
     skipped.write()
@@ -149,7 +151,7 @@ def file_summaries(path: str) -> dict[str, FileSummary | None]:
         return {
             name: file_summary_of(Document("", path, None, text or "")) for name, _, text in _programs(path, "", data)
         }
-    return {path: _offers(path, data)}
+    return {path: _summary_of_file(path, data)}
 
 
 def _files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Iterable[str]:
@@ -178,7 +180,7 @@ def _is_relevant(path: str, data: bytes) -> bool:
     return may_define_models(data) or os.path.basename(path) == "__init__.py"
 
 
-def _offers(path: str, data: bytes) -> FileSummary | None:
+def _summary_of_file(path: str, data: bytes) -> FileSummary | None:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = data.decode(encoding)
@@ -200,14 +202,14 @@ class IndexCache:
 
     def read(self) -> dict[str, FileSummary | None]:
         """What each content offers, by its digest; None for what does not parse."""
-        return self._file.read(_cached_offers)
+        return self._file.read(_summary_from_json)
 
-    def write(self, offers: Mapping[str, FileSummary | None], digests: Iterable[str]) -> None:
-        """Replaces what is kept by those of ``offers`` whose digests are in ``digests``."""
+    def write(self, summaries: Mapping[str, FileSummary | None], digests: Iterable[str]) -> None:
+        """Replaces what is kept by those of ``summary`` whose digests are in ``digests``."""
         self._file.write(
-            {digest: each.to_json() if (each := offers[digest]) is not None else None for digest in set(digests)}
+            {digest: each.to_json() if (each := summaries[digest]) is not None else None for digest in set(digests)}
         )
 
 
-def _cached_offers(data: Any) -> FileSummary | None:
+def _summary_from_json(data: Any) -> FileSummary | None:
     return None if data is None else FileSummary.from_json(data)

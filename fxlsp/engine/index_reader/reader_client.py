@@ -134,9 +134,9 @@ class IndexReader:
 
 def _parse_summaries(message: SummariesRead) -> dict[str, FileSummary]:
     found = {name: FileSummary.from_json(data) for name, data in message.files.items()}
-    for offers in found.values():
+    for summary in found.values():
         # The index asks for these of all files at once: bit by bit they are found while others are still read.
-        offers.names_by_word  # noqa: B018
+        summary.names_by_word  # noqa: B018
     gc.freeze()
     return found
 

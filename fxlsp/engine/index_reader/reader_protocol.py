@@ -120,8 +120,8 @@ def read_folders(connection: socket.socket) -> None:
         return True
 
     for folder, _ in folders:
-        for name, offers in folder_summaries(folder, never_stop, is_excluded, may_parse):
-            answers.add(name, offers)
+        for name, summary in folder_summaries(folder, never_stop, is_excluded, may_parse):
+            answers.add(name, summary)
     answers.flush()
     connection.sendall(ReadAll().encoded())
 
@@ -134,8 +134,8 @@ class _SummaryBatches:
         self._texts: list[str] = []
         self._size = 0
 
-    def add(self, name: str, offers: FileSummary) -> None:
-        text = f"{json.dumps(name)}:{json.dumps(offers.to_json(), separators=(',', ':'))}"
+    def add(self, name: str, summary: FileSummary) -> None:
+        text = f"{json.dumps(name)}:{json.dumps(summary.to_json(), separators=(',', ':'))}"
         self._texts.append(text)
         self._size += len(text)
         if self._size >= _FRAME_CHARACTERS:

@@ -144,8 +144,8 @@ class ClosedFiles:
 
 
 def _with_models(index: Index) -> Iterator[str]:
-    for path, offers in index.files.items():
-        runs = (each for each in offers.definitions if each.takes_inputs)
+    for path, summary in index.files.items():
+        runs = (each for each in summary.definitions if each.takes_inputs)
         if not is_block(path) and any(index.kind_of(SymbolId(path, each.name)) is ClassKind.MODULE for each in runs):
             yield path
 

@@ -85,13 +85,13 @@ class Indexer:
         self._on_change(None)
 
     async def _read_files(self, paths: list[str]) -> None:
-        offers = await asyncio.get_running_loop().run_in_executor(self._executor, _offers_of_files, paths)
+        summaries = await asyncio.get_running_loop().run_in_executor(self._executor, _summaries_of_files, paths)
         gone = {name: None for name in self._session.index.files if is_block(name) and file_of(name) in paths}
-        for name, each in {**gone, **offers}.items():
+        for name, each in {**gone, **summaries}.items():
             if name not in self._session.documents:
                 self._session.update_index(name, each)
         # Their texts count too, where somebody has read them for what they say.
-        self._on_change(frozenset({*gone, *offers, *paths}))
+        self._on_change(frozenset({*gone, *summaries, *paths}))
 
     def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -109,5 +109,5 @@ def _is_read(path: str) -> bool:
     return path.endswith((".py", SUFFIX)) or is_notebook(path)
 
 
-def _offers_of_files(paths: list[str]) -> dict[str, FileSummary | None]:
-    return {name: offers for path in paths for name, offers in file_summaries(path).items()}
+def _summaries_of_files(paths: list[str]) -> dict[str, FileSummary | None]:
+    return {name: summary for path in paths for name, summary in file_summaries(path).items()}

@@ -64,15 +64,15 @@ class UserChoices:
             _log.warning("What was chosen before in %s is not known: %s: %s", folder or "no folder", file.path, error)
             return
         for key, entry in entries.items():
-            place = SymbolId(key.path(folder), key.name)
+            symbol = SymbolId(key.path(folder), key.name)
             try:
-                self._take(key.kind, place, entry)
+                self._take(key.kind, symbol, entry)
             except (KeyError, TypeError, AttributeError):
-                _log.warning("What was chosen for %s of %s is not known: %s", place.name, place.path, file.path)
+                _log.warning("What was chosen for %s of %s is not known: %s", symbol.name, symbol.path, file.path)
             else:
-                self._stored[key.kind, place] = entry
+                self._stored[key.kind, symbol] = entry
 
-    def _take(self, kind: str, place: SymbolId, entry: Any) -> None:
+    def _take(self, kind: str, symbol: SymbolId, entry: Any) -> None:
         """
         Raises:
             KeyError, TypeError, AttributeError: it is no entry of this kind.
@@ -81,9 +81,9 @@ class UserChoices:
             pinned_recipe = PinnedRecipe.from_json(entry)
             # They are looked up later; a list where a text belongs must fail here.
             hash(pinned_recipe)
-            self._session.restore_pinned_recipe(place, pinned_recipe)
+            self._session.restore_pinned_recipe(symbol, pinned_recipe)
         else:
-            self._session.restore_instance(place, ForwardInstance.from_json(entry))
+            self._session.restore_instance(symbol, ForwardInstance.from_json(entry))
 
     async def _write_later(self) -> None:
         try:
@@ -104,9 +104,9 @@ class UserChoices:
         """The entries that differ from those in the files; None for what is not chosen any more."""
         session = self._session
         chosen: dict[_Chosen, Any] = {
-            ("recipes", place): pinned_recipe.to_json() for place, pinned_recipe in session.pinned_recipes.items()
+            ("recipes", symbol): pinned_recipe.to_json() for symbol, pinned_recipe in session.pinned_recipes.items()
         }
-        chosen |= {("instances", place): instance.to_json() for place, instance in session.instances.items()}
+        chosen |= {("instances", symbol): instance.to_json() for symbol, instance in session.instances.items()}
         return {
             each: chosen.get(each)
             for each in chosen.keys() | self._stored.keys()
@@ -115,11 +115,11 @@ class UserChoices:
 
     def _by_folder(self, changes: Mapping[_Chosen, Any]) -> dict[str, dict[ChoiceKey, Any]]:
         found: dict[str, dict[ChoiceKey, Any]] = defaultdict(dict)
-        for (kind, place), entry in changes.items():
-            folder = self._session.folder_of(place.path).path
-            within = folder and inside(place.path, folder)
+        for (kind, symbol), entry in changes.items():
+            folder = self._session.folder_of(symbol.path).path
+            within = folder and inside(symbol.path, folder)
             found[folder][
-                ChoiceKey(kind, os.path.relpath(place.path, folder) if within else place.path, place.name)
+                ChoiceKey(kind, os.path.relpath(symbol.path, folder) if within else symbol.path, symbol.name)
             ] = entry
         return found
 

@@ -41,15 +41,15 @@ def _mistake_in(key: str, folder: str, index: Index) -> str | None:
     real = os.path.realpath(os.path.join(folder, path))
     if not os.path.isfile(real):
         return f"there is no file {path}"
-    offers = index.files.get(real)
-    if offers is None or not inside(real, folder) or name in offers.by_name or name in offers.assigned:
+    summary = index.files.get(real)
+    if summary is None or not inside(real, folder) or name in summary.by_name or name in summary.assigned:
         # A file that is not in the index may hold anything.
         return None
     return f"{path} defines no {name}{_suggestion(name, index, real)}"
 
 
 def _is_anywhere(name: str, index: Index) -> bool:
-    return any(name in offers.by_name or name in offers.assigned for offers in index.files.values())
+    return any(name in summary.by_name or name in summary.assigned for summary in index.files.values())
 
 
 def _suggestion(name: str, index: Index, path: str | None = None) -> str:
@@ -60,6 +60,6 @@ def _suggestion(name: str, index: Index, path: str | None = None) -> str:
 
 
 def _models(index: Index) -> Iterator[SymbolId]:
-    for path, offers in index.files.items():
-        places = (SymbolId(path, each.name) for each in offers.definitions)
+    for path, summary in index.files.items():
+        places = (SymbolId(path, each.name) for each in summary.definitions)
         yield from (place for place in places if index.kind_of(place) is ClassKind.MODULE)

@@ -47,30 +47,30 @@ class CrossFileRecipes:
         paths = self._nearest(known, document.path)
         return [each for path in paths for each in self._found(path, known[path], document)]
 
-    def all_recipes_for(self, place: SymbolId) -> list[FoundRecipe]:
+    def all_recipes_for(self, symbol: SymbolId) -> list[FoundRecipe]:
         """The recipes for a class of another file, those in its own file first."""
-        document = self._document(place.path)
+        document = self._document(symbol.path)
         models = () if document is None else model_classes(document)
-        model = next((each for each in models if each.qualname == place.name), None)
+        model = next((each for each in models if each.qualname == symbol.name), None)
         if document is None or model is None or model.local:
             return []
-        return best_first([*recipes_for(document, model), *self.recipes_for(document, place.name)])
+        return best_first([*recipes_for(document, model), *self.recipes_for(document, symbol.name)])
 
     def users_of(self, document: Document) -> frozenset[str]:
         """Paths of the other files that name what a document defines."""
-        offers = file_summary_of(document)
-        places = (SymbolId(document.path, each.name) for each in offers.definitions)
-        found = (path for place in places for path, _, _ in self._index.mentions(place))
+        summary = file_summary_of(document)
+        symbols = (SymbolId(document.path, each.name) for each in summary.definitions)
+        found = (path for symbol in symbols for path, _, _ in self._index.mentions(symbol))
         return frozenset(found) - {document.path}
 
     def concerns(self, document: Document) -> bool:
         """Whether any other file names what a document defines."""
         return bool(self._index.files) and bool(self.users_of(document))
 
-    def parents_of(self, place: SymbolId) -> frozenset[SymbolId]:
+    def parents_of(self, symbol: SymbolId) -> frozenset[SymbolId]:
         """The model classes of any file that may construct a class, themselves or by functions that they call."""
         parents: set[SymbolId] = set()
-        waiting, seen = [place], {place}
+        waiting, seen = [symbol], {symbol}
         while waiting:
             for path, _, around in self._index.mentions(waiting.pop()):
                 user = None if around is None or is_block(path) else SymbolId(path, around)
@@ -82,14 +82,14 @@ class CrossFileRecipes:
                 elif _is_function(self._index, user):
                     waiting.append(user)
                     parents |= self._modules_in(user)
-        return frozenset(parents - {place})
+        return frozenset(parents - {symbol})
 
     def _modules_in(self, function: SymbolId) -> set[SymbolId]:
         """The model classes that a function mentions: it may hand one to another, ``ResNet(Bottleneck)``."""
         definition = self._index.definition(function)
         names = frozenset[str]() if definition is None else definition.mentions
-        places = (self._index.resolve(function.path, name) for name in names)
-        return {place for place in places if place is not None and self._index.kind_of(place) is ClassKind.MODULE}
+        symbols = (self._index.resolve(function.path, name) for name in names)
+        return {symbol for symbol in symbols if symbol is not None and self._index.kind_of(symbol) is ClassKind.MODULE}
 
     def _add_mentions(
         self, makers: frozenset[SymbolId], document_path: str, known: dict[str, dict[str, SymbolId]]
@@ -120,10 +120,12 @@ class CrossFileRecipes:
 
     def _names_in_document(self, path: str, names: dict[str, SymbolId], document_path: str) -> dict[str, str]:
         """What a file calls the things that the model's file defines, with their names in there."""
-        offers = self._index.files.get(path)
-        imported = () if offers is None else offers.imports.names
-        places = {**{name: self._index.resolve(path, name) for name in imported}, **names}
-        return {name: place.name for name, place in places.items() if place is not None and place.path == document_path}
+        summary = self._index.files.get(path)
+        imported = () if summary is None else summary.imports.names
+        symbols = {**{name: self._index.resolve(path, name) for name in imported}, **names}
+        return {
+            name: symbol.name for name, symbol in symbols.items() if symbol is not None and symbol.path == document_path
+        }
 
     def _document(self, path: str) -> Document | None:
         self.files_read.add(path)
@@ -137,6 +139,6 @@ class CrossFileRecipes:
         return sorted(known, key=distance)[:_MOST_FILES]
 
 
-def _is_function(index: Index, place: SymbolId) -> bool:
-    definition = index.definition(place)
+def _is_function(index: Index, symbol: SymbolId) -> bool:
+    definition = index.definition(symbol)
     return definition is not None and definition.bases is None

@@ -56,13 +56,13 @@ def apply_pinned_recipes(analysis: Analysis, pinned_recipes: dict[SymbolId, Pinn
     return replace(analysis, candidates=candidates, context_models=context_models)
 
 
-def _pinned(candidate: Candidate, place: SymbolId, pinned_recipes: dict[SymbolId, PinnedRecipe]) -> Candidate:
-    pinned_recipe = pinned_recipes.get(place)
+def _pinned(candidate: Candidate, symbol: SymbolId, pinned_recipes: dict[SymbolId, PinnedRecipe]) -> Candidate:
+    pinned_recipe = pinned_recipes.get(symbol)
     followed = None if pinned_recipe is None else _followed(pinned_recipe, candidate.found)
     if followed is None:
-        pinned_recipes.pop(place, None)
+        pinned_recipes.pop(symbol, None)
         return candidate
-    pinned_recipes[place] = followed
+    pinned_recipes[symbol] = followed
     if not _is_found(followed.recipe, candidate.found):
         return candidate
     # Whoever chose it wants to know if it fails, and to see it even if another trace runs the model too.

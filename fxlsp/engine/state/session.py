@@ -325,14 +325,14 @@ class Session:
         self._index = index
         self._is_indexed = True
 
-    def update_index(self, path: str, offers: FileSummary | None) -> bool:
+    def update_index(self, path: str, summary: FileSummary | None) -> bool:
         """Set what one file offers, None if it is gone.
 
         Returns:
             Whether the index differs now.
         """
         before = self._index
-        self._index = before.with_file(path, offers)
+        self._index = before.with_file(path, summary)
         return self._index is not before
 
     def set_fx_use(self, folder: str, use: FxUse | None) -> bool:
