@@ -220,8 +220,8 @@ class Actor:
         await self._client.rest()
         is_text = isinstance(answer, dict) and answer.keys() == {"text"}
         said = answer["text"] if is_text else json.dumps(answer, indent=1, ensure_ascii=False)
-        told = [] if answer is None else said.split("\n")
-        return [self._without_folder(line) for line in [*told, *self._messages(), *self._changes(before)]]
+        lines = [] if answer is None else said.split("\n")
+        return [self._without_folder(line) for line in [*lines, *self._messages(), *self._changes(before)]]
 
     def _messages(self) -> Iterator[str]:
         for method, params in self._client.heard[self._heard :]:

@@ -1,6 +1,6 @@
 """Proxy of a process forked by the fork server; exits as that process exits.
 
-``python -I -S forked_process.py SOCKET DESCRIPTORS [ARGUMENT ...]``: DESCRIPTORS are those that it is handed beside
+``python -I -S forked_process.py SOCKET DESCRIPTORS [ARGUMENT ...]``: DESCRIPTORS are those that it inherits beside
 0, 1 and 2, "4,5" or "".
 """
 

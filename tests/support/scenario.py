@@ -106,7 +106,7 @@ def _split(text: str, start: str) -> list[str]:
 
 def _file(name: str, marked: str) -> ScenarioFile:
     marks = dict(_marks(marked))
-    assert len(marks) == len(_MARK.findall(marked)), f"a mark stands twice in {name}"
+    assert len(marks) == len(_MARK.findall(marked)), f"a mark occurs twice in {name}"
     return ScenarioFile(name.removeprefix(_ON_DISK), _MARK.sub("", marked), marks, not name.startswith(_ON_DISK))
 
 
