@@ -1,6 +1,6 @@
-"""Keeps traces of the open models up to date: processes that trace, a schedule, and snapshots of what they found.
+"""Session without LSP: supervisors, a schedule, and snapshots of results.
 
-In: texts, edits and settings. Out: immutable snapshots. Nothing here knows LSP, and nothing here runs user code: that
-happens in the processes behind :mod:`fxlsp.engine.connection`. One asyncio loop changes everything, and nothing blocks
-it.
+In: texts, edits and settings. Out: immutable snapshots with a current trace of each open model. No module here knows
+LSP, and none runs user code: that happens in the processes behind :mod:`fxlsp.engine.connection`. One asyncio loop
+makes all changes, and nothing blocks it.
 """

@@ -1,5 +1,5 @@
-"""The server's side of a supervisor: starts the process, speaks the wire with it, starts it again when it died.
+"""The server's side of a supervisor: start, messages, restart, end.
 
-In: trace requests. Out: a report or a failure for each, whatever becomes of the process. A process that keeps dying is
-not started for ever, and none is left behind.
+In: trace requests. Out: a report or a failure for each, whatever happens to the process. A process that keeps dying is
+not restarted for ever, and none is left running.
 """

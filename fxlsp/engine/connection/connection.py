@@ -1,4 +1,4 @@
-"""What is said with one template process from its ``hello`` to its end."""
+"""Connection to one supervisor, from its ``hello`` to its end."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from fxlsp.wire.messages import (
 from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
 
 OnStage = Callable[[str], None]
-"""Called with ``load``, ``construct``, ``trace``, ``values`` and ``checks`` as a trace enters them."""
+"""Called with ``load``, ``construct``, ``trace``, ``values`` and ``checks`` as a trace enters these stages."""
 
 _GRACE_SECONDS = 15.0
-"""What the template has, over the limit of a trace, to end it and say so; else the template is ended."""
+"""Time after the limit of a trace in which the supervisor must end it and report; then the supervisor is killed."""
 
 _SPAWN_SECONDS = 60.0
-"""What it has besides where it does not fork, and a trace may have to wait until a process has imported torch."""
+"""Additional time where the supervisor spawns its workers: a trace may wait until one has imported torch."""
 
 _END_SECONDS = 1.0
-"""What a process has to end by itself after it closed its channel."""
+"""Time in which a process that closed its stream must end."""
 
 Answer = ReportMessage | FailureMessage | WorkerDied | None
-"""To a request; None where the process is gone."""
+"""Answer to a request; None if the supervisor ended."""
 
 _IDLE_SECONDS = 0.1
-"""The template answers nothing while it imports: it does so when nobody is waiting."""
+"""The supervisor answers nothing while it imports, so preloading starts after this time without a trace."""
 _MOST_REPEATED_IMPORTS = 3
-"""Traces in a row that may each import the same packages anew before the next one waits for them instead."""
+"""Traces in a row that may each import the same packages; the next one waits until they are preloaded."""
 
 _log = logging.getLogger("fxlsp.engine")
 _worker_log = logging.getLogger("fxlsp.worker")
@@ -55,25 +55,31 @@ _worker_log = logging.getLogger("fxlsp.worker")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a request: a report, or the failure that stands in its place."""
+    """Result of a request: a report, or the failure in its place."""
 
     report: Report | None = None
     failure: Failure | None = None
     reads: Mapping[str, str] = field(default_factory=dict)
     """Digest of the text of each workspace file that was executed, by path."""
     imports: tuple[str, ...] = ()
-    """Third-party packages that the trace loaded."""
+    """Third-party packages that the trace imported."""
     died: bool = False
-    """The process that traced crashed, exited or was ended at a limit."""
+    """The worker crashed, exited or was killed at a limit."""
 
 
 class Connection:
-    """Sends requests to a process that said ``hello``, and hands each answer to whom it is for."""
+    """Sends requests to a supervisor and returns its answers to the callers."""
 
     def __init__(
         self, process: Process, environment: Environment, executor: Executor | None = None, *, forks: bool = True
     ) -> None:
-        """``forks``: whether the process forks others, as it said."""
+        """
+        Args:
+            process: a process that sent ``hello``.
+            environment: versions, from that ``hello``.
+            executor: decodes large reports; None is the loop's own.
+            forks: whether the supervisor forks its workers, from that ``hello``.
+        """
         self._grace_seconds = _GRACE_SECONDS if forks else _GRACE_SECONDS + _SPAWN_SECONDS
         self.process = process
         self.environment = environment
@@ -88,14 +94,17 @@ class Connection:
 
     @property
     def ended(self) -> bool:
-        """The process is gone or does not speak the wire: nothing more can be asked of it."""
+        """Whether the process ended or broke the protocol, so that no request can be sent."""
         return self._listening.done()
 
     async def wait_ended(self) -> None:
         await asyncio.wait({self._listening})
 
     async def trace(self, request: TraceRequest, on_stage: OnStage | None = None) -> Outcome:
-        """The outcome of one trace. To cancel the task that awaits it is to cancel the trace."""
+        """Return the outcome of one trace.
+
+        Cancelling the task that awaits it cancels the trace.
+        """
         number = next(self._ids)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
@@ -115,7 +124,7 @@ class Connection:
             self._on_stage.pop(number, None)
 
     async def close(self) -> None:
-        """Ends the process; requests under way are answered with its death."""
+        """Stop the process; pending requests fail with its exit."""
         self._preloader.stop()
         await self.process.stop()
         await asyncio.wait({self._listening}, timeout=_END_SECONDS)
@@ -171,7 +180,7 @@ class Connection:
             await self._fail_pending()
 
     async def _fail_pending(self) -> None:
-        """Answers what nobody will answer any more, once the exit code is known."""
+        """Resolve the pending requests once the exit code is known."""
         try:
             await self.process.wait(_END_SECONDS)
             self.process.kill()
@@ -200,7 +209,10 @@ class Connection:
 
 
 class Preloader:
-    """Collects the packages that traces report, and tells the template of each once."""
+    """Collects the packages that traces import, and requests each from the supervisor.
+
+    The supervisor imports them once, so that the workers of later traces find them loaded.
+    """
 
     def __init__(self, preload: Callable[[tuple[str, ...]], None]) -> None:
         self._preload = preload
@@ -215,7 +227,12 @@ class Preloader:
             self._send_names()
 
     def trace_ended(self, imports: Iterable[str], idle: bool) -> None:
-        """A trace imported these packages; ``idle`` if no other one is under way."""
+        """Record the packages that a trace imported.
+
+        Args:
+            imports: names of the packages.
+            idle: whether no other trace is running.
+        """
         self._waiting |= set(imports) - self._sent_names
         if self._waiting:
             self._repeated_imports += 1
@@ -237,10 +254,10 @@ class Preloader:
 
 
 def _outcome_of(message: ReportMessage | FailureMessage) -> Outcome:
-    """The outcome that the answer to a request holds.
+    """Return the outcome that an answer holds.
 
     Raises:
-        KeyError, TypeError, AttributeError: it holds no report or failure.
+        KeyError, TypeError, AttributeError: the answer is not a valid report or failure.
     """
     reads = {read.path: read.digest for read in message.reads}
     if isinstance(message, ReportMessage):

@@ -1,4 +1,4 @@
-"""What to tell when a process that traced has died, and on which line."""
+"""Failures for traces whose worker died, with the line that was running."""
 
 from __future__ import annotations
 
@@ -32,14 +32,20 @@ _STAGE_NAMES = {
 
 
 def crash_failure(message: WorkerDied, request: TraceRequest) -> Failure:
-    """The failure that a ``failed`` message means, on the line that was running. Reads that line's file."""
+    """Return the failure that the death of a worker means, at the line that ran.
+
+    Reads the file of that line.
+    """
     frame = _responsible_frame(message.stack, request.roots)
     text = f"{_what_happened(message, request)}{_where(message, frame)}{_last_output(message)}"
     return Failure(str(request.target), DIED, text, None if frame is None else _location(frame, request))
 
 
 def describe_exit(exit_code: int | None) -> str:
-    """``exit code 3`` or ``a segmentation fault (SIGSEGV)``, from a return code as :mod:`subprocess` gives it."""
+    """Return text for an exit code as :mod:`subprocess` reports it.
+
+    Examples: ``exit code 3``, ``a segmentation fault (SIGSEGV)``.
+    """
     if exit_code is None:
         return "an unknown end"
     return f"exit code {exit_code}" if exit_code >= 0 else describe_signal(-exit_code)
@@ -72,13 +78,19 @@ def _where(message: WorkerDied, frame: StackFrame | None) -> str:
 
 
 def _last_output(message: WorkerDied) -> str:
-    """What a crash printed last; a process ended at a limit was merely printing something."""
+    """Return the last line that a crashed worker printed.
+
+    Not for a worker killed at a limit: its last output has nothing to do with its end.
+    """
     lines = [line.strip() for line in message.stderr_tail.split("\n") if line.strip()]
     return f". Its last output: {lines[-1][:300]}" if lines and message.limit is None else ""
 
 
 def _responsible_frame(stack: Sequence[StackFrame], roots: Sequence[str]) -> StackFrame | None:
-    """The innermost frame of the workspace, else the innermost that is not of an installed package."""
+    """Return the innermost workspace frame, else the innermost uninstalled one.
+
+    None if all frames are of installed packages.
+    """
     ours = (frame for frame in stack if any(_below(frame.file, root) for root in roots))
     own = next((frame for frame in ours if "site-packages" not in frame.file), None)
     if own is not None:
@@ -96,7 +108,10 @@ def _installed(path: str) -> bool:
 
 
 def _location(frame: StackFrame, request: TraceRequest) -> Location:
-    """The code of the frame's line, without indentation and comment."""
+    """Return the location of the code on the frame's line.
+
+    It starts after the indentation and ends before a comment.
+    """
     document = Document("", frame.file, None, _text_of(frame.file, request))
     line = frame.line
     code = document.lines.line_text(line)[: _comment_column(document, line)].rstrip()
@@ -105,7 +120,7 @@ def _location(frame: StackFrame, request: TraceRequest) -> Location:
 
 
 def _comment_column(document: Document, line: int) -> int | None:
-    """How many characters of the line stand before its comment, None if it has none."""
+    """Return how many characters of a line precede its comment; None without one."""
     comments = captures(document.tree.root_node, "(comment) @comment").get("comment", [])
     start = next((node.start_point for node in comments if node.start_point.row == line - 1), None)
     return None if start is None else document.lines.from_bytes(start.row, start.column)[1] - 1

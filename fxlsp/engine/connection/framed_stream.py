@@ -1,4 +1,7 @@
-"""Frames of the wire over a socket, for asyncio. Large ones are decoded on a thread, not on the loop."""
+"""Frames of the wire protocol over a socket, for asyncio.
+
+Large frames are decoded on a thread, not on the loop.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ from fxlsp.wire.vocabulary import WireMessage
 
 _LENGTH_BYTES = 4
 _LARGE = 64 * 2**10
-"""Bytes; decoding less takes well under a millisecond."""
+"""Size in bytes; decoding less takes well under a millisecond."""
 
 
 class FramedStream:
-    """One end of a connection to a template process."""
+    """Server's end of the connection to a supervisor or index reader."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, executor: Executor | None = None
@@ -27,20 +30,20 @@ class FramedStream:
 
     @classmethod
     async def over(cls, connected: socket.socket, executor: Executor | None = None) -> FramedStream:
-        """A channel that owns the socket from here on."""
+        """Return a stream over a connected socket, which it owns from then on."""
         reader, writer = await asyncio.open_connection(sock=connected, limit=2**20)
         return cls(reader, writer, executor)
 
     def send(self, message: WireMessage) -> None:
-        """Queues the message; a connection that is gone is noticed by :meth:`receive`."""
+        """Queue a message. If the connection is gone, :meth:`receive` reports it."""
         if not self._writer.is_closing():
             self._writer.write(message.encoded())
 
     async def receive(self) -> JsonMessage | None:
-        """The next message as it travels, None at the end of the stream.
+        """Return the next message as JSON; None at the end of the stream.
 
         Raises:
-            WireError: the stream does not hold frames of this protocol.
+            WireError: the data is not a frame of this protocol.
         """
         decoder = Decoder()
         try:
@@ -55,12 +58,12 @@ class FramedStream:
         return messages[0]
 
     def close(self) -> None:
-        """Ends the stream; what was sent before is still delivered if the other side reads it."""
+        """Close the stream; data sent before is delivered if the other side reads it."""
         self._writer.close()
 
     async def abort(self) -> None:
-        """Frees what a closed channel still holds, once nobody is left to read what was sent."""
+        """Discard the unsent data of a closed stream, once the other side has ended."""
         self._writer.transport.abort()
-        # Asyncio keeps how the connection was lost, and complains of an error that nobody asked for.
+        # asyncio stores the error that ended the connection, and warns if it is never retrieved.
         with suppress(OSError):
             await self._writer.wait_closed()

@@ -1,4 +1,4 @@
-"""The start of a template process, up to its ``hello`` or one clear reason why there is none."""
+"""Start of a supervisor, up to its ``hello`` or the one reason why there is none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ADVICE = "Choose another interpreter (setting 'python'), or repair this one."
 
 
 class StartError(Exception):
-    """The interpreter cannot trace."""
+    """Error for an interpreter under which no supervisor can be started."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -32,10 +32,13 @@ class StartError(Exception):
 
 
 async def connect(python: str, bootstrap: Path, executor: Executor | None, seconds: float) -> Connection:
-    """Starts the worker under ``python`` and waits for its ``hello``, ``seconds`` at most.
+    """Start a supervisor under ``python`` and wait for its ``hello``.
+
+    Args:
+        seconds: limit of the time from the start to the ``hello``.
 
     Raises:
-        StartError: it does not come; nothing of the process is left.
+        StartError: there was no ``hello``; the process has ended.
     """
     try:
         process = await Process.start(python, bootstrap, executor)
@@ -76,10 +79,10 @@ def _last_output(process: Process) -> str:
 
 
 def _checked_hello(message: WireMessage, python: str) -> Hello:
-    """The ``hello`` that a process must begin with.
+    """Return the ``hello`` with which a supervisor must start.
 
     Raises:
-        StartError: it is something else, or of another version of the wire.
+        StartError: it is another message, or of another version of the protocol.
     """
     if isinstance(message, Refused):
         raise StartError(message.message or f"The interpreter {python} refuses to trace. {_ADVICE}")

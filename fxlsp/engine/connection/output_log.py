@@ -1,4 +1,4 @@
-"""The output of a template process, in the log: bounded, and with its last lines at hand for messages."""
+"""Output of a process, copied to the log in limited amounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _log = logging.getLogger("fxlsp.worker")
 
 
 class OutputLog:
-    """Logs what user code prints; a flood of it is counted rather than logged."""
+    """Log of what user code prints; lines above a limit are counted, not logged.
+
+    The last lines are available for messages.
+    """
 
     def __init__(self) -> None:
         self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
@@ -27,11 +30,11 @@ class OutputLog:
 
     @property
     def tail(self) -> tuple[str, ...]:
-        """The last lines that hold something, oldest first."""
+        """The last lines that are not blank, oldest first."""
         return tuple(self._tail)
 
     async def follow(self, stream: asyncio.StreamReader) -> None:
-        """Logs the stream until its end."""
+        """Log the stream until its end."""
         while data := await stream.read(2**16):
             self._feed(data)
         self._feed(b"\n")

@@ -1,4 +1,4 @@
-"""A process that is spoken to over a socket, as a template is: how it is started and ended."""
+"""Child process with a socket for messages: a supervisor or an index reader."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BOOTSTRAP = Path(__file__).resolve().parents[2] / "worker" / "bootstrap.py"
 """Run by path, so that nothing of the server's environment appears on the project's ``sys.path``."""
 
 _STOP_SECONDS = 1.0
-"""What a process has to end by itself after its channel is closed."""
+"""Time in which a process whose stream was closed must end; after that it is killed."""
 
 
 class Process:
-    """A running process. It ends by itself when the channel is closed, for instance by our death."""
+    """A running process. It ends when its stream is closed, also by our death."""
 
     def __init__(self, process: asyncio.subprocess.Process, stream: FramedStream) -> None:
         self._process = process
@@ -31,14 +31,14 @@ class Process:
 
     @classmethod
     async def start(cls, python: str, bootstrap: Path = BOOTSTRAP, executor: Executor | None = None) -> Process:
-        """Starts the program ``bootstrap`` under ``python``.
+        """Start the program ``bootstrap`` under ``python``.
 
         Raises:
             OSError: there is no such program, or it cannot be executed.
         """
         own_socket, child_socket = socket.socketpair()
         with child_socket:
-            # The channel comes first: were this cancelled after the process is there, nobody would end it.
+            # The stream first: if this is cancelled after the process has started, nothing else would stop the process.
             stream = await FramedStream.over(own_socket, executor)
             try:
                 process = await start_process(python, bootstrap, child_socket)
@@ -54,27 +54,33 @@ class Process:
 
     @property
     def exit_code(self) -> int | None:
-        """As :class:`subprocess.Popen` gives it: a signal is negative; None while it runs."""
+        """Exit code as of :mod:`subprocess`: negative for a signal, None if it runs."""
         return self._process.returncode
 
     def kill(self) -> None:
-        """Ends the process and its session at once; :meth:`stop` is still to be awaited."""
+        """Kill the process and its session; :meth:`stop` must still be awaited."""
         if self._process.returncode is None:
             kill_process(self._process)
 
     async def wait(self, seconds: float) -> None:
-        """Waits for the end of the process, ``seconds`` at most."""
+        """Wait for the end of the process, at most ``seconds``."""
         try:
             await asyncio.wait_for(self._process.wait(), seconds)
         except asyncio.TimeoutError:
             return
 
     async def drain_output(self) -> None:
-        """Reads what an ended process has printed. What it left running may hold its output open: not for long."""
+        """Read what an ended process has printed, for a short time.
+
+        Processes that it started may hold its output open.
+        """
         await asyncio.wait({self._following}, timeout=0.2)
 
     async def stop(self, seconds: float = _STOP_SECONDS) -> None:
-        """Closes the channel, waits for the end, kills after ``seconds``; afterwards nothing of it is left."""
+        """Close the stream, wait for the end, and kill the process after ``seconds``.
+
+        Afterwards neither process nor open file is left.
+        """
         self.stream.send(Bye())
         self.stream.close()
         try:

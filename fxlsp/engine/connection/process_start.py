@@ -1,4 +1,4 @@
-"""How each operating system starts a process with its socket, and ends it with all it started."""
+"""Start and kill of a child process with a socket, on each operating system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if sys.platform == "win32":
     from subprocess import CREATE_NO_WINDOW
 
     async def start_process(python: str, bootstrap: Path, child_socket: socket.socket) -> asyncio.subprocess.Process:
-        """Starts ``bootstrap`` under ``python``; it talks over ``child_socket``, which it is handed on standard input.
+        """Start ``bootstrap`` under ``python``, with a socket for messages.
+
+        The process receives ``child_socket`` on its standard input.
 
         Raises:
             OSError: there is no such program, or it cannot be executed.
@@ -39,7 +41,10 @@ if sys.platform == "win32":
         return process
 
     async def _share_socket(child_socket: socket.socket, process: asyncio.subprocess.Process) -> None:
-        """The process tells its number first: that of a virtual environment's ``python.exe`` is another one."""
+        """Duplicate the socket into the process.
+
+        The process prints its id first: the ``python.exe`` of a virtual environment starts another process.
+        """
         assert process.stdin is not None
         assert process.stdout is not None
         process_id = (await process.stdout.readline()).decode("utf-8", "replace").strip()
@@ -49,16 +54,16 @@ if sys.platform == "win32":
         process.stdin.close()
 
     def kill_process(process: asyncio.subprocess.Process) -> None:
-        """Ends the process at once; those that it started end when it no longer speaks to them."""
+        """Kill the process. Processes that it started end when their stream to it closes."""
         with suppress(ProcessLookupError):
             process.kill()
 
 else:
 
     async def start_process(python: str, bootstrap: Path, child_socket: socket.socket) -> asyncio.subprocess.Process:
-        """Start ``bootstrap`` under ``python`` in a session of its own.
+        """Start ``bootstrap`` under ``python``, with a socket for messages.
 
-        It inherits ``child_socket`` and communicates over it.
+        The process inherits ``child_socket`` and has a session of its own.
 
         Raises:
             OSError: there is no such program, or it cannot be executed.
@@ -77,13 +82,16 @@ else:
         )
 
     def kill_process(process: asyncio.subprocess.Process) -> None:
-        """Ends the process and its session at once."""
+        """Kill the process and all others of its session."""
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _environment() -> dict[str, str]:
-    """Ours, so that the project's settings hold, but for what a forking parent must not do (see ``tracing``)."""
+    """Return our environment, so that the project's variables hold, with changes.
+
+    A process that forks must have one thread and no accelerator (see :mod:`fxlsp.worker`).
+    """
     environment = dict(os.environ)
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment.pop("__PYVENV_LAUNCHER__", None)

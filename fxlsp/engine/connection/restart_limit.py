@@ -1,4 +1,4 @@
-"""How often a process that keeps dying is started again."""
+"""Limit of the restarts of a process that keeps dying."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST_PAUSE_SECONDS = 16.0
 
 
 class RestartLimit:
-    """After each death a longer pause, after five in three minutes no further start."""
+    """Restart limit: longer pauses with each death, none after five in three minutes."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -22,7 +22,7 @@ class RestartLimit:
         self._deaths.append(self._clock())
 
     def reset(self) -> None:
-        """The user asked for a fresh start."""
+        """Forget all deaths: the user asked for a restart."""
         self._deaths.clear()
 
     @property
@@ -31,7 +31,7 @@ class RestartLimit:
 
     @property
     def pause(self) -> float:
-        """Seconds from now until the next start may be tried: none after the first death, then 1, 2, 4, ..."""
+        """Seconds until the next start: 0 after the first death, then 1, 2, 4, ..."""
         now = self._clock()
         recent = sum(1 for death in self._deaths if now - death < _WINDOW_SECONDS)
         if recent < 2:

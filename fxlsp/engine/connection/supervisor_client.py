@@ -1,4 +1,4 @@
-"""The client of one interpreter's template process: starts it when it is needed, and again when it died."""
+"""Client of one interpreter's supervisor, which it starts and restarts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fxlsp.wire.messages import TraceRequest
 __all__ = ["IDLE_SECONDS", "OnStage", "Outcome", "StartError", "SupervisorClient", "SupervisorState"]
 
 IDLE_SECONDS = 600.0
-"""After so long without a trace the process leaves; the next request starts it again."""
+"""Time without a trace after which the process is stopped; the next request starts it again."""
 
 _log = logging.getLogger("fxlsp.engine")
 
@@ -36,12 +36,12 @@ class SupervisorState(enum.Enum):
     FAILED = "failed"
     """The last start failed; a request after a pause tries again."""
     GAVE_UP = "gave up"
-    """It died too often; only :meth:`SupervisorClient.restart` tries again."""
+    """The process died too often; only :meth:`SupervisorClient.restart` tries again."""
     CLOSED = "closed"
 
 
 class SupervisorClient:
-    """Traces under one interpreter. Use it on one loop, and :meth:`close` it."""
+    """Traces models under one interpreter. Use it on one loop, and :meth:`close` it."""
 
     def __init__(
         self,
@@ -57,16 +57,19 @@ class SupervisorClient:
         """
         Args:
             python: path of the interpreter.
+            bootstrap: program of the supervisor.
             executor: decodes large reports; None is the loop's own.
             on_change: called after each change of ``state``.
-            idle_seconds: how long after the last trace the process leaves.
+            handshake_seconds: limit of the time from a start to its ``hello``.
+            idle_seconds: time after the last trace after which the process is stopped.
+            limit: limit of restarts; None is the default one.
         """
         self.python = python
         self.state = SupervisorState.IDLE
         self.environment: Environment | None = None
-        """Versions, from the last start that succeeded."""
+        """Versions, from the last successful start."""
         self.failure: Failure | None = None
-        """Why the last start failed; None once one succeeded."""
+        """Why the last start failed; None if it succeeded."""
         self._bootstrap = bootstrap
         self._executor = executor
         self._on_change = on_change
@@ -81,7 +84,7 @@ class SupervisorClient:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def start(self) -> Environment:
-        """Starts the process if there is none, and waits until it has imported torch.
+        """Start the process if there is none, and wait until it has imported torch.
 
         Raises:
             StartError: it cannot be started; the error holds the failure to show.
@@ -89,7 +92,7 @@ class SupervisorClient:
         return (await self._ready()).environment
 
     async def trace(self, request: TraceRequest, on_stage: OnStage | None = None) -> Outcome:
-        """Traces one model. To cancel the task that awaits this is to cancel the trace."""
+        """Trace one model. Cancelling the task that awaits this cancels the trace."""
         self._cancel_idle_timer()
         self._active += 1
         try:
@@ -102,14 +105,14 @@ class SupervisorClient:
             self._start_idle_timer()
 
     async def restart(self) -> None:
-        """Ends the process and forgets earlier deaths; the next request starts a new one."""
+        """Stop the process and forget its deaths; the next request starts a new one."""
         await self._stop_all()
         self._limit.reset()
         self.failure = None
         self._set_state(SupervisorState.IDLE)
 
     async def close(self) -> None:
-        """Ends the process for good; requests under way are answered with its death."""
+        """Stop the process for good; pending requests fail with its exit."""
         self._set_state(SupervisorState.CLOSED)
         await self._stop_all()
 
@@ -129,7 +132,11 @@ class SupervisorClient:
             raise
 
     def _check_start_allowed(self) -> None:
-        """Answers at once where a start is known to be of no use now."""
+        """Raise the last failure if a start now is not allowed.
+
+        Raises:
+            StartError: the client is closed, or must pause after a death.
+        """
         if self.state is SupervisorState.CLOSED:
             raise StartError("The session is closing.")
         if self._limit.exhausted and self.state is not SupervisorState.GAVE_UP:
@@ -169,7 +176,7 @@ class SupervisorClient:
         return connection
 
     async def _watch_exit(self, connection: Connection) -> None:
-        """Notices a death that nobody asked for, and frees what the process leaves."""
+        """Record an unexpected end of the process, and release its resources."""
         await connection.wait_ended()
         self._limit.record_death()
         _log.warning("The tracing process of %s ended by itself", self.python)
@@ -183,7 +190,10 @@ class SupervisorClient:
             self._idle_timer = None
 
     def _start_idle_timer(self) -> None:
-        """Torch takes half a gigabyte of memory: it goes when nobody has traced for a while."""
+        """Stop the process after a time without traces.
+
+        Torch takes half a gigabyte of memory.
+        """
         self._cancel_idle_timer()
         if self._active == 0 and self.state is SupervisorState.READY:
             self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._stop_idle_process)
@@ -193,18 +203,18 @@ class SupervisorClient:
         self._run_in_background(self._detach())
 
     def _run_in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Runs the end of a process in the background; :meth:`_stop_all` waits for it."""
+        """Run the end of a process in the background; :meth:`_stop_all` waits for it."""
         ending = asyncio.create_task(work)
         self._closing.add(ending)
         ending.add_done_callback(self._closing.discard)
 
     async def _stop_all(self) -> None:
-        """Ends what runs, in whatever state it is."""
+        """Stop the process in whatever state it is."""
         await self._detach()
         await asyncio.gather(*self._closing)
 
     def _detach(self) -> Coroutine[Any, Any, None]:
-        """Takes the process out of use at once; the result is to be awaited for its end."""
+        """Take the process out of use at once; awaiting the result waits for its end."""
         self._cancel_idle_timer()
         connection, self._connection = self._connection, None
         watching, self._watcher = self._watcher, None
@@ -226,6 +236,9 @@ async def _close(tasks: Sequence[asyncio.Task[Any]], connection: Connection | No
 
 
 def _retrieve_exception(task: asyncio.Task[Connection]) -> None:
-    """A start for which nobody waits any more may fail without a warning of asyncio's: ``failure`` keeps the reason."""
+    """Retrieve the exception of a start that no caller waits for any more.
+
+    asyncio would warn otherwise; ``failure`` holds the reason.
+    """
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""The template processes of a session: one for each interpreter, however many folders use it."""
+"""The supervisors of a session: one per interpreter, shared by its folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fxlsp.engine.connection.supervisor_client import IDLE_SECONDS, SupervisorCl
 
 
 class SupervisorPool:
-    """Makes templates on demand and ends those that no folder uses any more."""
+    """Creates supervisors on demand and closes those that no folder uses any more."""
 
     def __init__(
         self,
@@ -29,7 +29,10 @@ class SupervisorPool:
         self._closing: set[asyncio.Task[None]] = set()
 
     def get(self, python: str) -> SupervisorClient:
-        """The template of an interpreter; its process starts with its first trace."""
+        """Return the supervisor of an interpreter.
+
+        Its process starts with the first trace.
+        """
         if python not in self._by_python:
             self._by_python[python] = SupervisorClient(
                 python,
@@ -44,7 +47,7 @@ class SupervisorPool:
         return self._by_python.get(python)
 
     def close_others(self, pythons: Container[str]) -> None:
-        """Ends the templates of all other interpreters, in the background."""
+        """Close the supervisors of all other interpreters, in the background."""
         for python in [python for python in self._by_python if python not in pythons]:
             task = asyncio.create_task(self._by_python.pop(python).close())
             self._closing.add(task)
@@ -54,6 +57,6 @@ class SupervisorPool:
         await asyncio.gather(*(supervisor.restart() for supervisor in self._by_python.values()))
 
     async def close(self) -> None:
-        """Ends them all."""
+        """Close all supervisors."""
         self.close_others(())
         await asyncio.gather(*self._closing, return_exceptions=True)

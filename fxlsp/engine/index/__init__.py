@@ -1,5 +1,5 @@
-"""What the files of a workspace offer to each other: definitions, base classes, and who mentions a name.
+"""Definitions, base classes and mentions of names across a workspace's files.
 
-In: summaries of files. Out: names resolved across files. The index looks at no syntax tree, and knows a file by its
+In: summaries of files. Out: names resolved across files. The index never reads a syntax tree: it knows a file by its
 newest summary alone.
 """

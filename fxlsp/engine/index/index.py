@@ -1,4 +1,4 @@
-"""What the files of a workspace offer to each other: who defines a name, who derives from whom, who mentions it."""
+"""Index of a workspace: definitions, base classes and mentions of names."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from fxlsp.source.python.class_statements import enclosing_prefixes
 from fxlsp.source.text.class_kind import ClassKind
 
 _MOST_STEPS = 12
-"""Files through which a name is handed on, or classes between one and ``nn.Module``; a longer chain is a circle."""
+"""Limit of imports that pass on a name, and of classes between a class and ``nn.Module``; a longer chain is a circle.
+"""
 
 _MOST_CHANGED = 24
-"""Files that may change before the words of all are counted anew."""
+"""Files that may change before the words of all files are collected again."""
 
 
 class SymbolId(NamedTuple):
-    """A class, function or name at the top of a file."""
+    """Class, function or top-level name of a file."""
 
     path: str
     name: str
-    """Qualified."""
+    """Qualified name: ``Outer.Inner``."""
 
 
 class _WordIndex(NamedTuple):
-    """Which files may mention a name, so that not each of them has to be asked."""
+    """Files that may mention a word, so that a search need not visit every file."""
 
     by_word: dict[str, list[str]]
     changed: tuple[str, ...]
-    """Paths of files of which ``by_word`` does not know the present words."""
+    """Paths of files whose words have changed since ``by_word`` was collected."""
 
     def paths(self, word: str) -> tuple[str, ...]:
         known = self.by_word.get(word, ())
         return (*(path for path in known if path not in self.changed), *self.changed)
 
     def after(self, path: str) -> _WordIndex | None:
-        """After a file has changed; None if it is time to count anew."""
+        """Return the words after a change of ``path``; None to collect all again."""
         if path in self.changed:
             return self
         return _WordIndex(self.by_word, (*self.changed, path)) if len(self.changed) < _MOST_CHANGED else None
@@ -54,16 +55,19 @@ def _word_index(files: Mapping[str, FileSummary]) -> _WordIndex:
 
 
 class Index:
-    """Immutable: what is learnt makes another index. Looking something up takes no file and no tree."""
+    """Immutable index of the summaries of files.
+
+    A change makes another index. Lookups read neither files nor syntax trees.
+    """
 
     def __init__(
         self, files: Mapping[str, FileSummary], modules: ModuleFiles | None = None, words: _WordIndex | None = None
     ) -> None:
         """
         Args:
-            files: what each file that may matter offers, by real path.
-            modules: of exactly these files, if somebody knows them.
-            words: of these files, likewise.
+            files: summary of each relevant file, by real path.
+            modules: module names of exactly these files; None computes them.
+            words: words of exactly these files; None computes them.
         """
         self.files = files
         self._modules = modules or ModuleFiles(files)
@@ -71,7 +75,11 @@ class Index:
         self._kinds: dict[SymbolId, ClassKind] = {}
 
     def with_file(self, path: str, summary: FileSummary | None) -> Index:
-        """The index after ``path`` has changed; None says that it offers nothing, or is gone."""
+        """Return the index after a change of ``path``.
+
+        Args:
+            summary: new summary of the file; None if it is irrelevant or deleted.
+        """
         if self.files.get(path) == summary:
             return self
         files = dict(self.files)
@@ -83,7 +91,10 @@ class Index:
         return Index(files, self._modules if files.keys() == self.files.keys() else None, words)
 
     def resolve(self, path: str, name: str) -> SymbolId | None:
-        """Where that is defined which the file ``path`` calls by a dotted name; None for what is not defined here."""
+        """Return the definition of a dotted name that the file ``path`` uses.
+
+        None if no file of the workspace defines it.
+        """
         return self._resolve(path, name, _MOST_STEPS)
 
     def _resolve(self, path: str, name: str, steps: int) -> SymbolId | None:
@@ -105,7 +116,10 @@ class Index:
         return SymbolId(path, name) if name in summary.assigned else None
 
     def _resolve_full(self, path: str, full: str, steps: int) -> SymbolId | None:
-        """What ``package.module.Net`` means in ``path``: the longest part of it that is a file, then the rest there."""
+        """Return what the full name ``package.module.Net`` refers to in ``path``.
+
+        The longest part of it that is a file of the workspace counts; the rest is resolved in that file.
+        """
         bare = full.lstrip(".")
         dots = full[: len(full) - len(bare)]
         parts = bare.split(".")
@@ -116,9 +130,9 @@ class Index:
         return None
 
     def kind_of(self, symbol: SymbolId) -> ClassKind:
-        """Whether a class of the workspace is a module."""
+        """Return whether a class of the workspace is a module (``nn.Module``)."""
         if symbol not in self._kinds:
-            # Stored when it is known for certain: several threads may ask.
+            # Only final results are stored: several threads may ask at the same time.
             self._kinds[symbol] = self._kind_of(symbol, _MOST_STEPS)
         return self._kinds[symbol]
 
@@ -140,14 +154,17 @@ class Index:
         return self._external_kind(path, base) if found is None else self._kind_of(found, steps)
 
     def _external_kind(self, path: str, base: str) -> ClassKind:
-        """Of a class that no file of the workspace defines."""
+        """Return the kind of a base class that no file of the workspace defines."""
         full = self.files[path].imports.resolve(base)
         if full is None and hasattr(builtins, base):
             return ClassKind.OTHER
         return external_kind(self._external_name(path, full, _MOST_STEPS) or base or None)
 
     def external_bases(self, path: str) -> dict[str, ClassKind]:
-        """What the classes are, as far as is known, that a file takes from other files and derives its own from."""
+        """Return the kinds of the base classes that a file takes from other files.
+
+        Base classes whose kind is unknown are left out.
+        """
         summary = self.files.get(path)
         bases = {base for each in ([] if summary is None else summary.definitions) for base in each.bases or () if base}
         found = {base: self.resolve(path, base) for base in bases}
@@ -159,7 +176,10 @@ class Index:
         return {base: kind for base, kind in kinds.items() if kind is not ClassKind.UNKNOWN}
 
     def _external_name(self, path: str, full: str | None, steps: int) -> str | None:
-        """The full name that a chain of imports ends with: ``torch.nn.Module`` for ``common.Module``."""
+        """Return the name at the end of a chain of imports.
+
+        For ``common.Module`` that is ``torch.nn.Module``.
+        """
         if full is None or not steps:
             return full
         bare = full.lstrip(".")
@@ -177,9 +197,9 @@ class Index:
         return None if summary is None else summary.by_name.get(symbol.name)
 
     def mentions(self, symbol: SymbolId) -> Iterator[tuple[str, str, str | None]]:
-        """Who else may call something by name: (file, name there, definition of that file around it or None).
+        """Yield (file, name in that file, enclosing definition or None) per mention.
 
-        Names in the file that defines it count too.
+        The file that defines the symbol is included.
         """
         word = symbol.name.rpartition(".")[2]
         for path in self._words.paths(word):
@@ -190,6 +210,6 @@ class Index:
 
 
 def _is_class(summary: FileSummary, name: str) -> bool:
-    """Whether a file defines a class of that name, whose methods may be asked for."""
+    """Return whether a file defines a class of that name, which may have methods."""
     definition = summary.by_name.get(name)
     return definition is not None and definition.bases is not None

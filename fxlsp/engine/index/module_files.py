@@ -1,8 +1,8 @@
-"""Which file a dotted name means, as far as the folders of a workspace tell.
+"""Files that dotted module names refer to, judged by the workspace's folders.
 
-What stands on ``sys.path`` when the code runs is not known. A name is taken for a file if Python would find it from a
-folder above the file that imports it (a script's own, a package's parent, the workspace), or from a ``src`` folder in
-one of those; the nearest counts.
+The ``sys.path`` of the running code is not known. A name is resolved to a file if Python would find it from a folder
+above the importing file (a script's own, a package's parent, the workspace), or from a ``src`` folder in one of those;
+the nearest one counts.
 """
 
 from __future__ import annotations
@@ -11,22 +11,32 @@ import os
 from collections.abc import Iterable, Iterator
 
 _SOURCE_FOLDERS = ("src", "lib", "python")
-"""Folders that are put on the path by whoever installs the project."""
+"""Folders that the installation of a project usually puts on ``sys.path``."""
 
 
 class ModuleFiles:
-    """The Python files of a workspace by the name that imports them."""
+    """The Python files of a workspace by the names that import them."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """``paths`` are real and absolute."""
+        """
+        Args:
+            paths: real, absolute paths of the files.
+        """
         self._by_stem: dict[str, list[str]] = {}
         for path in paths:
             self._by_stem.setdefault(_stem(path), []).append(path)
         self._found: dict[tuple[str, str], str | None] = {}
-        """By the name, and by the folder of the importer: its own name does not matter."""
+        """Results by module name and folder of the importing file, whose own name does not matter."""
 
     def find(self, name: str, importer: str) -> str | None:
-        """The file that ``name`` (``a.b``, ``.b``, ``..a.b``) means in ``importer``; None for other modules."""
+        """Return the file that a module name refers to in the file ``importer``.
+
+        Args:
+            name: absolute or relative: ``a.b``, ``.b``, ``..a.b``.
+
+        Returns:
+            Path of the file; None if it is not in the workspace.
+        """
         key = name, os.path.dirname(importer)
         if key not in self._found:
             self._found[key] = self._find(name, importer)
@@ -51,7 +61,7 @@ class ModuleFiles:
         return next(found, None)
 
     def _ending_with(self, parts: list[str]) -> Iterator[tuple[str, str]]:
-        """The files of that name, each with the folder from which it would be imported by it."""
+        """Yield the base folder and path of each file whose path ends like the name."""
         ending = os.path.join("", *parts)
         for path in self._by_stem.get(parts[-1], ()):
             module = _without_suffix(path)
@@ -64,7 +74,7 @@ def _stem(path: str) -> str:
 
 
 def _without_suffix(path: str) -> str:
-    """``/a/b`` for ``/a/b.py`` and ``/a/b/__init__.py``."""
+    """Return ``/a/b`` for both ``/a/b.py`` and ``/a/b/__init__.py``."""
     folder, file = os.path.split(path)
     return folder if file == "__init__.py" else os.path.join(folder, os.path.splitext(file)[0])
 

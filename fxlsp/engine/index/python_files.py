@@ -1,4 +1,4 @@
-"""The Python files of a folder that somebody wrote there."""
+"""The Python files of a folder, without installed and generated ones."""
 
 from __future__ import annotations
 
@@ -6,38 +6,40 @@ import os
 from collections.abc import Callable, Iterator
 
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
-"""Folders that hold what was installed or made; those whose name starts with a dot are left out too."""
+"""Folders of installed or generated files; folders whose name starts with a dot are skipped too."""
 
 
 IsStopped = Callable[[], bool]
-"""Asked from time to time by whoever reads many files."""
+"""Called from time to time while many files are read; True stops the reading."""
 
 
 class StoppedError(Exception):
-    """The files are no longer wanted."""
+    """Error for a reading that was stopped before its end."""
 
 
 def never_stop() -> bool:
-    """For whoever is waited for until the end."""
+    """Return False: an ``IsStopped`` for readings that always run to the end."""
     return False
 
 
 IsExcluded = Callable[[str], bool]
-"""Called with the real path of a file, or of a folder, with a separator at its end, for all that is in it."""
+"""Called with a real path; that of a folder ends with a separator and stands for everything in the folder."""
 
 
 def exclude_nothing(_: str) -> bool:
-    """For whoever leaves nothing out."""
+    """Return False: an ``IsExcluded`` that leaves nothing out."""
     return False
 
 
 def files_below(
     folder: str, suffixes: tuple[str, ...], is_stopped: IsStopped, is_excluded: IsExcluded = exclude_nothing
 ) -> Iterator[str]:
-    """Paths of the files whose names end so, at any depth, in a stable order, but for excluded ones.
+    """Yield the paths of files with these suffixes at any depth, in a stable order.
+
+    Excluded files are left out.
 
     Raises:
-        StoppedError: ``is_stopped`` said so.
+        StoppedError: ``is_stopped`` returned True.
     """
     for parent, folders, names in os.walk(folder):
         real = os.path.realpath(parent)
@@ -47,6 +49,6 @@ def files_below(
             if is_stopped():
                 raise StoppedError
             path = os.path.join(parent, name)
-            # What only has the name of a file, such as a pipe, may never be read to its end.
+            # Reading a pipe or device to its end may never return.
             if name.endswith(suffixes) and not is_excluded(os.path.join(real, name)) and os.path.isfile(path):
                 yield path

@@ -1,4 +1,4 @@
-"""Reads what the files of folders offer, from the files or, where it is known, from the cache."""
+"""Scan of folders for the summaries of their files, with a cache on disk."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 _MOST_FILES = 20_000
-"""Of a larger folder the rest is not looked at."""
+"""Limit of files read below one folder; the others are ignored."""
 _MOST_BYTES = 2_000_000
-"""A larger file was made by a program."""
+"""Larger files are ignored: they are generated."""
 _SMALL_BYTES = 2**18
-"""Parsing as much takes a tenth of a second, and so does starting a process."""
+"""Parsing this much takes a tenth of a second, as long as starting a process."""
 
 MayParse = Callable[[str], bool]
-"""Asked with the path of a file."""
+"""Called with the path of a file before it is parsed; False skips the file."""
 
 
 def parse_all(_: str) -> bool:
-    """For whoever trusts the parser with every file."""
+    """Return True: a ``MayParse`` that skips nothing."""
     return True
 
 
@@ -42,10 +42,13 @@ def read_index(
     is_excluded: IsExcluded = exclude_nothing,
     may_parse: MayParse = parse_all,
 ) -> Index:
-    """The index of all Python files below some folders; ``may_parse`` as for :func:`folder_summaries`.
+    """Return the index of all Python files below some folders.
+
+    Args:
+        may_parse: as for :func:`folder_summaries`.
 
     Raises:
-        StoppedError: ``is_stopped`` said so.
+        StoppedError: ``is_stopped`` returned True.
     """
     files: dict[str, FileSummary] = {}
     for folder in folders:
@@ -56,10 +59,10 @@ def read_index(
 def is_small(
     folders: Iterable[str], is_stopped: IsStopped = never_stop, is_excluded: IsExcluded = exclude_nothing
 ) -> bool:
-    """Whether the files below some folders are read sooner than a process is started that could do it.
+    """Return whether reading the files takes less time than starting a process.
 
     Raises:
-        StoppedError: ``is_stopped`` said so.
+        StoppedError: ``is_stopped`` returned True.
     """
     size = 0
     for path in (path for folder in folders for path in _files(folder, is_stopped, is_excluded)):
@@ -76,13 +79,15 @@ def folder_summaries(
     is_excluded: IsExcluded = exclude_nothing,
     may_parse: MayParse = parse_all,
 ) -> Iterator[tuple[str, FileSummary]]:
-    """What each program below a folder offers, by its name; ends by keeping it for the next time.
+    """Yield the name and summary of each program below a folder.
+
+    At the end the summaries are written to the cache.
 
     Args:
-        may_parse: asked before each parse of a file; what is not known and not parsed offers nothing this time.
+        may_parse: called before a file is parsed that is not in the cache. A file that is not parsed is left out.
 
     Raises:
-        StoppedError: ``is_stopped`` said so.
+        StoppedError: ``is_stopped`` returned True.
     """
     cache, skipped = IndexCache(folder), SkipCache(folder)
     known = cache.read()
@@ -108,7 +113,10 @@ def folder_summaries(
 
 
 def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, str | None]]:
-    """The name in the index, the name in the cache and the text of each program in a file; None for the file itself."""
+    """Yield the name, cache key and text of each program in a file.
+
+    The text is None where the whole file is the program.
+    """
     if not path.endswith(SUFFIX):
         yield path, digest, None
         return
@@ -117,7 +125,10 @@ def _programs(path: str, digest: str, data: bytes) -> Iterator[tuple[str, str, s
 
 
 def _relevant_files(paths: Iterable[str], skipped: SkipCache) -> Iterator[tuple[str, bytes]]:
-    """The files that may matter, with their contents: by what they name, or since they import one of those."""
+    """Yield the relevant files with their contents.
+
+    A file is relevant if it may define models, or if it imports a file that may.
+    """
     module_names: set[str] = set()
     imports: dict[str, frozenset[str]] = {}
     for path in paths:
@@ -141,10 +152,13 @@ def _relevant_files(paths: Iterable[str], skipped: SkipCache) -> Iterator[tuple[
 
 
 def file_summaries(path: str) -> dict[str, FileSummary | None]:
-    """What one file offers as it stands on disk, by the names of the programs in it; None for what is nothing."""
+    """Return the summary of each program in a file as it is on disk, by name.
+
+    The summary is None for a file that is irrelevant, unreadable or does not parse.
+    """
     found = _content(path)
     if found is None or is_notebook(path):
-        # What a notebook offers counts while it is open: then there is a text of it that can be traced.
+        # A notebook counts only while it is open, when there is a text of it that can be traced.
         return {path: None}
     data, _ = found
     if path.endswith(SUFFIX):
@@ -155,17 +169,17 @@ def file_summaries(path: str) -> dict[str, FileSummary | None]:
 
 
 def _files(folder: str, is_stopped: IsStopped, is_excluded: IsExcluded) -> Iterable[str]:
-    """Their real paths."""
+    """Yield the real paths of the Python and Markdown files below a folder."""
     root = os.path.realpath(folder)
     for number, path in enumerate(files_below(root, (".py", SUFFIX), is_stopped, is_excluded)):
         if number >= _MOST_FILES:
             return
-        # Folders that are links are not gone into: what remains to ask is whether the file is one.
+        # Linked folders are not entered, so only the file itself can be a link.
         yield os.path.realpath(path) if os.path.islink(path) else path
 
 
 def _content(path: str) -> tuple[bytes, FileState] | None:
-    """What a file holds, and the state on disk in which it was before it was read."""
+    """Return the content of a file and its state on disk before it was read."""
     try:
         with open(path, "rb") as file:
             state = FileState.of(os.fstat(file.fileno()))
@@ -176,7 +190,7 @@ def _content(path: str) -> tuple[bytes, FileState] | None:
 
 
 def _is_relevant(path: str, data: bytes) -> bool:
-    # A package hands on what its modules define, in few words.
+    # A package's ``__init__.py`` may pass on models of its modules without naming torch.
     return may_define_models(data) or os.path.basename(path) == "__init__.py"
 
 
@@ -190,22 +204,25 @@ def _summary_of_file(path: str, data: bytes) -> FileSummary | None:
 
 
 def content_digest(data: bytes) -> str:
-    """The name of a file's content."""
+    """Return the digest that identifies the content of a file in the cache."""
     return blake2b(data, digest_size=16).hexdigest()
 
 
 class IndexCache:
-    """Of one workspace folder."""
+    """Cache of the summaries of one workspace folder, by content of the files.
+
+    A workspace that was opened before is thus known at once.
+    """
 
     def __init__(self, root: str, folder: Path | None = None) -> None:
         self._file = IndexFile("index", root, folder)
 
     def read(self) -> dict[str, FileSummary | None]:
-        """What each content offers, by its digest; None for what does not parse."""
+        """Return the summaries by digest of the content; None for what does not parse."""
         return self._file.read(_summary_from_json)
 
     def write(self, summaries: Mapping[str, FileSummary | None], digests: Iterable[str]) -> None:
-        """Replaces what is kept by those of ``summary`` whose digests are in ``digests``."""
+        """Replace the stored summaries by those of the given digests."""
         self._file.write(
             {digest: each.to_json() if (each := summaries[digest]) is not None else None for digest in set(digests)}
         )

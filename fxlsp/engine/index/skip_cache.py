@@ -1,7 +1,7 @@
-"""Files of a workspace that have nothing to do with torch, remembered by their state on disk: most files are such, and
-reading all of them again takes most of the time that a workspace takes which was opened before.
+"""Cache of the files that do not concern torch, identified by state on disk.
 
-Those that matter are read each time, and known by their content.
+Most files do not, and reading all of them again takes most of the time of opening a workspace that was opened before.
+Files that do concern torch are read each time and identified by their content.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from typing import Any, NamedTuple
 from fxlsp.engine.storage.index_files import IndexFile
 
 _CLOCK_TICK_NS = 2_000_000_000
-"""A file that was changed a shorter time ago may be changed again without another time of change: clocks of file
-systems tick as slowly as this."""
+"""A file changed more recently than this may change again without a new time of change: clocks of file systems tick as
+slowly as this."""
 
 
 class FileState(NamedTuple):
-    """What the system tells of a file without reading it.
+    """What the operating system reports of a file without reading it.
 
-    New content changes it, even of the same size and with the time set back; on Windows not in that case.
+    New content changes it, even content of the same size with the time of modification set back; on Windows not in that
+    last case.
     """
 
     size: int
     changed_ns: int
-    """When the user, or whoever wrote it for them, says that its content changed."""
+    """Time of modification, which a program can set."""
     touched_ns: int
-    """When the system last changed anything of it; on Windows when it was made."""
+    """Time of the last change of content or metadata, which only the system sets; on Windows the time of creation."""
 
     @classmethod
     def of(cls, status: os.stat_result) -> FileState:
@@ -37,7 +38,7 @@ class FileState(NamedTuple):
 
 
 class SkipCache:
-    """Of one workspace folder."""
+    """Skip cache of one workspace folder."""
 
     def __init__(self, root: str, folder: Path | None = None) -> None:
         self._file = IndexFile("unrelated", root, folder)
@@ -45,7 +46,7 @@ class SkipCache:
         self._checked: dict[str, tuple[FileState, frozenset[str]]] = {}
 
     def imports_of(self, path: str) -> frozenset[str] | None:
-        """What a file imports that was unrelated before and is as it was; None for any other."""
+        """Return what an unchanged file of the cache imports; None for other files."""
         known = self._known.get(path)
         with contextlib.suppress(OSError):
             if known is not None and known[0] == FileState.of(os.stat(path)):
@@ -54,12 +55,12 @@ class SkipCache:
         return None
 
     def add(self, path: str, state: FileState, imports: frozenset[str]) -> None:
-        """A file that was read in this state, and names nothing of torch."""
+        """Add a file that was read in this state and names nothing of torch."""
         if time.time_ns() - max(state.changed_ns, state.touched_ns) > _CLOCK_TICK_NS:
             self._checked[path] = state, imports
 
     def write(self) -> None:
-        """Keeps what this reading has seen, for the next one."""
+        """Write the files that this scan found or added."""
         if self._checked != self._known:
             self._file.write({path: [*state, sorted(imports)] for path, (state, imports) in self._checked.items()})
 

@@ -1,5 +1,5 @@
-"""The settings: defaults, then ``[tool.fxlsp]``, then the editor or the command line, key by key.
+"""Settings: defaults, then ``[tool.fxlsp]``, then editor or command line, by key.
 
-In: texts and values. Out: checked, immutable settings, with a problem at each key that is wrong. A wrong value never
-stops anything: the next level counts.
+In: texts and values. Out: checked, immutable settings, with a problem for each key whose value is wrong. A wrong value
+is skipped: the level before it applies.
 """

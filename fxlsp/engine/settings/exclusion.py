@@ -1,6 +1,6 @@
-"""Files that fxlsp ignores, by patterns that mean exactly what they mean in ``.gitignore``.
+"""Exclusion of files, by patterns with the exact meaning of ``.gitignore``.
 
-The package pathspec differs from git where there is a ``!``: it brings back files of excluded folders, and lets a
+The package pathspec differs from git for patterns with ``!``: it brings back files of excluded folders, and lets a
 pattern that matches a folder decide about each file in it. Of 600 random lists of one to three patterns it disagreed
 with git on 58, this module on none.
 """
@@ -23,11 +23,11 @@ class Exclusion:
     """
 
     folder: str = ""
-    """Real and absolute."""
+    """Real, absolute path."""
     patterns: tuple[str, ...] = ()
 
     def __call__(self, path: str) -> bool:
-        """Whether a file, or all of a folder, is excluded.
+        """Return whether a file, or everything in a folder, is excluded.
 
         Args:
             path: real and absolute; that of a folder ends with a separator.
@@ -37,7 +37,7 @@ class Exclusion:
             return False
         name, patterns = os.path.relpath(stem, self.folder).replace(os.sep, "/"), _compiled(self.patterns)
         folders = (name[: slash.start()] for slash in re.finditer("/", name))
-        # From the top, as git does: what is in an excluded folder cannot come back.
+        # From the top, as in git: nothing in an excluded folder can be brought back.
         return any(_is_excluded(each, patterns, is_folder=True) for each in folders) or _is_excluded(
             name, patterns, is_folder=stem != path
         )
@@ -49,14 +49,17 @@ NOTHING = Exclusion()
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     regex: re.Pattern[str]
-    """For all of a path."""
+    """Matches the whole path, relative to the folder of the patterns."""
     excludes: bool
     """False for a pattern that starts with ``!``."""
     folders_only: bool
 
 
 def _is_excluded(name: str, patterns: tuple[_Pattern, ...], *, is_folder: bool) -> bool:
-    """Whether the last pattern that matches excludes a file or folder; the folders around it do not count."""
+    """Return whether the last matching pattern excludes a file or folder.
+
+    The folders around it are not considered.
+    """
     for pattern in reversed(patterns):
         if (is_folder or not pattern.folders_only) and pattern.regex.fullmatch(name):
             return pattern.excludes
@@ -69,13 +72,16 @@ def _compiled(patterns: tuple[str, ...]) -> tuple[_Pattern, ...]:
 
 
 def _parsed(text: str) -> _Pattern | None:
-    """Parse a line of ``.gitignore``; None if it matches nothing: a comment, or a malformed pattern."""
+    """Parse a line of ``.gitignore``.
+
+    None for a line that matches nothing: a comment, or a malformed pattern.
+    """
     if text.startswith("#"):
         return None
     pattern = re.sub(r"(?<!\\) +$", "", text)
     excludes, pattern = not pattern.startswith("!"), pattern.removeprefix("!")
     if pattern.startswith("./"):
-        # This matches nothing for git. Here it means the folder from which the patterns count.
+        # To git, such a pattern matches nothing. Here "./" is the folder of the patterns.
         pattern = pattern[1:]
     folders_only, pattern = pattern.endswith("/"), pattern.removesuffix("/")
     regex = _regex(pattern.removeprefix("/") if "/" in pattern else f"**/{pattern}")
@@ -137,7 +143,7 @@ _KINDS = {
 
 
 def _members(text: str) -> str | None:
-    """Translate what is between the brackets of a character set; None if it is malformed."""
+    """Translate the members of a character set; None if they are malformed."""
     parts = []
     for member in _MEMBER.finditer(text):
         if member["kind"] is not None:
@@ -145,7 +151,7 @@ def _members(text: str) -> str | None:
                 return None
             parts.append(_KINDS[member["kind"]])
             continue
-        # What is escaped is one character: the last.
+        # An escaped member is one character: the last.
         first = member["first"][-1]
         last = first if member["last"] is None else member["last"][-1]
         parts.append(re.escape(first))

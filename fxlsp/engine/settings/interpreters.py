@@ -1,4 +1,4 @@
-"""Which Python traces the models of a folder."""
+"""Choice of the Python interpreter that traces the models of a folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fxlsp.report.problems import Failure
 InterpreterOrigin = Literal["setting", "editor", "environment", "server"]
 
 OLDEST_PYTHON = (3, 10)
-"""That can trace; the tracing process refuses others by itself."""
+"""Oldest version that can trace; the supervisor itself refuses older ones."""
 
 _IN_ENVIRONMENT = ("Scripts/python.exe",) if os.name == "nt" else ("bin/python", "bin/python3")
 
@@ -26,7 +26,7 @@ class Interpreter:
     """A Python executable and why it was chosen."""
 
     path: str
-    """Absolute. Links stay as they are: a virtual environment's Python is found by its own path."""
+    """Absolute path. Links are not resolved: the Python of a virtual environment is identified by its own path."""
     origin: InterpreterOrigin
 
     def describe(self) -> str:
@@ -40,7 +40,7 @@ class Interpreter:
 
 
 class InterpreterError(Exception):
-    """There is no interpreter where one was asked for."""
+    """Error for a requested interpreter that does not exist or cannot be executed."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -48,12 +48,14 @@ class InterpreterError(Exception):
 
 
 def choose_interpreter(folder: str | None, setting: str | None = None, editor_choice: str | None = None) -> Interpreter:
-    """The interpreter of ``folder``: the setting, else the editor's choice, else the virtual environment of the
-    folder or of a folder above it, else the server's own.
+    """Return the interpreter that traces the models of ``folder``.
+
+    It is that of the setting, else of the editor, else of the virtual environment of the folder or of a folder above
+    it, else the server's own.
 
     Raises:
-        InterpreterError: the setting or the editor's choice names something that is not an executable file. Another
-            interpreter in its place would show the wrong packages without a word.
+        InterpreterError: the setting or the editor names something that is not an executable file. Another interpreter
+            in its place would silently trace with the wrong packages.
     """
     if setting:
         return Interpreter(_executable(setting, folder, "The setting 'python'"), "setting")
@@ -65,10 +67,18 @@ def choose_interpreter(folder: str | None, setting: str | None = None, editor_ch
 
 
 def _executable(name: str, folder: str | None, chosen_by: str) -> str:
-    """The absolute path that ``name`` means: a command, a path relative to ``folder``, or an environment's folder."""
+    """Return the absolute path of an interpreter.
+
+    Args:
+        name: a command, a path relative to ``folder``, or the folder of an environment.
+        chosen_by: start of the message of the error, such as "The editor".
+
+    Raises:
+        InterpreterError: there is no such executable file.
+    """
     expanded = os.path.expandvars(os.path.expanduser(name))
     path = Path(folder or "", expanded).absolute()
-    # Before commands: an environment may have the name of one, and ``env`` is one.
+    # Environments before commands: an environment may have the name of a command, such as ``env``.
     own = next((path / inner for inner in _IN_ENVIRONMENT if _runs(path / inner)), None)
     if own is not None:
         return str(own)

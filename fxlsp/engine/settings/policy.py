@@ -1,4 +1,4 @@
-"""Which problems the user wants to hear of, and how severe they are to them."""
+"""Selection and severity of problems, by the user's settings."""
 
 from __future__ import annotations
 
@@ -13,27 +13,34 @@ from fxlsp.report.problems import Problem
 Profile = Literal["fx", "shapes"]
 
 _FX_ONLY_CODES = ("FX1", "FX2", "FX3", "FX402")
-"""Nothing is wrong with such a model unless it is traced: who does not, gets hints."""
+"""Problems of tracing alone: a model without torch.fx is right, so they become hints where torch.fx is not used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The choices of one folder."""
+    """Selection and severity of problems in one folder."""
 
     profile: Profile = "fx"
     reason: str = ""
-    """Why this profile: what of the workspace uses torch.fx, or who chose it."""
+    """Why this profile was chosen: the use of torch.fx that was found, or the source of the setting."""
     levels: Mapping[str, Level] = field(default_factory=dict)
-    """By code or the beginning of codes; the longest that fits counts."""
+    """Severity by code or beginning of codes; the longest beginning that matches counts."""
 
     @classmethod
     def of(cls, settings: Settings, profile: Profile, reason: str = "") -> Policy:
-        """What the settings say under this profile; ``ignore`` wins over ``severities`` of the same code."""
+        """Return the policy of some settings under a profile.
+
+        ``ignore`` has precedence over ``severities`` of the same code.
+        """
         ignored: dict[str, Level] = dict.fromkeys(settings.ignore, "off")
         return cls(profile, reason, {**settings.severities, **ignored})
 
     def severity(self, code: str, severity: Severity) -> Severity | None:
-        """How severe a problem is that would be ``severity`` by default; None if it is not to be told."""
+        """Return the severity of a problem with this code; None if it is not reported.
+
+        Args:
+            severity: the default severity.
+        """
         chosen = next((code[:end] for end in range(len(code), 0, -1) if code[:end] in self.levels), None)
         if chosen is not None:
             level = self.levels[chosen]
@@ -41,6 +48,6 @@ class Policy:
         return "hint" if self.profile == "shapes" and code.startswith(_FX_ONLY_CODES) else severity
 
     def applied(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-        """The problems that are told, as severe as the user has them."""
+        """Return the problems to report, each with the severity that the user chose."""
         rated = ((problem, self.severity(problem.code, problem.severity)) for problem in problems)
         return tuple(replace(problem, severity=severity) for problem, severity in rated if severity is not None)

@@ -1,4 +1,4 @@
-"""The table ``[tool.fxlsp]`` of a project, and where in the file its keys stand."""
+"""The table ``[tool.fxlsp]`` of a ``pyproject.toml``, with locations of its keys."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ else:
 
 @dataclass(frozen=True, eq=False)
 class Pyproject:
-    """``[tool.fxlsp]`` of one file as it was read once; empty where there is none."""
+    """``[tool.fxlsp]`` of one file as it was read; empty if there is none."""
 
     path: str
-    """Absolute, "" if there is no file."""
+    """Absolute path; "" if there is no file."""
     table: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
     """Why the file cannot be read."""
@@ -36,15 +36,21 @@ class Pyproject:
         return str(Path(self.path).parent) if self.path else ""
 
     def location_of(self, *keys: str) -> Location | None:
-        """What is assigned to nested ``keys`` of the table; the table itself where they are not to be found."""
+        """Return the location of the value of nested ``keys``.
+
+        If they are missing, that of the innermost table which exists; None if there is no file.
+        """
         return self._place("value", keys)
 
     def location_of_key(self, *keys: str) -> Location | None:
-        """As :meth:`location_of`, the key itself."""
+        """Return the location of the innermost of nested ``keys``, as in ``location_of``."""
         return self._place("key", keys)
 
     def locations_of_strings(self, *keys: str) -> tuple[Location, ...]:
-        """Each string in what is assigned to nested ``keys`` of the table, without its quotes."""
+        """Return the location of each string in the value of nested ``keys``.
+
+        The locations do not include the quotes.
+        """
         entry = self._entry(keys)
         return () if entry is None else tuple(self._at(*place) for place in entry.strings)
 
@@ -75,9 +81,10 @@ class Pyproject:
 
 
 def read_pyproject(folder: str) -> Pyproject:
-    """The table of the ``pyproject.toml`` in ``folder``, else of the nearest folder above that has such a file.
+    """Return the table of the nearest ``pyproject.toml``.
 
-    The folder "" has none.
+    Args:
+        folder: absolute path; the file is in it or in a folder above it. "" has no file.
     """
     if not folder:
         return Pyproject("")
@@ -104,8 +111,10 @@ def read_pyproject(folder: str) -> Pyproject:
 
 
 def _place(path: str, message: str, text: str) -> Location:
-    """The place that a message of tomllib names in words, which has no attribute for it before Python 3.14; else the
-    end of the text."""
+    """Return the location that a message of tomllib names, else the end of the text.
+
+    Before Python 3.14 the error has no attribute for it.
+    """
     match = re.search(r"at line (\d+), column (\d+)", message)
     last = LineIndex(text).place(len(text))
     line, column = (int(match[1]), int(match[2])) if match is not None else last

@@ -1,4 +1,7 @@
-"""The settings: defaults, then ``[tool.fxlsp]``, then what the editor or the command line says, key by key."""
+"""The settings of a folder, from defaults, ``pyproject.toml`` and client.
+
+Of each key, the value of the editor or command line counts, else that of ``[tool.fxlsp]``, else the default.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,17 @@ _MEGABYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class HintKinds:
-    """One switch a kind; the setting ``hints`` as a whole turns all."""
+    """Kinds of inlay hints to show.
+
+    The setting ``hints`` as a boolean switches all of them.
+    """
 
     shapes: bool = True
-    """At the end of a line, what its last expression makes."""
+    """At the end of a line: the shape of its last expression."""
     arguments: bool = True
-    """Behind the parameters of ``forward``, what comes in."""
+    """After the parameters of ``forward``: the shapes of the inputs."""
     dtypes: bool = True
-    """Beside a shape, the dtype where it is another than most of the model's."""
+    """Beside a shape: its dtype, where it is not that of most values of the model."""
 
 
 ALL_HINTS = HintKinds()
@@ -44,39 +50,43 @@ class Settings:
     """Valid settings of one folder."""
 
     python: str | None = None
-    """Interpreter that traces; None has one found (:mod:`fxlsp.engine.settings.interpreters`)."""
+    """Interpreter that traces; None searches for one (:mod:`fxlsp.engine.settings.interpreters`)."""
     trusted: bool = False
-    """Code of the workspace may run. Never from ``pyproject.toml``: a workspace cannot vouch for itself."""
+    """Whether code of the workspace may run. Never from ``pyproject.toml``: a workspace cannot vouch for itself."""
     hints: HintKinds = ALL_HINTS
     recipes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Expressions by ``Name`` or ``/absolute/path.py:Name``."""
     recipe_locations: Mapping[str, tuple[Location, ...]] = field(default_factory=dict)
-    """Where those of ``pyproject.toml`` are written, by the same names."""
+    """Locations of the recipes of ``pyproject.toml``, by the same keys."""
     tracing: TracerChoice = TORCH_FX
-    """``tracer``, ``leafModules`` and ``wrap``."""
+    """The settings ``tracer``, ``leafModules`` and ``wrap``."""
     sizes: Sizes = ANY_SIZES
-    """Of guessed inputs."""
+    """Sizes of guessed inputs."""
     exclude: Exclusion = NOTHING
-    """Files that nothing of this looks at, unless they are opened."""
+    """Files that are ignored; syntactic features work in them once they are open."""
     problems: Literal["open", "workspace"] = "open"
-    """Of which files problems are told."""
+    """Whether problems of open files are reported, or those of all files of the workspace."""
     retrace: Literal["type", "save"] = "type"
-    """When an edit is traced."""
+    """Whether a model is traced again as its text is typed, or when its file is saved."""
     profile: Literal["auto", "fx", "shapes"] = "auto"
-    """Whether what concerns torch.fx alone is told as a problem or as a hint; ``auto`` looks whether it is used."""
+    """Whether problems that concern torch.fx alone are reported as problems or as hints; ``auto`` decides by whether
+    the folder uses torch.fx."""
     severities: Mapping[str, Level] = field(default_factory=dict)
-    """By code or the beginning of codes."""
+    """Severity by code or beginning of codes."""
     ignore: tuple[str, ...] = ()
-    """Codes and beginnings of codes that are never told."""
+    """Codes and beginnings of codes that are never reported."""
     seconds: float = EDITOR_SECONDS
-    """Wall time of one trace (``limits.seconds``)."""
+    """Limit of the wall time of one trace (``limits.seconds``)."""
     megabytes: int = _MEGABYTES
-    """Resident memory of one trace (``limits.megabytes``)."""
+    """Limit of the resident memory of one trace (``limits.megabytes``)."""
     origins: Mapping[str, SettingOrigin] = field(default_factory=dict)
-    """Where each value that is not the default comes from, by dotted key."""
+    """Source of each value that is not the default, by dotted key."""
 
     def values(self) -> list[tuple[str, Any]]:
-        """Every setting by its dotted key, and each entry of those that are tables, as JSON could hold it."""
+        """Return every setting by its dotted key, as JSON values.
+
+        Tables have one item per entry.
+        """
         found = {
             "python": self.python,
             "trusted": self.trusted,
@@ -101,11 +111,14 @@ class Settings:
         return self.origins.get(key, "default")
 
     def recipes_of(self, file: str, name: str) -> tuple[str, ...]:
-        """The configured expressions for one model; those that name its file win over those that do not."""
+        """Return the configured expressions for one model.
+
+        Those whose key names the file have precedence over those whose key does not.
+        """
         return tuple(each.text for each in self.configured(file, name))
 
     def configured(self, file: str, name: str) -> tuple[ConfiguredRecipe, ...]:
-        """As :meth:`recipes_of`, with the places."""
+        """Return the configured recipes for one model, as ``recipes_of``, with locations."""
         for key in (f"{file}:{name}", name):
             texts, places = self.recipes.get(key, ()), self.recipe_locations.get(key, ())
             if texts:
@@ -115,32 +128,32 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredRecipe:
-    """A recipe of the settings."""
+    """Recipe from the settings."""
 
     text: str
     place: Location | None
-    """None where the editor or the command line says it."""
+    """Location in ``pyproject.toml``; None for a recipe of the editor or command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingProblem:
-    """A value that is not used, and why."""
+    """Value that is skipped, and why."""
 
     message: str
     location: Location | None = None
     code: str = ""
-    """Of a recipe that is wrong; other settings have no codes."""
+    """Problem code of a recipe that is wrong; other settings have none."""
 
 
 def read_settings(
     folder: str, client: Mapping[str, Any] | None = None, seconds: float = EDITOR_SECONDS
 ) -> tuple[Settings, tuple[SettingProblem, ...]]:
-    """The settings of ``folder``. What is wrong in them is told and left out, never an error.
+    """Return the settings of ``folder``, and the problems of values that are skipped.
 
     Args:
-        folder: absolute; the nearest ``pyproject.toml`` at or above it counts.
-        client: what the editor or the command line says, of the same shape as ``[tool.fxlsp]``; null is unset.
-        seconds: the default of ``limits.seconds``.
+        folder: absolute path; the nearest ``pyproject.toml`` in or above it counts.
+        client: values of the editor or command line, in the structure of ``[tool.fxlsp]``; null is unset.
+        seconds: default of ``limits.seconds``.
     """
     return settings_of(read_pyproject(folder), folder, client, seconds)
 
@@ -148,7 +161,7 @@ def read_settings(
 def settings_of(
     pyproject: Pyproject, folder: str, client: Mapping[str, Any] | None = None, seconds: float = EDITOR_SECONDS
 ) -> tuple[Settings, tuple[SettingProblem, ...]]:
-    """As :func:`read_settings`, with a file that has been read."""
+    """Return settings as :func:`read_settings` does, from a file that has been read."""
     problems: list[SettingProblem] = []
     if pyproject.error is not None:
         problems.append(SettingProblem(pyproject.error, pyproject.error_at))
@@ -209,7 +222,7 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, SettingOrigin], s
 
 
 def _table(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values whose key starts with ``name.``."""
+    """Return the values whose key starts with ``name.``, without that prefix."""
     return {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
 
 
@@ -242,7 +255,7 @@ def _entry(keys: tuple[str, ...], value: Any, folder: str, origin: SettingOrigin
 
 
 def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Each value with its keys, tables of known name opened, nulls left out."""
+    """Yield each value with its keys: known tables by entry, without nulls."""
     for key, value in table.items():
         if value is None:
             continue
@@ -255,10 +268,10 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
-    """The dotted key and the value as :class:`Settings` holds it.
+    """Return the dotted key and the value as :class:`Settings` holds it.
 
     Raises:
-        ValueError: there is no such key, or the value is of a wrong type.
+        ValueError: there is no such key, or its value is not valid.
     """
     if keys[0] == "recipes" and len(keys) == 2:
         return f"recipes.{_recipe_key(keys[1], folder)}", checks.expressions(".".join(keys), value)
@@ -278,7 +291,10 @@ def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
 
 
 def absolute_reference(name: str, folder: str) -> str:
-    """``file.py:Name`` with the whole path of its file; any other name as it is."""
+    """Return ``file.py:Name`` with the absolute path of the file.
+
+    Any other name is returned as it is.
+    """
     path, _, inner = name.rpartition(":")
     return f"{os.path.realpath(os.path.join(folder, path))}:{inner}" if path.endswith(".py") else name
 

@@ -1,4 +1,4 @@
-"""Where the keys and values of a TOML text stand. ``tomllib`` says what they mean, and not where."""
+"""Spans of the keys and values of a TOML text, which ``tomllib`` does not report."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _OPENING, _CLOSING = "[{", "]}"
 
 @dataclass(frozen=True, slots=True)
 class TomlEntry:
-    """A key and what is assigned to it; places are offsets into the text, the end exclusive."""
+    """Key and the value assigned to it, as spans of offsets with exclusive end."""
 
     keys: tuple[str, ...]
-    """From the top of the file on."""
+    """All keys from the top of the file."""
     key: tuple[int, int]
     value: tuple[int, int]
-    """The key's own place where a header names a table."""
+    """The span of the key itself where a header names a table."""
     strings: tuple[tuple[int, int], ...]
-    """The strings in the value, without their quotes."""
+    """Spans of the strings in the value, without their quotes."""
 
 
 class _Token(NamedTuple):
@@ -42,7 +42,7 @@ class _Token(NamedTuple):
 
 
 def toml_entries(text: str) -> list[TomlEntry]:
-    """The entries of a text that is TOML, those of tables in one line too."""
+    """Return the entries of a valid TOML text, with those of inline tables."""
     return list(_Reader(text).document())
 
 
@@ -86,7 +86,7 @@ class _Reader:
                 yield from self._assignment(table)
 
     def _key(self) -> tuple[tuple[str, ...], tuple[int, int]]:
-        """A dotted key; moves on behind it."""
+        """Consume a dotted key; return its names and its span."""
         tokens: list[_Token] = []
         while self._next < len(self._tokens) and self._tokens[self._next].text not in ("=", "]", "\n"):
             tokens.append(self._tokens[self._next])
@@ -95,7 +95,7 @@ class _Reader:
         return tuple(_name(token) for token in tokens if token.text != "."), place
 
     def _value(self) -> list[_Token]:
-        """What is assigned, up to the end of the line or of the entry of a table in one line."""
+        """Consume a value, up to the end of its line or of its entry in an inline table."""
         tokens: list[_Token] = []
         depth = 0
         while self._next < len(self._tokens):
@@ -121,7 +121,7 @@ def _name(token: _Token) -> str:
 
 
 def _quoted(token: _Token) -> tuple[_Token, int]:
-    """The token, and the width of its quotes; 0 if it is no string."""
+    """Return the token and the width of its quotes; 0 if it is not a string."""
     if token.kind != "string":
         return token, 0
     return token, 3 if token.text.startswith(('"""', "'''")) else 1

@@ -54,7 +54,10 @@ def class_reference(name: str, value: Any) -> str | None:
 
 
 def function_references(name: str, value: Any) -> tuple[str, ...]:
-    """Return a list of functions, each as ``module:function``; ``module.function`` is accepted too."""
+    """Return a list of functions, each as ``module:function``.
+
+    ``module.function`` is accepted too.
+    """
     return tuple(_function_reference(name, text) for text in texts(name, value))
 
 

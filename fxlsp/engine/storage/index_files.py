@@ -1,4 +1,4 @@
-"""The files in which the index keeps what it knows of a workspace folder: JSON, one file for each kind of entry."""
+"""Cache files of the index of a workspace folder: JSON, one per kind of entry."""
 
 from __future__ import annotations
 
@@ -18,18 +18,26 @@ _VERSION = f"{fxlsp.__version__}-{FORMAT}"
 
 
 class IndexFile:
-    """One of them. Without a folder to write to, or with one that holds nonsense, it holds nothing."""
+    """One cache file of the index, with its entries by file or by content.
+
+    If there is no folder to write to, or the file is not valid, it has no entries.
+    """
 
     def __init__(self, kind: str, root: str, folder: Path | None = None) -> None:
         """
         Args:
-            root: the workspace folder.
-            folder: where the file lies, else in the user's cache.
+            kind: first part of the name of the file.
+            root: path of the workspace folder.
+            folder: folder of the file; None is the user's cache folder.
         """
         self._path = (folder or cache_folder()) / f"{kind}-{folder_digest(root)}.json"
 
     def read(self, entry: Callable[[Any], T]) -> dict[str, T]:
-        """What ``entry`` makes of each; it may raise ``KeyError``, ``TypeError`` or ``ValueError`` for nonsense."""
+        """Return the entries, each as ``entry`` converts it from JSON.
+
+        ``entry`` may raise ``KeyError``, ``TypeError`` or ``ValueError`` for an entry that is not valid; the result is
+        then empty.
+        """
         try:
             with open(self._path, encoding="utf-8") as file:
                 data = json.load(file)
@@ -40,6 +48,6 @@ class IndexFile:
             return {}
 
     def write(self, entries: Mapping[str, Any]) -> None:
-        """Replaces all of them."""
+        """Replace all entries. An error of the file system is ignored."""
         with contextlib.suppress(OSError):
             write_atomically(self._path, json.dumps({"version": _VERSION, "files": entries}, separators=(",", ":")))

@@ -1,4 +1,4 @@
-"""What the user chose in one workspace folder, in a file that outlives the session.
+"""File with the user's choices in one workspace folder.
 
 {"version": 1, "folder": "/home/me/project",
  "recipes": {"net.py": {"Net": {"recipe": {...}, "comments": [...]}}},
@@ -20,41 +20,44 @@ _KINDS = ("recipes", "instances")
 
 
 class ChoiceKey(NamedTuple):
-    """What a choice is about."""
+    """Kind and model of a choice."""
 
     kind: str
     """``recipes`` or ``instances``."""
     file: str
-    """Path from the folder; absolute for a file that lies outside."""
+    """Path relative to the folder; absolute for a file outside the folder."""
     name: str
-    """Of a model in it: ``Outer.Inner``."""
+    """Qualified name of a model in that file: ``Outer.Inner``."""
 
     def path(self, folder: str) -> str:
-        """The absolute path of the file."""
+        """Return the absolute path of the file."""
         return os.path.join(folder, self.file)
 
 
 class InvalidFileError(Exception):
-    """The file is not as fxlsp writes it, or cannot be read."""
+    """Error for a file that cannot be read or that fxlsp did not write."""
 
 
 class UserChoicesFile:
-    """Several servers may write it: of one entry the last one counts."""
+    """File of the choices in one workspace folder.
+
+    Several servers may write it; of one entry the last write counts.
+    """
 
     def __init__(self, root: str, folder: Path | None = None) -> None:
         """
         Args:
-            root: of the workspace folder; "" for files that lie in none.
-            folder: instead of the user's.
+            root: path of the workspace folder; "" for files that are in none.
+            folder: folder of the file; None is the user's state folder.
         """
         self._root = os.path.realpath(root) if root else ""
         self.path = (folder or state_folder()) / f"choices-{folder_digest(root)}.json"
 
     def read(self) -> dict[ChoiceKey, Any]:
-        """Every entry as it stands; none if there is no file.
+        """Return all entries; none if there is no file.
 
         Raises:
-            BrokenFileError: nobody can tell what it says.
+            InvalidFileError: the file cannot be read, or is not valid.
         """
         try:
             data = json.loads(self.path.read_text(encoding="utf-8"))
@@ -72,10 +75,13 @@ class UserChoicesFile:
             raise InvalidFileError(f"{type(error).__name__}: {error}") from error
 
     def write(self, changes: Mapping[ChoiceKey, Any]) -> None:
-        """Replaces some entries, those of others as they are now; None removes one.
+        """Replace some entries and leave the others as they are in the file.
+
+        Args:
+            changes: entries by key; None removes an entry.
 
         Raises:
-            OSError: there is no place for it.
+            OSError: the file cannot be written.
         """
         try:
             entries = self.read()

@@ -1,4 +1,4 @@
-"""The folders of the user in which fxlsp stores something, outside every workspace."""
+"""The user's folders in which fxlsp stores data, outside every workspace."""
 
 from __future__ import annotations
 
@@ -12,27 +12,34 @@ from platformdirs import PlatformDirs
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be computed again."""
+    """Return the folder for data that can be computed again."""
     return _folders().user_cache_path
 
 
 def state_folder() -> Path:
-    """Return the folder for what the user chose, on every system in ``XDG_STATE_HOME`` if that is set."""
+    """Return the folder for what the user chose.
+
+    On every system it is in ``XDG_STATE_HOME`` if that is set.
+    """
     base = os.environ.get("XDG_STATE_HOME")
     return Path(base) / "fxlsp" if base else _folders().user_state_path
 
 
 def folder_digest(folder: str) -> str:
-    """Part of the name of a file about a workspace folder; "" stands for files that lie in none."""
+    """Return the part of a file name that stands for a workspace folder.
+
+    Args:
+        folder: path of the folder; "" for files that are in none.
+    """
     real = os.path.realpath(folder) if folder else ""
     return blake2b(real.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Writes a file whole or not at all, since another server may read it meanwhile.
+    """Write a file completely or not at all: another server may be reading it.
 
     Raises:
-        OSError: there is no place for it.
+        OSError: the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
@@ -47,5 +54,5 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def _folders() -> PlatformDirs:
-    # On Windows without a folder of the author's around it and one called Cache in it.
+    # On Windows neither a folder of the author above it nor a folder "Cache" in it.
     return PlatformDirs("fxlsp", appauthor=False, opinion=False)
