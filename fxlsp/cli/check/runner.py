@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
-from fxlsp.cli.check.results import CheckResults, CheckedTrace
+from fxlsp.cli.check.results import CheckedTrace, CheckResults
 from fxlsp.cli.check.trace_order import Member, parents_of, trace_generations
 from fxlsp.cli.tracing.jobs import trace_target
 from fxlsp.cli.tracing.project import Projects
