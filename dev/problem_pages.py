@@ -122,7 +122,13 @@ FXLSP = (sys.executable, "-m", "fxlsp")
 
 
 def run_examples(pages: Sequence[Page], folder: Path, program: Sequence[str] = FXLSP) -> ExampleResults:
-    """Run fxlsp, which ``program`` starts, in ``folder`` on all examples of the pages, which are rendered there."""
+    """Write all examples of the pages into ``folder``, and run fxlsp on them.
+
+    Args:
+        pages: whose examples are run.
+        folder: where they are written, an empty one.
+        program: the command that starts fxlsp.
+    """
     for page in pages:
         (folder / page.file).write_text(page.example, encoding="utf-8")
         (folder / page.repaired_file).write_text(page.repaired, encoding="utf-8")

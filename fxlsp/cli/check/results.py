@@ -37,7 +37,7 @@ class ModelEntry(JsonObject):
 
 
 @dataclass(frozen=True)
-class TraceAttempt:
+class CheckedTrace:
     """One trace and its outcome."""
 
     model: FoundModel
@@ -50,7 +50,7 @@ class CheckResults:
     """Everything that one run found."""
 
     files: Sequence[FoundFile]
-    attempts: list[TraceAttempt] = field(default_factory=list)
+    attempts: list[CheckedTrace] = field(default_factory=list)
     covers: dict[tuple[str, str], str] = field(default_factory=dict)
     """Target of the model whose trace covers a class, by the class's file and qualified name."""
     unreadable: Sequence[Problem] = ()
@@ -116,18 +116,18 @@ class CheckResults:
             return ModelEntry(target, place, "covered", covered_by=cover)
         return entry
 
-    def _attempt_at(self, place: Location) -> TraceAttempt | None:
+    def _attempt_at(self, place: Location) -> CheckedTrace | None:
         """Return the trace by the model's first recipe."""
         return next((attempt for attempt in self.attempts if attempt.model.location == place), None)
 
 
-def _is_sure(attempt: TraceAttempt) -> bool:
+def _is_sure(attempt: CheckedTrace) -> bool:
     """Return whether nothing was guessed or missing in a trace."""
     outcome = attempt.outcome
     return outcome.recipe.source != "search" if isinstance(outcome, Report) else outcome.needs is None
 
 
-def _problems_of(attempt: TraceAttempt) -> tuple[Problem, ...]:
+def _problems_of(attempt: CheckedTrace) -> tuple[Problem, ...]:
     outcome = attempt.outcome
     if isinstance(outcome, Report):
         place = _written_at(attempt, outcome.recipe)
@@ -141,7 +141,7 @@ def _is_of_recipe(problem: Problem) -> bool:
     return problem.location is None and problem.code == NOT_FED
 
 
-def _written_at(attempt: TraceAttempt, recipe: Recipe | None) -> Location | None:
+def _written_at(attempt: CheckedTrace, recipe: Recipe | None) -> Location | None:
     """Return where the recipe of a trace is written.
 
     Problems of a recipe have no other location.
@@ -155,7 +155,7 @@ def _skip_reason(model: ModelClass) -> str:
     return "it is made inside a function" if model.local else "its recipe is not one, or a later class has its name"
 
 
-def _entry_of(attempt: TraceAttempt) -> ModelEntry:
+def _entry_of(attempt: CheckedTrace) -> ModelEntry:
     target, place, outcome = attempt.model.target.text, attempt.model.location, attempt.outcome
     if isinstance(outcome, Failure):
         status: Status = "failed" if outcome.needs is None else "skipped"

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
-from fxlsp.cli.check.results import CheckResults, TraceAttempt
+from fxlsp.cli.check.results import CheckedTrace, CheckResults
 from fxlsp.cli.check.trace_order import Member, parents_of, trace_generations
 from fxlsp.cli.tracing.jobs import trace_target
 from fxlsp.cli.tracing.project import Projects
@@ -16,7 +16,7 @@ from fxlsp.engine.state.coverage import covered_classes
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 
-Trace = Callable[[FoundModel, Recipe | None], Awaitable[TraceAttempt]]
+Trace = Callable[[FoundModel, Recipe | None], Awaitable[CheckedTrace]]
 
 
 async def run_check(
@@ -33,7 +33,7 @@ async def run_check(
     every = trace_generations(files)
     members = [member for generation in every for member in generation]
 
-    async def trace(model: FoundModel, recipe: Recipe | None) -> TraceAttempt:
+    async def trace(model: FoundModel, recipe: Recipe | None) -> CheckedTrace:
         return await _attempt(model, recipe, projects, traces, on_progress)
 
     for generation in every:
@@ -74,14 +74,14 @@ def _needs_trace(found: CheckResults, file: FoundFile, model: FoundModel) -> boo
 
 async def _attempt(
     model: FoundModel, recipe: Recipe | None, projects: Projects, traces: TracePool, on_progress: Callable[[str], None]
-) -> TraceAttempt:
+) -> CheckedTrace:
     alternatives = model.candidate.alternatives
     outcome = await trace_target(model.target, recipe, projects.at(model.target.folder), traces, alternatives)
     on_progress(model.target.text)
-    return TraceAttempt(model, recipe, outcome)
+    return CheckedTrace(model, recipe, outcome)
 
 
-def _record(found: CheckResults, attempt: TraceAttempt) -> None:
+def _record(found: CheckResults, attempt: CheckedTrace) -> None:
     found.attempts.append(attempt)
     if not isinstance(attempt.outcome, Report):
         return
