@@ -1,9 +1,9 @@
-"""How long an editor waits for what the server knows already, while a trace is under way.
+"""How long an editor waits for known answers while a trace is under way.
 
     python -m benchmarks.answers
 
 A ResNet of some 700 nodes is edited and traced over and over; hints, lenses, hovers, symbols and problems of it are
-asked for meanwhile, as an editor does after an edit. Exits with 1 if the target is missed.
+requested meanwhile, as an editor does after an edit. Exits with 1 if the target is missed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dev.rpc import Json
 ROUNDS = 30
 PAUSE_SECONDS = 0.02
 TARGET_MS = 10.0
-"""Of the 95th percentile of all answers."""
+"""For the 95th percentile of all answers."""
 
 Ask = Callable[[], Awaitable[Json]]
 

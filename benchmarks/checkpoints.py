@@ -1,8 +1,9 @@
-"""How much sooner an edit shows where what the model's file imports is held, beside the same where it cannot be.
+"""How much sooner an edit shows with a checkpoint after a file's imports.
 
-Measured as in :mod:`benchmarks.latency`, for a ResNet-18 whose file imports a table that takes half a second to make,
-and for one whose file imports 200 files. What cannot be held is the same but for a file that an import leaves open.
-Both are edited in turns; only the ratios mean something.
+It is compared with the same file where no checkpoint can be made. Measured as in :mod:`benchmarks.latency`, for a
+ResNet-18 whose file imports a table that takes half a second to compute, and for one whose file imports 200 files. The
+file without a checkpoint is the same but for a file that an import leaves open. Both are edited in turns; only the
+ratios are meaningful.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def main() -> int:
 
 
 async def measure(files: Mapping[str, str]) -> tuple[list[float], list[float]]:
-    """Seconds of edits where the files are held, and where they cannot be."""
+    """Return seconds of edits with a checkpoint, and without."""
     seconds: tuple[list[float], list[float]] = ([], [])
     async with AsyncExitStack() as stack:
         sessions = []

@@ -1,16 +1,18 @@
-"""fxlsp on many models, held against torch itself: verdicts, first failing lines, nodes, paths and shapes.
+"""fxlsp on many models, compared with torch itself.
+
+Compared are verdicts, first failing lines, nodes, paths and shapes.
 
     python -m benchmarks.corpus FOLDER               a checkout of jansel/pytorch-jit-paritybench, or any other folder
     python -m benchmarks.corpus --torchvision --timm
 
-What is fair. Both sides see the same: the same files, on the CPU, in the mode in which a model is constructed, with
-random generators started at 0 before each step, without weights, connections and processes, one thread, and with the
-same limits of time. A package that is not installed is stood for by one that holds whatever is asked of it
-(``corpora/stand_ins``), and so is the helper that paritybench's files import, so that nothing of that project is copied
+What makes the comparison fair: both sides see the same files, on the CPU, in the mode in which a model is constructed,
+with random generators started at 0 before each step, without weights, connections and processes, one thread, and with
+the same limits of time. A package that is not installed is replaced by a stand-in that has every attribute
+(``corpora/stand_ins``), and so is the helper that paritybench's files import, so that no part of that project is copied
 here. The reference loads all of a file and fxlsp what the model needs; where the file cannot be loaded or the model not
-be built, there is no reference, and the case does not count. The same holds for models that ask for an accelerator
+be built, there is no reference, and the case does not count. The same applies to models that require an accelerator
 while they are traced: fxlsp takes every device for the CPU. What is compared, and what is allowed to differ, is
-written in ``corpora/comparison.py``.
+documented in ``corpora/comparison.py``.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ def _options() -> argparse.Namespace:
 
 def _cases(options: argparse.Namespace, workspace: Workspace) -> Iterator[Case]:
     if options.folder:
-        # Without the files that no wanted case can be of: those of a whole corpus take a minute to parse.
+        # Without the files that contain no chosen case: parsing a whole corpus takes a minute.
         named = [name.partition(":")[0] if ":" in name else "" for name in options.cases]
         paths = files.model_files(options.folder, options.half)
         paths = [path for path in paths if not named or any(name in path for name in named)]

@@ -1,10 +1,11 @@
-"""How many models of repositories that nobody prepared ``fxlsp check`` traces or covers, and why not the others.
+"""How many models of unprepared repositories ``fxlsp check`` traces or covers.
 
     python -m benchmarks.coverage REPO ... [--python PATH]
 
 Each repository is checked as its user would check it: in its folder, by ``fxlsp check``, without configuration. Printed
-are every class with a ``forward``, the totals, and how often each reason comes. Time is wall time; memory is what all
-processes of the check held at once, pages that they share counted once (Linux only).
+are every class with a ``forward``, the totals, and how often each reason for a class without a trace occurs. Time is
+wall time; memory is the most that all processes of the check had at once, pages that they share counted once (Linux
+only).
 
 A class for which a package is missing does not count in the share: a user of the repository has installed it.
 """
@@ -52,7 +53,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _check(repository: Path, options: argparse.Namespace) -> Checked:
     jobs = [] if options.jobs is None else ["--jobs", str(options.jobs)]
     command = [sys.executable, "-m", "fxlsp", "check", ".", "--format", "json", "--python", options.python, *jobs]
-    # Of this checkout, wherever the repository is; the tracing process does not see it.
+    # fxlsp of this checkout, wherever the repository is; the tracing process does not see the variable.
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
     began = time.monotonic()
     with subprocess.Popen(command, cwd=repository, env=environment, stdout=subprocess.PIPE) as process:

@@ -1,9 +1,9 @@
-"""How soon the page of a graph shows something, opens a box, and how smoothly it moves, in headless Chromium.
+"""Times of a graph's page in Chromium: first picture, opening a box, moving.
 
-The model is a ResNet of torchvision with 200 blocks, 2,017 nodes. ``python -m benchmarks.graph`` prints the figures and
-exits with 1 if the targets are missed. They count by the page's own clock: a first picture from the start of the
-navigation to the frame after it is drawn, a box from the click to the frame after. It moves by 40 pixels a frame: as
-the page opens; with every box open; and that again with as much in the window as fits.
+Chromium is headless. The model is a ResNet of torchvision with 200 blocks, 2,017 nodes. ``python -m benchmarks.graph``
+prints the figures and exits with 1 if the targets are missed. They count by the page's own clock: a first picture from
+the start of the navigation to the frame after it is drawn, a box from the click to the frame after. It moves by 40
+pixels a frame: as the page opens; with every box open; and that again with as much in the window as fits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOADS = 5
 BOXES = 30
 FRAMES = 180
 PAUSE_SECONDS = 0.7
-"""Between clicks: nobody finds the next box sooner."""
+"""Between clicks: no user finds the next box sooner."""
 FIRST_PICTURE_MS = 2000.0
 BOX_MS = 150.0
 FRAME_MS = 33.0
@@ -68,7 +68,7 @@ _MOVE = """(async () => {
 
 @dataclass
 class Figures:
-    """Milliseconds."""
+    """Measured times, in milliseconds."""
 
     nodes: int = 0
     first: list[float] = field(default_factory=list)
@@ -105,7 +105,7 @@ async def measured(program: str, page: Path) -> Figures:
         figures.nodes = await tab.evaluate("JSON.parse(document.getElementById('picture').textContent).nodes.length")
         figures.frames = await moved(tab)
         for number in range(BOXES):
-            # With all of it in the window, so that some boxes are new and some deep inside what was opened before.
+            # With the whole graph in the window: some boxes are new, some deep inside boxes opened before.
             await tab.press("0")
             await asyncio.sleep(PAUSE_SECONDS)
             took = await tab.evaluate(_OPEN % (number * 7))
@@ -126,7 +126,7 @@ async def moved(tab: Tab) -> list[float]:
 
 
 def print_figures(figures: Figures) -> int:
-    """Prints the figures beside the targets; the exit code."""
+    """Print the figures beside the targets; return the exit code."""
     cores, load = os.cpu_count(), os.getloadavg()[0]
     print(f"{figures.nodes} nodes, {platform.machine()}, {cores} cores, load {load:.1f}")
     rows = [

@@ -1,12 +1,12 @@
-"""How long it takes to know what a large workspace offers: cold, from the cache, and after an edit of a file.
+"""Time to index a large workspace: cold, from the cache, and after an edit.
 
     python -m benchmarks.index [--large]
 
-The workspace is made of copies of files that are installed: 2,000, of 100 MB in all, of which 15 % pass the byte
-filter, by number and by size; with ``--large`` those that pass are the largest there are, and what is parsed is three
-times as much. First it is read in one process, for the processor time; then by servers, from their start, each of which
-is asked for a hover on a model over and over meanwhile, and when nothing is read. The first hover of a session is told
-apart: whatever the folder, the document is opened for it. Exits with 1 if a target is missed.
+The workspace consists of copies of installed files: 2,000, of 100 MB in all, of which 15 % pass the byte filter, by
+number and by size; with ``--large`` those that pass are the largest there are, and what is parsed is three times as
+much. First it is read in one process, for the processor time; then by servers, from their start, each of which is
+asked for a hover on a model over and over meanwhile, and when nothing is read. The first hover of a session is reported
+separately: whatever the folder, the document is opened for it. Exits with 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FILES = 2000
 BYTES = 100_000_000
 PASSING = 0.15
 LARGEST = 2_000_000
-"""A larger file would not be read."""
+"""Bytes; a larger file would not be read."""
 EDITED_BYTES = 60_000
 """About the size of the file that is edited."""
 TARGETS = {"cold": 10.0, "warm": 1.0, "edit": 0.02, "typed": 0.02}
@@ -67,10 +67,10 @@ Net()(torch.randn(2, 3))
 
 @dataclass
 class Hovers:
-    """While servers read the workspace, and afterwards."""
+    """Times of hovers while servers read the workspace, and afterwards."""
 
     reading_seconds: list[float] = field(default_factory=list)
-    """By the clock, of each reading."""
+    """Wall time of each reading."""
     first_ms: list[float] = field(default_factory=list)
     during_ms: list[float] = field(default_factory=list)
     after_ms: list[float] = field(default_factory=list)
@@ -99,7 +99,11 @@ def main() -> int:
 
 
 def _report_in_process(folder: Path) -> bool:
-    """Prints the processor time that it takes without a server; whether the targets are met."""
+    """Print the processor time of reading without a server.
+
+    Returns:
+        Whether the targets are met.
+    """
     index, cold = _timed(lambda: read_index([str(folder)]))
     _, warm = _timed(lambda: read_index([str(folder)]))
     edited = _edited(folder)
@@ -114,7 +118,11 @@ def _report_in_process(folder: Path) -> bool:
 
 
 def _report_hovers(name: str, hovers: Hovers) -> bool:
-    """Prints how the workspace was read by servers; whether the targets are met."""
+    """Print how long servers read the workspace.
+
+    Returns:
+        Whether the targets are met.
+    """
     slowest = max(hovers.reading_seconds)
     each = ", ".join(f"{seconds:.2f}" for seconds in hovers.reading_seconds)
     print(f"{name}: read by a server in {each} s by the clock, target {TARGETS[name]} s")
@@ -128,7 +136,11 @@ def _figures(times: list[float]) -> str:
 
 
 def _make(folder: Path, large: bool) -> tuple[int, int, int]:
-    """Copies files into the folder; the bytes of all, and of those that pass the filter, and how many these are."""
+    """Copy files into the folder.
+
+    Returns:
+        The bytes of all, the bytes of those that pass the filter, and how many these are.
+    """
     sizes = {path: path.stat().st_size for path in _installed()}
     largest = sorted(sizes, key=lambda path: sizes[path], reverse=True)
     passes = {path: may_define_models(path.read_bytes()) for path in largest}
@@ -151,7 +163,10 @@ def _installed() -> set[Path]:
 
 
 def _of_size(largest: list[Path], count: int, size: float, sizes: Mapping[Path, int]) -> list[Path]:
-    """So many files of about so many bytes in all: neighbours by size, or the largest again and again."""
+    """Return ``count`` files of about ``size`` bytes in all.
+
+    They are neighbours by size, or the largest again and again.
+    """
     start = 0
     for start in range(len(largest) - count):
         if sum(sizes[path] for path in largest[start : start + count]) <= size:
@@ -163,7 +178,7 @@ def _of_size(largest: list[Path], count: int, size: float, sizes: Mapping[Path, 
 
 
 def _edited(folder: Path) -> Path:
-    """A file that passes the filter, of about the size that is wanted."""
+    """Return a file that passes the filter, of about the size to edit."""
     return min(folder.rglob("*_models.py"), key=lambda path: abs(path.stat().st_size - EDITED_BYTES))
 
 
@@ -174,7 +189,10 @@ def _reread(index: Index, path: str) -> Index:
 
 
 def _typed(index: Index, path: str) -> float:
-    """The seconds after which the index knows of a character typed into the middle of an open file."""
+    """Return the seconds to index a typed character.
+
+    It is typed into the middle of an open file.
+    """
     document, took = read_document(path), list[float]()
     for at in range(9):
         index = index.with_file(path, file_summary_of(document))
@@ -190,14 +208,17 @@ def _taken(index: Index, document: Document) -> Index:
 
 
 def _timed(act: Callable[[], T]) -> tuple[T, float]:
-    """What it gives, and the seconds of processor time that it took."""
+    """Return the result of a call, and the seconds of processor time that it took."""
     began = time.process_time()
     result = act()
     return result, time.process_time() - began
 
 
 async def _read_by_server(folder: Path, hovers: Hovers) -> None:
-    """A session from its beginning: the workspace is read, and a model of an open file is traced."""
+    """Run a session from its start.
+
+    The workspace is read, and a model of an open file is traced.
+    """
     async with editor(folder) as client:
         began = time.perf_counter()
         uri = client.open(folder / "net.py", NET)

@@ -1,10 +1,10 @@
-"""How long after an edit an editor shows the new shape, beside running a script by hand.
+"""Time from an edit to the new shape, compared with a run of a script.
 
 Measured from ``didChange`` to the reply of the hint request that the client sends after the server's refresh and that
-shows the new shape; all waiting is in it. The model is ResNet-18, the edit its number of classes. ``make bench``
+shows the new shape; all waiting is included. The model is ResNet-18, the edit its number of classes. ``make bench``
 prints everything in one run and exits with 1 if the targets are missed.
 
-With ``--spawn`` it prints instead how an edit fares where processes cannot be forked, beside the forked way in turns.
+With ``--spawn`` it prints instead the times of edits where processes cannot be forked, with the forked way in turns.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ EDITS_IN_BURST = 20
 BURST_SECONDS = 2.0
 SCRIPT_RUNS = 5
 PAUSE_SECONDS = 0.3
-"""Between measurements: nobody edits the moment the last answer is there."""
+"""Between measurements: no user edits the moment the last answer arrives."""
 LONGEST_PAUSE_SECONDS = 0.3
-"""What the server waits after an edit of a model that takes long."""
+"""The server's wait after an edit of a model that takes long."""
 
 SPAWNED_ROUNDS = 2
 SPAWNED_EDITS = 4
@@ -45,12 +45,12 @@ SPAWNED_REST_SECONDS = 8.0
 """In which a process imports torch and gets ready, on a slow machine too."""
 
 TARGETS = (20.0, 10.0)
-"""How many times faster than the script an edit is to be: in the median, at the 95th percentile."""
+"""How many times faster than the script an edit must be: in the median, at the 95th percentile."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Seconds."""
+    """Measured times, in seconds."""
 
     name: str
     seconds: list[float]
@@ -77,13 +77,13 @@ class Classes:
         self.shown = next(self._numbers)
 
     def edit(self) -> None:
-        """Types the next number."""
+        """Type the next number."""
         number = next(self._numbers)
         self.client.replace(self.uri, f"classes={self.shown})", f"classes={number})")
         self.shown = number
 
     async def visible(self) -> None:
-        """Asks for hints after each refresh, until they show the number."""
+        """Request hints after each refresh, until they show the number."""
         await asyncio.wait_for(self._visible(), 120.0)
 
     async def _visible(self) -> None:
@@ -101,7 +101,7 @@ def main() -> int:
 
 
 def main_spawned() -> int:
-    """Prints an edit by processes that are started as a ratio to one by processes that are forked."""
+    """Print times of edits by spawned processes, and their ratio to forked ones."""
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores")
     forked, rested, at_once = asyncio.run(measure_spawned())
     print(f"\n{'':<44} {'median':>10} {'p95':>10} {'n':>5} {'times the forked':>18}")
@@ -130,12 +130,18 @@ def main_forked() -> int:
 
 
 def ratios(sample: Sample, reference: Sample) -> tuple[float, float]:
-    """How many times faster than the reference's median: in the median, at the 95th percentile."""
+    """Return how many times faster a sample is than the reference's median.
+
+    In the median, and at the 95th percentile.
+    """
     return reference.median / sample.median, reference.median / sample.p95
 
 
 async def measure() -> tuple[list[Sample], Sample, Sample]:
-    """All edits, through one editor session, and both scripts, in turns: whatever else the machine does meets both."""
+    """Measure all edits, through one editor session, and both scripts, in turns.
+
+    Other work of the machine then affects all of them.
+    """
     script, lighter = (
         Script("fresh script (module_tracer.py, ShapeProp)"),
         Script("... without torchvision", "--own-file"),
@@ -158,7 +164,12 @@ async def measure() -> tuple[list[Sample], Sample, Sample]:
 
 
 async def measure_spawned() -> tuple[Sample, Sample, Sample]:
-    """Edits in two sessions in turns: after a rest in which a process gets ready, and one right after the other."""
+    """Measure edits in a forked and a spawned session in turns.
+
+    Returns:
+        Edits of the forked session; of the spawned one after a rest in which a process gets ready; and of the spawned
+        one in direct succession.
+    """
     forked, rested, at_once = Sample("forked", []), Sample("started ahead", []), Sample("... edit after edit", [])
     async with _session(spawn=False) as one, _session(spawn=True) as other:
         for _ in range(SPAWNED_ROUNDS):
@@ -181,7 +192,7 @@ async def _session(spawn: bool) -> AsyncIterator[Classes]:
 
 
 async def sample(name: str, count: int, measure: Callable[[], Awaitable[float]]) -> Sample:
-    """Measures ``count`` times, after one time that does not count."""
+    """Measure ``count`` times, after one time that does not count."""
     seconds = []
     for _ in range(count + 1):
         seconds.append(await measure())
@@ -207,14 +218,17 @@ async def edits(classes: Classes) -> float:
 
 
 class Other:
-    """A ResNet of some 700 nodes in a second document, whose trace is still under way when the edit comes."""
+    """A ResNet of some 700 nodes in a second document.
+
+    Its trace is still under way when the edit comes.
+    """
 
     def __init__(self, client: Editor) -> None:
         text = RESNET.read_text(encoding="utf-8").replace("(2, 2, 2, 2)", "(25, 25, 25, 25)")
         self.classes = Classes(client, client.open(MODELS / "deep_resnet.py", text))
 
     async def start(self) -> None:
-        """Has it traced anew, and waits out the pause before that."""
+        """Have it traced again, and wait out the pause before that."""
         self.classes.edit()
         await asyncio.sleep(LONGEST_PAUSE_SECONDS + 0.1)
 
@@ -237,7 +251,10 @@ class Script:
 
 
 def measure_in_process() -> tuple[float, float]:
-    """Medians of making ResNet-18 for real and of tracing it, where torch is imported already."""
+    """Return the medians of building ResNet-18 for real and of tracing it.
+
+    In seconds, where torch is imported already.
+    """
     command = [sys.executable, "-m", "benchmarks.module_tracer", "--repeat", "20"]
     made, traced = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return float(made), float(traced)

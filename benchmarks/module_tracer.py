@@ -1,5 +1,6 @@
-"""What one runs by hand to see what fxlsp shows: each node with its module, as PyTorch's module_tracer.py example
-prints it, and its shape, as torch.fx's ShapeProp finds it.
+"""What a user runs by hand to see what fxlsp shows: nodes, modules and shapes.
+
+Modules are printed as PyTorch's module_tracer.py example does, shapes are those of torch.fx's ShapeProp.
 
 ``python -m benchmarks.module_tracer`` does it once, for torchvision's ResNet-18 as PyTorch's example does, or with
 ``--own-file`` for the one that the server is measured on, which saves the import of torchvision. ``--repeat N`` prints
@@ -19,7 +20,7 @@ from torch.fx.passes.shape_prop import ShapeProp
 
 
 class ModulePathTracer(torch.fx.Tracer):
-    """Records which module each node came from."""
+    """Tracer that records which module each node came from."""
 
     def __init__(self) -> None:
         super().__init__()

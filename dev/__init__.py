@@ -1,1 +1,4 @@
-"""What the Makefile runs. ``environment``, ``interpreters`` and ``matrix`` need nothing but the standard library."""
+"""Programs that the Makefile runs.
+
+``environment``, ``interpreters`` and ``matrix`` need the standard library alone.
+"""

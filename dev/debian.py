@@ -1,4 +1,4 @@
-"""Install packages of Debian, where that may be done."""
+"""Installation of Debian packages, where that is permitted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 
 def install(packages: list[str], consequence: str) -> None:
-    """Tries; what it means that they are not there is for the tests to say.
+    """Try to install packages; the tests report missing ones.
 
     Args:
         packages: their names.
@@ -18,7 +18,7 @@ def install(packages: list[str], consequence: str) -> None:
     if shutil.which("apt-get") is None or os.geteuid() != 0:
         sys.stderr.write(f"Only root could install {', '.join(packages)}, with apt-get: {consequence}.\n")
         return
-    # One of several sources that cannot be reached is no reason not to try the others.
+    # If one of several sources cannot be reached, the others may still have the packages.
     subprocess.run(["apt-get", "update", "-qq"], check=False)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     command = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]

@@ -1,6 +1,6 @@
-"""``make demo``: traces torchvision's ResNet-18, then prints what an editor would show of ``examples/``.
+"""``make demo``: a trace of ResNet-18, then ``examples/`` as an editor shows them.
 
-All of the second part comes from the real server process, through a real LSP session.
+The model is torchvision's. All of the second part comes from the real server process, through a real LSP session.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOVERS = {
     "segmentation.py": ["torch.cat([fine, up], dim=1)", "self.decoder(fine, coarse)"],
     "early_exit.py": ["guess.amax(dim=-1)"],
 }
-"""Expressions over which the mouse rests, by file."""
+"""Expressions to hover over, by file."""
 
 _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 _UNSETTLED = ("tracing…", "not traced yet")
@@ -45,7 +45,10 @@ async def show_examples() -> None:
 
 
 async def view(client: Editor, path: Path) -> list[str]:
-    """One file as an editor shows it: lenses above lines, hints behind them, problems and hovers below."""
+    """Return the lines of one file as an editor shows them.
+
+    Lenses are above lines, hints behind them, problems and hovers below.
+    """
     uri = client.open(path)
     lenses = await client.until(lambda: settled_lenses(client, uri))
     lenses_at, hints_at = by_line(lenses), by_line(await client.hints(uri), at="position")
@@ -62,14 +65,17 @@ async def view(client: Editor, path: Path) -> list[str]:
 
 
 async def settled_lenses(client: Editor, uri: str) -> list[Json] | None:
-    """The lenses once every model has been traced, or has not for a reason."""
+    """Return the lenses once every model has been traced, or has a reason why not.
+
+    None before.
+    """
     lenses = await client.lenses(uri)
     settled = lenses and not any(lens["command"]["title"].endswith(_UNSETTLED) for lens in lenses)
     return lenses if settled else None
 
 
 def by_line(items: list[Json], at: str = "range") -> dict[int, list[Json]]:
-    """Answers by the line, from 0, on which they start."""
+    """Return answers by the line, from 0, on which they start."""
     lines: dict[int, list[Json]] = defaultdict(list)
     for item in items:
         lines[(item[at]["start"] if at == "range" else item[at])["line"]].append(item)
@@ -77,12 +83,12 @@ def by_line(items: list[Json], at: str = "range") -> dict[int, list[Json]]:
 
 
 async def hovers(client: Editor, uri: str, name: str) -> dict[int, list[str]]:
-    """What is shown when the mouse rests on the expressions chosen for a file, by line."""
+    """Return the hovers over the expressions chosen for a file, by line."""
     shown: dict[int, list[str]] = defaultdict(list)
     for expression in HOVERS[name]:
         before, _, _ = client.buffers[uri].text.partition(expression)
         line, column = before.count("\n"), len(before) - before.rfind("\n") - 1
-        # On the last name before the call: the mouse rests on a word.
+        # On the last name before the call: a mouse points at a word.
         text = await client.hover(uri, line, column + max(0, expression.index("(") - 1))
         shown[line] += framed(f"hover on {expression}", text or "(nothing)")
     return shown
@@ -101,7 +107,7 @@ def hint_text(hint: Json) -> str:
 
 
 def problem_lines(problem: Json, line: str) -> Iterator[str]:
-    """The underline of a problem, and its message."""
+    """Yield the underline of a problem, and its message."""
     start, end = problem["range"]["start"], problem["range"]["end"]
     length = end["character"] if end["line"] == start["line"] else len(line)
     yield f"     {' ' * start['character']}{'~' * max(1, length - start['character'])}"

@@ -1,7 +1,7 @@
-"""An editor without a window: a client of the real server process that opens, changes and asks.
+"""An editor without a window: an LSP client of the real server process.
 
-It does what editors do: after a refresh request of the server it asks again, and it keeps the newest problems of each
-document.
+It does what editors do: after a refresh request of the server it sends its requests again, and it stores the newest
+problems of each document.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Buffer:
 
 
 class Editor:
-    """Use :func:`editor`."""
+    """Client with open documents. Use :func:`editor`."""
 
     def __init__(self) -> None:
         self.connection: Connection
@@ -59,11 +59,16 @@ class Editor:
         self.log: list[str] = []
         """What the server logged for its user."""
         self.refreshed = asyncio.Event()
-        """Set when the server asks to have its hints asked for again; cleared by whoever does."""
+        """Set when the server requests a refresh of hints; cleared by the code that awaits it."""
         self._activity = asyncio.Event()
 
     def open(self, path: Path, text: str | None = None) -> str:
-        """Opens a file, with another text than the one on disk if ``text`` is given; returns its URI."""
+        """Open a file; return its URI.
+
+        Args:
+            path: of the file.
+            text: used in place of the text on disk.
+        """
         uri = path.resolve().as_uri()
         buffer = self.buffers[uri] = Buffer(uri, path.read_text(encoding="utf-8") if text is None else text)
         document = {"uri": uri, "languageId": "python", "version": 1, "text": buffer.text}
@@ -71,7 +76,7 @@ class Editor:
         return uri
 
     def replace(self, uri: str, old: str, new: str) -> None:
-        """Types ``new`` over the first ``old``, as one edit of one range."""
+        """Replace the first ``old`` by ``new``, as one edit of one range."""
         buffer = self.buffers[uri]
         start = buffer.text.index(old)
         span = {"start": _position(buffer.text, start), "end": _position(buffer.text, start + len(old))}
@@ -82,22 +87,22 @@ class Editor:
         self.connection.notify("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
 
     async def hints(self, uri: str) -> list[Json]:
-        """The inlay hints of the whole document."""
+        """Return the inlay hints of the whole document."""
         everything = {"start": {"line": 0, "character": 0}, "end": _position(self.buffers[uri].text)}
         return await self._ask("textDocument/inlayHint", uri, range=everything) or []
 
     async def lenses(self, uri: str) -> list[Json]:
-        """The code lenses of the document, each with its text."""
+        """Return the code lenses of the document, each with its text."""
         lenses = await self._ask("textDocument/codeLens", uri) or []
         return [lens if "command" in lens else await self._resolved(lens) for lens in lenses]
 
     async def hover(self, uri: str, line: int, character: int) -> str | None:
-        """What a hover says there, line and character from 0."""
+        """Return the text of a hover, line and character from 0; None without one."""
         answer = await self._ask("textDocument/hover", uri, position={"line": line, "character": character})
         return None if answer is None else str(answer["contents"]["value"])
 
     async def until(self, ask: Callable[[], Awaitable[T | None]], seconds: float = 120.0) -> T:
-        """Asks now and after each word from the server, until there is an answer.
+        """Call ``ask`` now and after each message of the server, until it returns a value.
 
         Raises:
             asyncio.TimeoutError: there was none in ``seconds``.
@@ -139,7 +144,7 @@ async def editor(
     command: Sequence[str] = (sys.executable, "-m", "fxlsp", "serve", "--stdio"),
     trusted: bool = True,
 ) -> AsyncIterator[Editor]:
-    """An editor with ``folder`` open, its server running; at the end both are closed.
+    """Run a server with ``folder`` open in an editor; at the end both are closed.
 
     Args:
         folder: the workspace folder.
@@ -171,6 +176,11 @@ def _initialize_params(folder: Path, trusted: bool) -> Json:
 
 
 def _position(text: str, offset: int | None = None) -> dict[str, int]:
-    """The LSP position of an offset into text, by default of its end, in UTF-16 units."""
+    """Return the LSP position of an offset into text, in UTF-16 units.
+
+    Args:
+        text: of the document.
+        offset: by default its end.
+    """
     lines = text[:offset].replace("\r\n", "\n").split("\n")
     return {"line": len(lines) - 1, "character": len(lines[-1].encode("utf-16-le")) // 2}

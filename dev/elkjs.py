@@ -1,7 +1,8 @@
-"""Takes another version of elkjs into the package: ``python -m dev.elkjs VERSION``, with npm.
+"""Installs another version of elkjs in the package.
 
-It lies there because a page has to hold it and an install of fxlsp from its source has no npm. Nothing of it is
-changed; ``tests/graphview/test_assets.py`` compares it with what is recorded here.
+``python -m dev.elkjs VERSION`` needs npm. elkjs is committed because a page has to contain it, and an install of fxlsp
+from its source has no npm. Its files are unchanged; ``tests/graphview/test_assets.py`` compares them with the record
+here.
 """
 
 from __future__ import annotations
@@ -22,21 +23,24 @@ _FILES = {"package/lib/elk-worker.min.js": "elk-worker.min.js", "package/LICENSE
 
 
 def recorded() -> dict[str, Any]:
-    """Name, version, licence, the integrity that the registry gives for the package, and a digest of each file."""
+    """Return the record of the committed version.
+
+    Name, version, licence, the integrity that the registry states for the package, and a digest of each file.
+    """
     data: dict[str, Any] = json.loads(_RECORD.read_text(encoding="utf-8"))
     return data
 
 
 def sha512(path: Path) -> str:
-    """As package registries write it."""
+    """Return the digest of a file as package registries write it."""
     return "sha512-" + base64.b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
 
 
 def vendor(version: str) -> None:
-    """Replaces the files by those of ``version``.
+    """Replace the files by those of ``version``.
 
     Raises:
-        ValueError: what was fetched is not what the registry says it is.
+        ValueError: the download differs from what the registry states.
     """
     name = f"elkjs@{version}"
     viewed = subprocess.run(

@@ -1,4 +1,4 @@
-"""Make a virtual environment that holds this project and its test tools, or find that it is there already.
+"""Creates or reuses a virtual environment with this project and its test tools.
 
 ``python -m dev.environment FOLDER [REQUIREMENT ...]`` installs the project with the extra ``test``, under the further
 requirements (``torch==2.6.*``). The environment is reused while pyproject.toml, the requirements and the interpreter
@@ -32,10 +32,13 @@ def main() -> int:
 
 
 def prepare(folder: Path, requirements: list[str]) -> Path:
-    """Create or update the environment in ``folder`` under this interpreter; return its interpreter.
+    """Create or update the environment in ``folder`` under this interpreter.
+
+    Returns:
+        The path of its interpreter.
 
     Raises:
-        subprocess.CalledProcessError: pip could not install; it has said why.
+        subprocess.CalledProcessError: pip could not install; it has printed the reason.
     """
     python = folder / "bin" / "python"
     wanted = stamp(requirements)
@@ -43,7 +46,7 @@ def prepare(folder: Path, requirements: list[str]) -> Path:
     if found == wanted and python.exists():
         return python
     print(f"Installing fxlsp[test] into {folder} (downloads torch the first time)", file=sys.stderr, flush=True)
-    # An environment of another interpreter or another torch is of no use; a change of pyproject.toml alone is cheap.
+    # An environment of another interpreter or torch is made anew; a change of pyproject.toml alone is an update.
     reuse = python.exists() and {**found, "project": ""} == {**wanted, "project": ""}
     if not reuse:
         venv.create(folder, clear=True, with_pip=True)
@@ -54,7 +57,7 @@ def prepare(folder: Path, requirements: list[str]) -> Path:
 
 
 def stamp(requirements: list[str]) -> dict[str, str]:
-    """What an environment depends on."""
+    """Return what an environment depends on."""
     return {
         "project": hashlib.sha256((PROJECT / "pyproject.toml").read_bytes()).hexdigest(),
         "folder": str(PROJECT),
@@ -64,7 +67,7 @@ def stamp(requirements: list[str]) -> dict[str, str]:
 
 
 def read_stamp(folder: Path) -> dict[str, str]:
-    """The stamp of an environment that was completed; empty where there is none."""
+    """Return the stamp of a completed environment; empty where there is none."""
     try:
         data = json.loads((folder / STAMP).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Find an interpreter of a given version on this machine."""
+"""Search for an interpreter of a given version on this machine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ _PROBE = "import ensurepip, sys, venv; print('%d.%d' % sys.version_info[:2])"
 
 
 def find(version: str) -> str | None:
-    """An interpreter of the minor version ``version`` ("3.10") that can make virtual environments."""
+    """Return an interpreter of a minor version ("3.10"); None without one.
+
+    It must be able to create virtual environments.
+    """
     return next((path for path in candidates(version) if probe(path) == version), None)
 
 
 def candidates(version: str) -> Iterator[str]:
-    """Where one may lie: this one, the search path, pyenv's folder, uv's."""
+    """Yield paths that may be an interpreter of that version.
+
+    This interpreter, the search path, pyenv's folder, and uv's.
+    """
     yield sys.executable
     if on_path := shutil.which(f"python{version}"):
         yield on_path
@@ -32,7 +38,10 @@ def candidates(version: str) -> Iterator[str]:
 
 
 def probe(path: str) -> str | None:
-    """The version an interpreter says it is; None where it does not run (a pyenv shim of no selected version)."""
+    """Return the version that an interpreter reports.
+
+    None where it does not run, such as a pyenv shim of a version that is not selected.
+    """
     try:
         result = subprocess.run([path, "-c", _PROBE], capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,8 +1,8 @@
-"""Run the tests that versions matter to on the oldest and the newest Python and torch that pyproject.toml claims.
+"""Runs the version-dependent tests on the oldest and newest Python and torch.
 
-``python -m dev.matrix [oldest] [newest]``: both ends if none is named. The worker runs inside the project's
-interpreter, so it is the part that meets other versions. Fails if one of the interpreters cannot be had. ``--install``
-makes the environments alone.
+``python -m dev.matrix [oldest] [newest]``: both ends if none is named; pyproject.toml states them. The worker runs
+inside the project's interpreter, so it is the part that meets other versions. Fails if one of the interpreters is
+missing. ``--install`` makes the environments alone.
 
 ``python -m dev.matrix --python newest`` prints the path of that end's interpreter, or of this one where there is none.
 """
@@ -24,10 +24,10 @@ from dev.interpreters import find
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    from pip._vendor import tomli as tomllib  # the only one that is there before anything is installed
+    from pip._vendor import tomli as tomllib  # the only one before anything is installed
 
 ENDS = ("oldest", "newest")
-# What the search finds, and torchvision's models, ask much of the processor and nothing of an old version.
+# The tests of the search and of torchvision's models take much processor time and do not depend on versions.
 VERSION_TESTS = ["tests/worker", "--ignore=tests/worker/search", "--ignore=tests/worker/plain_pass/test_torchvision.py"]
 ON_ALL_PROCESSORS = ["-n", str((os.cpu_count() or 1) + 1), "--maxprocesses", "4", "--dist", "loadfile"]
 
@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def claimed(pyproject: Path) -> tuple[Pair, Pair]:
-    """The oldest and the newest pair."""
+    """Return the oldest and the newest pair of pyproject.toml."""
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
     (torch,) = project["optional-dependencies"]["torch"]
     oldest_torch = _only(r">=([\d.]+)", torch)
@@ -79,7 +79,7 @@ def claimed(pyproject: Path) -> tuple[Pair, Pair]:
 
 
 def newest_python(project: dict[str, Any]) -> str:
-    """The newest minor version among the classifiers."""
+    """Return the newest minor version among the classifiers."""
     found = [re.fullmatch(r"Programming Language :: Python :: 3\.(\d+)", text) for text in project["classifiers"]]
     return f"3.{max(int(match.group(1)) for match in found if match)}"
 
@@ -90,7 +90,10 @@ def _only(pattern: str, text: str) -> str:
 
 
 def interpreter(pair: Pair) -> str | None:
-    """The path of a Python of that version; None, with a line on standard error, where there is none."""
+    """Return the path of a Python of that version.
+
+    None, with a line on standard error, where there is none.
+    """
     found = find(pair.python)
     if found is None:
         print(f"There is no Python {pair.python} on this machine (searched PATH, pyenv and uv).", file=sys.stderr)
@@ -98,7 +101,7 @@ def interpreter(pair: Pair) -> str | None:
 
 
 def install(pair: Pair) -> bool:
-    """Make the pair's environment, if it is not there; whether that succeeded."""
+    """Create the pair's environment, if it is missing; return whether that succeeded."""
     print(f"\n{pair}", file=sys.stderr, flush=True)
     base = interpreter(pair)
     if base is None:
@@ -108,7 +111,7 @@ def install(pair: Pair) -> bool:
 
 
 def run(pair: Pair) -> bool:
-    """Run the tests in the pair's environment; whether they pass."""
+    """Run the tests in the pair's environment; return whether they pass."""
     python = PROJECT / pair.folder / "bin" / "python"
     return (
         subprocess.run(

@@ -1,7 +1,8 @@
-"""The pages of the problem codes: ``python -m dev.problem_pages`` writes into them what fxlsp says of their examples.
+"""Writes the output of fxlsp into the pages of the problem codes.
 
-A page is rendered by hand but for two parts, which its own first example makes: the line below the title, and the block
-``console``, whose first line is the command to run. The second example is the first one, repaired.
+``python -m dev.problem_pages`` runs the examples of the pages. A page is written by hand but for two parts, which its
+own first example determines: the line below the title, and the block ``console``, whose first line is the command to
+run. The second example is the first one, repaired.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ FAMILIES: Mapping[str, tuple[str, str]] = {
     "FX5": ("unused", "A part of the model takes part in nothing."),
     "FX9": ("no trace", "There is no graph to look at: the model could not be loaded, made, fed or survived."),
 }
-"""Of each family: its name, and what it says."""
+"""Name and meaning of each family."""
 
 _SEVERITIES: Mapping[codes.Severity, str] = {
     "error": "an error",
@@ -53,7 +54,7 @@ _NAMED = re.compile(r"^(?:\w+\[FX\d{3}\]|fxlsp: .*FX\d{3} |  --> \S+:\d+(?=:\d+$
 
 @dataclass(frozen=True)
 class Page:
-    """The page of one code, as it is rendered down."""
+    """The page of one code, as it is committed."""
 
     code: str
     title: str
@@ -61,7 +62,7 @@ class Page:
     example: str
     repaired: str
     arguments: str
-    """Of ``fxlsp``, for what is results of the example."""
+    """Of ``fxlsp``, for the output of the example."""
 
     @property
     def is_plain(self) -> bool:
@@ -77,7 +78,7 @@ class Page:
         return f"{self.code}_repaired.py"
 
     def with_output(self, output: str) -> str:
-        """The page's text with what is generated made anew."""
+        """Return the page's text with its generated parts renewed."""
         family, _ = FAMILIES[self.code[:3]]
         severity = _SEVERITIES[codes.severity_of(self.code)]
         head = f"# {self.code}: {self.title}\n\n*[{family}]({INDEX}#{anchor(self.code[:3])}), {severity} by default*\n"
@@ -88,24 +89,24 @@ class Page:
 
 @dataclass(frozen=True)
 class ExampleResults:
-    """What fxlsp says of all examples."""
+    """Problems and outputs of all examples."""
 
     problems: Mapping[str, Sequence[Problem]]
     """By the file's name."""
     outputs: Mapping[str, str]
-    """By code: what the command of the page prints."""
+    """What the command of the page prints, by code."""
     versions: str
-    """Of what traced: messages have the words of torch and Python."""
+    """Versions of torch and Python that traced: messages contain their wording."""
 
 
 def all_codes() -> list[str]:
-    """Every code that there is."""
+    """Return every code that exists."""
     named = (value for name, value in vars(codes).items() if name.isupper() and isinstance(value, str))
     return sorted(value for value in named if re.fullmatch(r"FX\d{3}", value))
 
 
 def read_pages() -> list[Page]:
-    """All pages, in the order of their codes."""
+    """Return all pages, in the order of their codes."""
     return [_read(path) for path in sorted(PAGES.glob("FX*.md"))]
 
 
@@ -121,7 +122,13 @@ FXLSP = (sys.executable, "-m", "fxlsp")
 
 
 def run_examples(pages: Sequence[Page], folder: Path, program: Sequence[str] = FXLSP) -> ExampleResults:
-    """Run fxlsp, which ``program`` starts, in ``folder`` on all examples of the pages, which are rendered there."""
+    """Write all examples of the pages into ``folder``, and run fxlsp on them.
+
+    Args:
+        pages: whose examples are run.
+        folder: where they are written, an empty one.
+        program: the command that starts fxlsp.
+    """
     for page in pages:
         (folder / page.file).write_text(page.example, encoding="utf-8")
         (folder / page.repaired_file).write_text(page.repaired, encoding="utf-8")
@@ -179,7 +186,7 @@ def _working_in(folder: Path) -> Iterator[None]:
 
 
 def rendered(pages: Sequence[Page], results: ExampleResults) -> dict[str, str]:
-    """The text of every file of the pages, by name."""
+    """Return the text of every file of the pages, by name."""
     texts = {f"{page.code}.md": page.with_output(results.outputs[page.code]) for page in pages}
     return {INDEX: _index(pages, results.versions), **texts}
 
@@ -206,13 +213,16 @@ Python"""
 
 
 def anchor(family: str) -> str:
-    """The part of the index that a family has, as GitHub names it."""
+    """Return the anchor of a family in the index, as GitHub names it."""
     name, _ = FAMILIES[family]
     return f"{family}xx-{name}".lower().replace(" ", "-")
 
 
 def without_messages(text: str) -> str:
-    """The text of a page with nothing left of what was results but codes and lines. Python 3.10 knows no columns."""
+    """Return the text of a page with only codes and lines of its output.
+
+    Python 3.10 has no columns.
+    """
     return _CONSOLE.sub(lambda block: "\n".join(_NAMED.findall(block[0])), text)
 
 

@@ -1,5 +1,7 @@
-"""JSON-RPC with a process over its standard input and output, framed as LSP says. A second implementation beside
-pygls, so that what the demo and the benchmarks show does not rest on one library at both ends.
+"""JSON-RPC with a process over its standard input and output, framed as in LSP.
+
+It is a second implementation beside pygls, so that the demo and the benchmarks do not depend on one library at both
+ends.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ Json = Any
 
 
 class RpcError(Exception):
-    """The server answered a request with an error, or is gone."""
+    """An error in answer to a request, or the end of the server."""
 
 
 class Connection:
-    """A server process and the conversation with it."""
+    """A server process and the connection to it."""
 
     def __init__(self, process: asyncio.subprocess.Process, on_message: Callable[[str, Json], Json]) -> None:
         self._process = process
@@ -32,12 +34,13 @@ class Connection:
     async def start(
         cls, command: Sequence[str], on_message: Callable[[str, Json], Json], log: IO[bytes] | int | None = None
     ) -> Connection:
-        """Starts ``command``.
+        """Start ``command`` and connect to it.
 
         Args:
+            command: program and arguments.
             on_message: called with method and parameters of each notification and request of the server; what it
                 returns is the answer to a request.
-            log: where the server's standard error goes, None leaves it where ours goes.
+            log: where the server's standard error goes; None leaves it unchanged.
         """
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=log)
@@ -51,7 +54,7 @@ class Connection:
         self._write({"method": method, "params": params})
 
     async def request(self, method: str, params: Json) -> Json:
-        """The server's answer.
+        """Send a request and return the server's answer.
 
         Raises:
             RpcError: it answers with an error, or ends.
@@ -63,12 +66,12 @@ class Connection:
         return await answer
 
     def close_input(self) -> None:
-        """Ends the server's input, as an editor that dies does."""
+        """Close the server's input, as an editor that is killed does."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 
     async def wait_ended(self, seconds: float) -> int:
-        """The exit code of the server; kills it after ``seconds``."""
+        """Return the exit code of the server; kill it after ``seconds``."""
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._process.wait(), seconds)
         if self._process.returncode is None:

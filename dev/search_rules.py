@@ -1,7 +1,7 @@
-"""The table of the search's rules: ``python -m dev.search_rules [JSON]`` writes it into docs/design/search.md.
+"""Writes the table of the search's rules into docs/design/search.md.
 
-JSON is what ``python -m benchmarks.search FOLDER --json JSON`` wrote: the counters are from it. Without it the rules
-are printed with what they do.
+``python -m dev.search_rules [JSON]``: JSON is what ``python -m benchmarks.search FOLDER --json JSON`` wrote, from
+which the counters are taken. Without it the rules are printed with their summaries.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def main() -> int:
 
 
 def table(counts: Mapping[str, RuleCounts]) -> Iterator[str]:
-    """The rules as Markdown, in the order in which they are tried, then what trials begin with."""
+    """Yield the rules as Markdown, in the order in which they are tried.
+
+    The sources of first trials follow.
+    """
     yield "| stage | rule | what it does | calls | further | finds |"
     yield "|---|---|---|---|---|---|"
     for stage, rules in ordered().items():

@@ -1,9 +1,9 @@
-"""``python -m dev.vsix [PLATFORM ...]``: packs the VS Code extension with the server in it, into ``dist/``.
+"""Packs the VS Code extension with the server in it, into ``dist/``.
 
-A platform (``linux-x64``, ``darwin-arm64``, ...) gets the compiled dependencies of every CPython that pyproject.toml
-names; ``universal`` gets none: there the extension makes an environment of its own, once the user agrees. ``all`` are
-these and that one; without a platform it is this machine's. torch is never among what is packed: models are traced
-with the project's own.
+``python -m dev.vsix [PLATFORM ...]``: a platform (``linux-x64``, ``darwin-arm64``, ...) gets the compiled dependencies
+of every CPython that pyproject.toml names; ``universal`` gets none: there the extension creates an environment of its
+own, once the user agrees. ``all`` are these and that one; without a platform it is this machine's. torch is never
+packed: models are traced with the project's own.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PLATFORMS: Mapping[str, tuple[str, ...]] = {
 }
 """VS Code's name of a platform, and pip's."""
 HERE = "linux-x64"
-"""This machine's: :func:`dev.editors.vscode.tools.node` is for no other."""
+"""This machine's: :func:`dev.editors.vscode.tools.node` supports no other."""
 
 
 def main() -> int:
@@ -62,32 +62,35 @@ def main() -> int:
 
 
 def pack(node: Path, platform: str) -> Path:
-    """The path of the ``.vsix`` for one platform.
+    """Pack the extension for one platform; return the path of the ``.vsix``.
 
     Raises:
-        subprocess.CalledProcessError: a wheel is missing, or the packer complains; it has said what.
+        subprocess.CalledProcessError: a wheel is missing, or the packer fails; it has printed the reason.
     """
     bundle(platform)
     for name in ("LICENSE", "NOTICE"):
-        shutil.copy(PROJECT / name, EXTENSION / name)  # The packer looks for them there.
+        shutil.copy(PROJECT / name, EXTENSION / name)  # where the packer expects them
     package = packed(platform)
     package.parent.mkdir(exist_ok=True)
     install_packages(node)
     target = [] if platform == UNIVERSAL else ["--target", platform]
     packer = [str(node), "node_modules/@vscode/vsce/vsce", "package", "--no-dependencies", *target]
-    # It looks for images and links of the readme below the address of the repository, which is not for it to know.
+    # The packer would rewrite images and links of the readme to the address of a repository, which it does not have.
     packer += ["--allow-missing-repository", "--no-rewrite-relative-links", "--out", str(package)]
     subprocess.run(packer, cwd=EXTENSION, check=True, stdout=sys.stderr)
     return package
 
 
 def packed(platform: str) -> Path:
-    """Where the package of a platform lies, once it is packed."""
+    """Return the path of a platform's package, once it is packed."""
     return PROJECT / "dist" / f"fxlsp-{platform}.vsix"
 
 
 def bundle(platform: str) -> None:
-    """Fills ``bundled/``: fxlsp and what is pure Python once, what is compiled for each CPython."""
+    """Fill ``bundled/``.
+
+    It contains fxlsp and pure Python dependencies once, and compiled ones for each CPython.
+    """
     shutil.rmtree(BUNDLED, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
     shutil.copytree(PROJECT / "fxlsp", ALL / "fxlsp", ignore=ignored)
@@ -106,26 +109,26 @@ def bundle(platform: str) -> None:
 
 
 def pythons() -> Iterator[str]:
-    """The versions of Python that pyproject.toml names."""
+    """Yield the versions of Python that pyproject.toml names."""
     oldest, newest = claimed(PROJECT / "pyproject.toml")
     first, last = (int(each.python.split(".")[1]) for each in (oldest, newest))
     yield from (f"3.{minor}" for minor in range(first, last + 1))
 
 
 def dependencies() -> list[str]:
-    """The server's own, as pyproject.toml has them."""
+    """Return the server's own dependencies, as pyproject.toml states them."""
     with open(PROJECT / "pyproject.toml", "rb") as file:
         return [str(each) for each in tomllib.load(file)["project"]["dependencies"]]
 
 
 def _downloaded(python: str, platforms: tuple[str, ...], folder: Path) -> list[Path]:
-    """The wheels of the dependencies, and of theirs, for one version of Python."""
+    """Return the wheels of all dependencies, direct or not, for one version of Python."""
     options = ["--only-binary=:all:", "--no-deps", "--implementation", "cp", "--python-version", python]
     options += [option for platform in platforms for option in ("--platform", platform)]
     command = [sys.executable, "-m", "pip", "download", "-qq", "--disable-pip-version-check", "--dest", str(folder)]
     wheels: dict[str, Path] = {}
     wanted = dependencies()
-    # One generation after the other, with the conditions read here: pip reads them for the Python that runs it.
+    # Level by level, with the markers evaluated here: pip evaluates them for the Python that runs it.
     while missing := [each for each in map(Requirement, wanted) if _counts(each, python, wheels)]:
         for requirement in missing:
             requirement.marker = None
@@ -136,7 +139,7 @@ def _downloaded(python: str, platforms: tuple[str, ...], folder: Path) -> list[P
 
 
 def _counts(requirement: Requirement, python: str, known: Container[str]) -> bool:
-    """Whether it is needed under that Python, and not there yet."""
+    """Return whether a package is needed under that Python, and not downloaded yet."""
     environment = {"python_version": python, "python_full_version": f"{python}.0", "extra": ""}
     needed = requirement.marker is None or requirement.marker.evaluate(environment)
     return needed and canonicalize_name(requirement.name) not in known
@@ -153,7 +156,7 @@ def _requirements(wheel: Path) -> list[str]:
 
 
 def _unpack(wheel: Path, folder: Path) -> None:
-    """What a wheel installs, but for its scripts and notes; the licences stay."""
+    """Extract a wheel, its licences included; no scripts are generated."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)

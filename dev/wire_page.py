@@ -1,6 +1,7 @@
-"""The messages of the wire in ``docs/protocol.md``, which ``python -m dev.wire_page`` writes from ``wire/messages.py``.
+"""Writes the messages of the wire into ``docs/protocol.md``.
 
-What is between the two marks of the page is generated; the rest is written by hand.
+``python -m dev.wire_page`` reads them from ``wire/messages.py``. The part between the two marks of the page is
+generated; the rest is written by hand.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class FieldRow:
     name: str
     type: str
     default: str
-    """What an absent field means; "" for one that must be there."""
+    """Meaning of an absent field; "" for a required one."""
     text: str
 
 
@@ -49,7 +50,7 @@ class WireClass:
 
 
 def written(page: str) -> str:
-    """Return the text of the page with what is generated made anew.
+    """Return the text of the page with its generated part renewed.
 
     Raises:
         ValueError: it lacks the marks.
@@ -79,7 +80,7 @@ def _section(source: str) -> str:
 
 def _wire_class(statement: ast.ClassDef) -> WireClass:
     fields, name = [], ""
-    # What a field is stands in a text after it.
+    # The description of a field is the string after it.
     for each, following in zip(statement.body, [*statement.body[1:], None], strict=True):
         if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
             continue
@@ -121,7 +122,10 @@ def _class_lines(entry: WireClass, types: dict[str, str]) -> Iterator[str]:
 
 
 def _markdown(text: str, types: dict[str, str]) -> str:
-    """Return a docstring with messages by their names on the wire, and other things by their last name."""
+    """Return a docstring as Markdown.
+
+    Messages get their names on the wire, other references their last name.
+    """
 
     def named(role: re.Match[str]) -> str:
         last = role[1].rpartition(".")[2]

@@ -1,3 +1,3 @@
-"""A language server that shows what torch.fx makes of a PyTorch model while it is edited."""
+"""A language server that shows what torch.fx records of a PyTorch model."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""``python -m fxlsp`` is the command ``fxlsp``."""
+"""Entry point of ``python -m fxlsp``, which is the command ``fxlsp``."""
 
 import sys
 

@@ -1,1 +1,1 @@
-"""The parts of ``benchmarks.corpus``: cases, the reference, fxlsp's answers, and what differs."""
+"""The parts of ``benchmarks.corpus``: cases, reference, answers, differences."""

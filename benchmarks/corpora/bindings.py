@@ -1,7 +1,7 @@
-"""What binds the names of a file, and which names that its code takes are not there.
+"""Bindings of the names of a file, and names in its code that do not exist.
 
-Names that are taken from modules by attribute are names like others: ``numpy.cumproduct``, which NumPy has dropped, and
-``layers.Block`` where ``layers`` stands for a module of the same project, as in generated files.
+Names that are taken from modules by attribute are names like others: ``numpy.cumproduct``, which NumPy has removed, and
+``layers.Block`` where ``layers`` refers to a module of the same project, as in generated files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Bindings:
 
     def __init__(self, tree: ast.Module) -> None:
         self._bound: dict[str, list[ast.stmt]] = {}
-        """Those in the branches of others too."""
+        """Those in branches of other statements too."""
         self._in_any_case = {id(statement) for statement in tree.body}
         for statement in ast.walk(ast.Module([each for each in tree.body if not isinstance(each, _SCOPES)], [])):
             if isinstance(statement, ast.stmt) and not isinstance(statement, _SCOPES):
@@ -37,7 +37,10 @@ class Bindings:
                 self._bound.setdefault(statement.name, []).append(statement)
 
     def unresolved(self, name: str) -> str | None:
-        """A name that is not there, of ``name`` and all that what binds it needs; None if all are."""
+        """Return a name that does not exist; None if all exist.
+
+        Checked are ``name`` and all names that its binding needs.
+        """
         seen, open_names = {name}, [name]
         while open_names:
             current = open_names.pop()
@@ -58,12 +61,18 @@ class Bindings:
         return None
 
     def _fails(self, statements: list[ast.stmt], name: str) -> bool:
-        """Whether ``name`` is imported, and what it is imported from is not installed, or has no such name."""
+        """Return whether ``name`` is an import that fails.
+
+        What it is imported from is not installed, or has no such name.
+        """
         last = statements[-1]
         return isinstance(last, _IMPORTS) and not (_is_installed(last, name) and self._holds((name,)))
 
     def _own_name(self, dotted: Sequence[str]) -> str | None:
-        """The name of the file that ``dotted`` means, where it is one of what stands for the file's own module."""
+        """Return the name of the file that ``dotted`` refers to.
+
+        None unless it starts with a name for the file's own module.
+        """
         names = list(dotted)
         while len(names) > 1 and self._is_own_module(names[0]):
             names.pop(0)
@@ -78,10 +87,13 @@ class Bindings:
         return False
 
     def _holds(self, dotted: Sequence[str]) -> bool:
-        """Whether what is taken by attribute is there, where the first name is that of an imported module."""
+        """Return whether an attribute exists that is taken from an imported module.
+
+        The first name is that of the module.
+        """
         statements = self._bound.get(dotted[0], [])
         if any(id(statement) not in self._in_any_case for statement in statements):
-            # Who imports under a condition, or catches what that raises, may ask for names like that too.
+            # An import under a condition, or in a `try`, may name things that do not exist.
             return True
         match statements[-1:]:
             case [ast.Import(names=aliases)]:
@@ -108,7 +120,10 @@ def _bound_by(statement: ast.stmt) -> Iterator[str]:
 
 
 def _dotted_names(statement: ast.stmt, free: set[str]) -> Iterator[tuple[str, ...]]:
-    """``numpy.random.rand`` for what is read so: of names that ``statement`` takes from the file, and binds nowhere."""
+    """Yield ``numpy.random.rand`` for what is read so.
+
+    Its first name is one that ``statement`` takes from the file, and binds nowhere.
+    """
     nodes = list(ast.walk(statement))
     local = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     local |= {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -120,7 +135,7 @@ def _dotted_names(statement: ast.stmt, free: set[str]) -> Iterator[tuple[str, ..
 
 
 def _dotted(node: ast.expr) -> tuple[str, ...]:
-    """Of ``a.b.c``; none of what is no chain of names."""
+    """Return the names of ``a.b.c``; none for what is not a chain of names."""
     match node:
         case ast.Name(id=name):
             return (name,)

@@ -1,4 +1,4 @@
-"""A case: one model, how it is made and what it is called with."""
+"""Cases: a model, its constructor expression and its inputs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,24 @@ Half = Literal["develop", "acceptance", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A model of a file or of an importable module; exactly one of ``file`` and ``module`` is set."""
+    """A model of a file or of an importable module.
+
+    Exactly one of ``file`` and ``module`` is set.
+    """
 
     key: str
-    """By which reports of this benchmark name it, and ``--cases`` chooses it: ``FILE:Name`` or ``module:Name``."""
+    """Its name in reports of this benchmark and for ``--cases``: ``FILE:Name`` or ``module:Name``."""
     file: str | None
     module: str | None
     name: str
     init: str
-    """The expression that makes the model."""
+    """The expression that constructs the model."""
     inputs: str | None
-    """The arguments of its call; None where nobody says what they are."""
+    """The arguments of its call; None where they are not stated."""
 
     @property
     def target(self) -> str:
-        """As ``fxlsp trace`` takes it."""
+        """As ``fxlsp trace`` accepts it."""
         return f"{self.file or self.module}:{self.name}"
 
     def to_json(self) -> dict[str, Any]:
@@ -35,8 +38,11 @@ class Case:
 
 
 def in_half(path: str, half: Half) -> bool:
-    """Whether a file belongs to a half, by the first hexadecimal digit of the SHA-1 of its base name: 0 to 7 is the
-    half to develop with; the other is left to acceptance, so that nothing is fitted to it."""
+    """Return whether a file belongs to a half of the corpus.
+
+    The first hexadecimal digit of the SHA-1 of its base name decides: 0 to 7 is the half to develop with; the other is
+    for acceptance, so that nothing is fitted to it.
+    """
     if half == "all":
         return True
     digit = int(hashlib.sha1(os.path.basename(path).encode()).hexdigest()[0], 16)
@@ -44,7 +50,10 @@ def in_half(path: str, half: Half) -> bool:
 
 
 def chosen(cases: Sequence[Case], names: Sequence[str], every: int) -> list[Case]:
-    """The cases that ``names`` name, each ``FILE:Name`` or a part of one; without names every ``every``-th of all."""
+    """Return the cases that ``names`` name; without names every ``every``-th of all.
+
+    Each name is ``FILE:Name`` or a part of one.
+    """
     if names:
         return [case for case in cases if any(name in case.key for name in names)]
     return list(cases[::every])

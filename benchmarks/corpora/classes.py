@@ -1,4 +1,4 @@
-"""The module classes of a file, and which of them have all that they need."""
+"""The module classes of a file, and which of them have all names that they need."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class BareClass:
 
 
 def bare_classes(path: str) -> list[BareClass]:
-    """The top-level classes with a ``forward`` of one file; none if it does not parse. Of one name the last counts."""
+    """Return the top-level classes with a ``forward`` of one file.
+
+    The list is empty if it does not parse. Of several of one name the last counts.
+    """
     try:
         with open(path, encoding="utf-8") as file:
             tree = ast.parse(file.read())
@@ -36,13 +39,16 @@ def _has_forward(statement: ast.ClassDef) -> bool:
 
 
 def unresolved(each: BareClass) -> str | None:
-    """A name that the code of a class takes from its file and that is not there; None if all are."""
+    """Return a name that a class takes from its file and that does not exist.
+
+    None if all exist.
+    """
     with open(each.file, encoding="utf-8") as file:
         return Bindings(ast.parse(file.read())).unresolved(each.name)
 
 
 def _entries(tree: ast.Module) -> Iterator[ast.Tuple]:
-    """The entries of TESTCASES."""
+    """Yield the entries of TESTCASES."""
     for statement in tree.body:
         match statement:
             case ast.Assign([ast.Name("TESTCASES")], ast.List(entries)):

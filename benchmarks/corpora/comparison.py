@@ -1,22 +1,22 @@
-"""What fxlsp says of a case, held against the reference.
+"""Comparison of fxlsp's answer for a case with the reference.
 
 Tracing (``differences``): verdict, type of the error, first failing line (file and line of the innermost traceback
 frame outside torch and the standard library) and, for a traceable model, the names of the nodes in order. A case
 without a reference is left out: its file cannot be loaded, its model not be built, or it needs an accelerator.
 
 Running (``misses``), for a model that runs eagerly: each operation of the run that returns tensors, and each
-``x[...] = y``, is to be a node of the same plain name, whose expression contains the line of the run, with the same
-shapes; each call of a leaf module a node of that module; each module call of the report is to return the shapes it
-really returns. Allowed are
+``x[...] = y``, must be a node of the same plain name, whose expression contains the line of the run, with the same
+shapes; each call of a leaf module a node of that module; each module call of the report must return the shapes of the
+run. Allowed are
 
 - nodes that are no tensors, reads of attributes and items of containers beyond what the run shows;
-- in a traceable model, the want of operations in which no input had a part, which are constants of the graph, and of
+- in a traceable model, the absence of operations in which no input had a part, which are constants of the graph, and of
   reads of attributes (``x.data``), which become nodes when they are used;
-- the want of operations inside a function that is one node of the graph, by ``torch.fx.wrap``, as an argument of the
+- the absence of operations inside a function that is one node of the graph, by ``torch.fx.wrap``, as an argument of the
   model that it calls, as a scripted function or method, or as an opaque node;
 - an item for each name where a run unpacks a tensor, which is one ``unbind``.
 
-Shapes that are reported and wrong (``wrong``) are told apart from those that are not known.
+Shapes that are reported and wrong (``wrong``) are counted apart from those that are unknown.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ _READS = ("getitem", "get")
 
 @dataclass
 class Compared:
-    """One case, with nothing in its lists where all is well."""
+    """One case, with empty lists where everything agrees."""
 
     key: str
     reference: str = ""
     """Why there is no reference; "" where there is one."""
     failure: str = ""
-    """Code and message where fxlsp has no report; "crash" where it has not even that."""
+    """Code and message where fxlsp has no report; "crash" where it has no answer."""
     traceable: bool = False
     """By the reference."""
     differences: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """Of the message of the error, which is not part of the verdict."""
+    """On the message of the error, which is not part of the verdict."""
     runs: bool = False
     """Whether the model runs eagerly."""
     misses: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
-    """Problems told of what is none."""
+    """Problems reported where there is none."""
     unended: list[str] = field(default_factory=list)
     """Why the recovering pass has no result."""
     complete: bool = False
@@ -182,7 +182,7 @@ def _contains(location: Json | None, place: Json) -> bool:
 
 
 class _RunComparison:
-    """The operations of a run and the nodes of a report, matched."""
+    """Matching of the operations of a run with the nodes of a report."""
 
     def __init__(self, eager: Json, ours: Json) -> None:
         self.misses: list[str] = []
@@ -191,7 +191,7 @@ class _RunComparison:
         self._ours = ours
         self._traceable: bool = ours["verdict"]["traceable"]
         self._free: dict[str, list[Json]] = defaultdict(list)
-        """Nodes that no operation was matched with yet, by plain name, or by path for leaf modules."""
+        """Nodes not matched with an operation yet, by plain name, or by path for leaf modules."""
         self._covering = [node for node in ours["nodes"] if node["location"] is not None and _covers(node)]
         self._registered = {path for module in ours["modules"] for path in (module["path"], *module["aliases"])}
         for node in ours["nodes"]:
@@ -201,7 +201,10 @@ class _RunComparison:
                 self._free[_name(node)].append(node)
 
     def compare(self) -> None:
-        """Those that agree in shapes are matched first, and those that must be there before others of their line."""
+        """Match all operations.
+
+        Those that agree in shapes come first, and required ones before others of their line.
+        """
         wanted = [operation for operation in self._eager["operations"] if self._is_wanted(operation)]
         others = [operation for operation in self._eager["operations"] if not self._is_wanted(operation)]
         left = [operation for operation in wanted if not self._match(operation, with_shapes=True)]
@@ -214,7 +217,10 @@ class _RunComparison:
         self._compare_calls()
 
     def _match(self, operation: Json, with_shapes: bool) -> bool:
-        """Take the first free node that can be ``operation``; without its shapes, say what is wrong with it."""
+        """Match an operation with the first free node that can be it.
+
+        Without the shapes, record the difference of the shapes.
+        """
         name = f"module {operation['leaf']}" if operation["leaf"] is not None else operation["name"]
         nodes = self._free[name]
         for number, node in enumerate(nodes):
@@ -232,7 +238,10 @@ class _RunComparison:
         return False
 
     def _match_items(self, operation: Json) -> bool:
-        """``a, b = x`` is one operation when it runs, and for torch.fx an item for each name."""
+        """Match ``unbind`` with items.
+
+        ``a, b = x`` is one operation when it runs, and for torch.fx an item for each name.
+        """
         if operation["name"] != "unbind":
             return False
         items = [node for node in self._free["getitem"] if self._is_at(node, operation)]
@@ -247,7 +256,7 @@ class _RunComparison:
         stack = self._eager["stacks"][operation["lines"]]
         if not stack:
             return True
-        # A child of a root nn.Sequential is called by torch alone, and stands where it was made.
+        # A child of a root nn.Sequential is called by torch alone: its location is its construction.
         file, line = stack[0]
         return _contains(node["location"], {"file": file, "line": line})
 
@@ -279,7 +288,7 @@ class _RunComparison:
         seen: dict[str, list[Shapes | None]] = defaultdict(list)
         for call in self._ours["calls"]:
             if call["module_path"] not in self._registered:
-                # Nothing registers it, so the run has no name for it.
+                # It is not registered, so the run has no name for it.
                 continue
             if call["module_path"] == "" and "" not in self._eager["calls"]:
                 # The class has a ``__call__`` of its own, which runs no hooks.
@@ -297,11 +306,14 @@ class _RunComparison:
 
 
 def _covers(node: Json) -> bool:
-    """Whether what runs inside the function of a node is no node: it is wrapped, an argument, or opaque."""
+    """Return whether operations inside the function of a node are no nodes.
+
+    It is wrapped, an argument, or opaque.
+    """
     known = ("torch", "operator", "_operator", "builtins", "math")
     target: str = node["target"]
     foreign = node["op"] == "call_function" and target.partition(".")[0] not in known
-    # Of a module that is an argument, or of a scripted one.
+    # A method of a module that is an argument, or of a scripted one.
     of_module = (node["op"] == "call_method" and not hasattr(torch.Tensor, target)) or target == "__call__"
     return bool(node["opaque"]) or foreign or of_module or target.startswith("torch.jit.")
 
@@ -314,7 +326,10 @@ def _name(node: Json) -> str:
 
 
 def shapes_of(output: Json | None) -> Shapes | None:
-    """The shapes of the tensors in a report's OUTPUT, in order; None if a part is unknown."""
+    """Return the shapes of the tensors in a report's OUTPUT, in order.
+
+    None if a part is unknown.
+    """
     if output is None:
         return None
     if "shape" in output:
@@ -330,7 +345,7 @@ def shapes_of(output: Json | None) -> Shapes | None:
 
 
 def reason(text: str) -> str:
-    """The kind of a difference or miss: the words before its details."""
+    """Return the kind of a difference or miss: the words before its details."""
     return text.partition(":")[0]
 
 

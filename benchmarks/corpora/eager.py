@@ -1,7 +1,8 @@
-"""What really happens when a model runs: each operation that ``torch.fx`` could make a node of, and each module call.
+"""Recording of an eager run: its operations, and each module call.
 
-Operations inside modules that are leaves for ``torch.fx`` are left out, as there. Gradients are recorded, as when a
-user calls the model; a batch of one may pass normalisation layers in train mode, as fxlsp lets it.
+Operations are those that ``torch.fx`` could make nodes of; those inside modules that are leaves for ``torch.fx`` are
+left out, as there. Gradients are recorded, as when a user calls the model; a batch of one may pass normalisation layers
+in train mode, as fxlsp permits.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ class Operation:
     """A torch function, or a call of a leaf module."""
 
     name: str
-    """By :func:`plain`; the class of a leaf module."""
+    """As of :func:`plain`; the class of a leaf module."""
     lines: int
     """Index in :attr:`EagerRun.stacks`."""
     shapes: list[list[int]]
-    """Of the tensors in what it returned."""
+    """Of the tensors that it returned."""
     touched: bool
-    """Whether an input of the model had a part in it: all else is constant for ``torch.fx``."""
+    """Whether an input of the model had a part in it: everything else is constant for ``torch.fx``."""
     leaf: str | None = None
     """Path of the leaf module, "?" for one that is not registered; None for a function."""
 
@@ -44,14 +45,17 @@ class EagerRun:
     calls: dict[str, list[list[list[int]]]] = field(default_factory=dict)
     """Shapes of the tensors that each call of a registered module returned, by its path."""
     stacks: list[list[tuple[str, int]]] = field(default_factory=list)
-    """(file, line) of what was running, innermost first."""
+    """(file, line) of the running frames, innermost first."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def plain(name: str) -> str:
-    """``add`` for ``__iadd__``, ``__radd__`` and ``add_``: one operation, however it is spelled."""
+    """Return the plain name of an operation, however it is spelled.
+
+    ``add`` for ``__iadd__``, ``__radd__`` and ``add_``.
+    """
     bare = name.strip("_")
     if name.startswith("__") and bare[0] in "ri" and bare[1:] in _REFLECTED:
         bare = bare[1:]
@@ -64,19 +68,19 @@ _SAME = {
     "floordiv": "floor_divide",
     "mod": "remainder",
     "inv": "invert",
-    # ``2 > x`` is ``x < 2`` to whoever stands on the right.
+    # ``2 > x`` is ``x < 2`` for the operand on the right.
     "gt": "lt",
     "ge": "le",
 }
 
 
 def shapes(value: Any) -> list[list[int]]:
-    """Shapes of the tensors in nested containers, in order."""
+    """Return the shapes of the tensors in nested containers, in order."""
     return [list(tensor.shape) for tensor in tensors(value)]
 
 
 def tensors(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors in nested containers."""
+    """Yield the tensors in nested containers."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, dict):
@@ -98,7 +102,7 @@ def is_touched(value: Any) -> bool:
 
 
 class _Log(TorchFunctionMode):
-    """Notes torch functions outside leaf modules."""
+    """Mode that records torch functions outside leaf modules."""
 
     def __init__(self, run: EagerRun) -> None:
         super().__init__()
@@ -113,13 +117,13 @@ class _Log(TorchFunctionMode):
         touched = is_touched((args, kwargs))
         output = func(*args, **kwargs)
         if touched and not (_changes_first(func.__name__) and not is_touched(args[:1])):
-            # What changes a buffer in place does not make a proxy of it: for torch.fx it is as constant as before.
+            # A buffer that is changed in place does not become a proxy: for torch.fx it remains a constant.
             touch(output)
         self._run.operations.append(Operation(plain(func.__name__), self.stack(), shapes(output), touched))
         return output
 
     def stack(self) -> int:
-        """The number of the stack that is running."""
+        """Return the number of the present stack."""
         lines = tuple(running_lines(sys._getframe(1)))
         if lines not in self._stacks:
             self._stacks[lines] = len(self._run.stacks)
@@ -132,7 +136,7 @@ def _changes_first(name: str) -> bool:
 
 
 def record_run(model: torch.nn.Module, run: EagerRun, call: Callable[[], Any]) -> None:
-    """Fills ``run`` with what ``call`` does, up to where it raises."""
+    """Fill ``run`` with what ``call`` does, up to where it raises."""
     log = _Log(run)
     with _recorded_module_calls(model, run, log), _batches_of_one(), log:
         call()
@@ -140,7 +144,10 @@ def record_run(model: torch.nn.Module, run: EagerRun, call: Callable[[], Any]) -
 
 @contextmanager
 def _recorded_module_calls(model: torch.nn.Module, run: EagerRun, log: _Log) -> Iterator[None]:
-    """Patches the call of modules, as ``torch.fx`` does, so that nobody sees a hook."""
+    """Patch the call of modules, as ``torch.fx`` does.
+
+    No hook is visible to the model.
+    """
     paths = {id(module): path for path, module in model.named_modules()}
     original: Any = torch.nn.Module.__call__
 
@@ -171,13 +178,16 @@ def _recorded_module_calls(model: torch.nn.Module, run: EagerRun, log: _Log) -> 
 
 
 def is_leaf(module: torch.nn.Module) -> bool:
-    """torch.fx's rule."""
+    """Return whether a module is a leaf by torch.fx's rule."""
     return torch.fx.Tracer().is_leaf_module(module, "")
 
 
 @contextmanager
 def _batches_of_one() -> Iterator[None]:
-    """Example inputs are small, training ones are not."""
+    """Turn off the checks for batches of one.
+
+    Example inputs are small, training batches are not.
+    """
     functional = torch.nn.functional
     checks = {name: getattr(functional, name) for name in ("_verify_batch_size", "_verify_spatial_size")}
     for name in checks:

@@ -1,7 +1,7 @@
 """Cases of a folder of model files.
 
 A file with a list ``TESTCASES`` of ``(class, init arguments, forward arguments, ...)``, as pytorch-jit-paritybench
-generates them, says itself what to do; of any other file the models are taken whose recipes fxlsp finds.
+generates them, states its cases; of any other file the models are taken whose recipes fxlsp finds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from fxlsp.engine.settings.settings import Settings
 
 
 def model_files(folder: str, half: Half) -> list[str]:
-    """The files that may hold models; of a checkout of paritybench, the generated ones."""
+    """Return the files that may contain models.
+
+    Of a checkout of paritybench, the generated ones.
+    """
     generated = os.path.join(folder, "generated")
     if os.path.isdir(generated):
         paths = [os.path.join(generated, name) for name in sorted(os.listdir(generated)) if name.startswith("test_")]
@@ -28,7 +31,10 @@ def model_files(folder: str, half: Half) -> list[str]:
 
 
 def cases_of(path: str) -> list[Case]:
-    """The cases of one file, none if it does not parse. Of several of one name, the second is called ``Name#2``."""
+    """Return the cases of one file, none if it does not parse.
+
+    Of several of one name, the second is called ``Name#2``.
+    """
     try:
         with open(path, encoding="utf-8") as file:
             tree = ast.parse(file.read())
@@ -45,7 +51,7 @@ def cases_of(path: str) -> list[Case]:
 
 
 def _listed(tree: ast.Module) -> Iterator[tuple[str, str, str | None]]:
-    """Name, init and inputs of each entry of ``TESTCASES``."""
+    """Yield name, init and inputs of each entry of ``TESTCASES``."""
     for statement in tree.body:
         if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.List):
             continue
@@ -60,7 +66,7 @@ def _listed(tree: ast.Module) -> Iterator[tuple[str, str, str | None]]:
 
 
 def _arguments(function: ast.expr) -> str | None:
-    """The text of a call's arguments for ``lambda: ([...], {...})``."""
+    """Return the text of a call's arguments for ``lambda: ([...], {...})``."""
     if not isinstance(function, ast.Lambda) or not isinstance(function.body, ast.Tuple):
         return None
     positional, named = function.body.elts
@@ -75,7 +81,10 @@ def _arguments(function: ast.expr) -> str | None:
 
 
 def _with_recipes(path: str) -> Iterator[tuple[str, str, str | None]]:
-    """Name, init and inputs of each model that a comment or a call in the file says how to make."""
+    """Yield name, init and inputs of each model with a recipe.
+
+    Recipes are comments and calls in the file.
+    """
     found = find_models(path, Settings(), WorkspaceFiles([]))
     if not isinstance(found, FoundFile):
         return

@@ -1,4 +1,7 @@
-"""Which frames count: not torch's, the standard library's or this benchmark's, and only of files that one can read."""
+"""Selection of the frames that belong to the model.
+
+Frames of torch, the standard library and this benchmark do not count, nor those of files that cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _STANDARD_LIBRARY = os.path.join(sysconfig.get_path("stdlib"), "")
 
 @cache
 def counts(filename: str) -> bool:
-    """Whether a frame of this file is the model's."""
+    """Return whether a frame of this file is the model's."""
     if filename.startswith((_TORCH, _OURS, "<")):
         return False
     if filename.startswith(_STANDARD_LIBRARY) and "-packages" not in filename:
@@ -26,7 +29,7 @@ def counts(filename: str) -> bool:
 
 
 def running_lines(frame: FrameType | None) -> Iterator[tuple[str, int]]:
-    """(file, line) of ``frame`` and its callers, innermost first."""
+    """Yield (file, line) of ``frame`` and its callers, innermost first."""
     while frame is not None:
         if counts(frame.f_code.co_filename):
             yield frame.f_code.co_filename, frame.f_lineno
@@ -34,7 +37,10 @@ def running_lines(frame: FrameType | None) -> Iterator[tuple[str, int]]:
 
 
 def raised_at(traceback: TracebackType | None) -> tuple[str, int] | None:
-    """(file, line) of the innermost frame of a traceback; None if it has none that counts."""
+    """Return (file, line) of the innermost frame of a traceback.
+
+    None if it has none that counts.
+    """
     place = None
     while traceback is not None:
         if counts(traceback.tb_frame.f_code.co_filename):

@@ -19,7 +19,10 @@ _VIDEOS = "torch.randn(1, 3, 16, 224, 224)"
 
 
 def torchvision_cases() -> Iterator[Case]:
-    """Every model that torchvision lists, without weights and in ``eval()``: detection wants targets in training."""
+    """Yield every model that torchvision lists, without weights and in ``eval()``.
+
+    Detection models require targets in training.
+    """
     import torchvision
 
     for name in torchvision.models.list_models():
@@ -35,7 +38,10 @@ def torchvision_cases() -> Iterator[Case]:
 
 
 def timm_cases() -> Iterator[Case]:
-    """The smallest model of each module of timm, in the mode in which it is made: training."""
+    """Yield the smallest model of each module of timm.
+
+    It is in the mode in which it is constructed: training.
+    """
     import timm
     from timm.models import get_pretrained_cfg, model_entrypoint
 
@@ -57,7 +63,10 @@ def timm_cases() -> Iterator[Case]:
 
 
 def _smallest(family: str, names: list[str]) -> str | None:
-    """The model of a family with the fewest parameters, made on ``meta``; of many, those alone whose name says so."""
+    """Return the model of a family with the fewest parameters, built on ``meta``.
+
+    Of many, only those whose name indicates a small model are constructed.
+    """
     likely = [name for name in names if _SMALL.search(name)][:_AT_MOST]
     counts = {name: count for name in likely or names[:_AT_MOST] if (count := _parameters(name)) is not None}
     return min(counts, key=lambda name: counts[name]) if counts else None

@@ -1,4 +1,7 @@
-"""What modules that are installed hold: many names that files take from torch and NumPy are no longer there."""
+"""Contents of installed modules.
+
+Many names that files take from torch and NumPy no longer exist.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ _UNKNOWN = "unknown"
 
 
 def holds(module: str, names: Sequence[str]) -> bool:
-    """Whether ``module.first.second`` is there, of what belongs to modules; True where nobody can tell."""
+    """Return whether ``module.first.second`` exists, as far as it belongs to modules.
+
+    True where that is unknown.
+    """
     if module in DROPPED and (not names or names[0] in DROPPED[module]):
         return True
     found = _module(module)
@@ -37,22 +43,22 @@ def _module(path: str) -> ModuleType | str:
             warnings.simplefilter("ignore")
             return importlib.import_module(path)
     except ModuleNotFoundError as error:
-        # One that is there may itself import what is not installed.
+        # A module that exists may itself import what is not installed.
         return _MISSING if error.name and f"{path}.".startswith(f"{error.name}.") else _UNKNOWN
     except Exception:
-        # What modules raise while they are imported may be anything.
+        # Modules may raise anything while they are imported.
         return _UNKNOWN
 
 
 def _value(module: ModuleType, name: str) -> object:
     with warnings.catch_warnings():
-        # NumPy warns of names that it is about to drop.
+        # NumPy warns of names that it is about to remove.
         warnings.simplefilter("ignore")
         return getattr(module, name, None)
 
 
 def _has(module: ModuleType, name: str) -> bool:
-    # The stand-in for paritybench's helper gives each of the two the names of the other.
+    # The stand-in for paritybench's helper adds to each of the two the names of the other.
     functional = (torch.functional, torch.nn.functional)
     places = functional if module in functional else (module,)
     return any(name in vars(each) or _value(each, name) is not None for each in places)

@@ -14,7 +14,10 @@ Json = dict[str, Any]
 
 
 def answers(cases: Sequence[Case], environment: Mapping[str, str], folder: str) -> dict[str, Json | None]:
-    """The report or failure of each case, by its key; None where fxlsp ended without one."""
+    """Return the report or failure of each case, by its key.
+
+    None where fxlsp ended without one.
+    """
     found: dict[str, Json | None] = {}
     waiting = list(cases)
     while waiting:
@@ -22,14 +25,14 @@ def answers(cases: Sequence[Case], environment: Mapping[str, str], folder: str) 
         for case, line in zip(waiting, lines, strict=False):
             found[case.key] = line
         if len(lines) < len(waiting):
-            # It ended at this one: a crash of ours, to be told; the others are asked for again.
+            # It ended at this one, which is reported as a crash of fxlsp; the others are requested again.
             found[waiting[len(lines)].key] = None
         waiting = waiting[len(lines) + 1 :]
     return found
 
 
 def _batch(cases: Sequence[Case], environment: Mapping[str, str], folder: str) -> list[Json]:
-    """The answers that one process gave."""
+    """Return the answers of one process."""
     requests = [{"target": case.target, "init": case.init, "inputs": case.inputs} for case in cases]
     command = [sys.executable, "-m", "fxlsp", "trace", "--batch", "--python", sys.executable]
     process = subprocess.run(

@@ -1,9 +1,10 @@
-"""The reference: models built for real, traced by ``torch.fx.symbolic_trace`` and run eagerly, each in a fork.
+"""The reference: models built for real, traced by torch.fx and run eagerly.
 
 ``python -m benchmarks.corpora.reference`` reads a line of JSON for each file or module, ``{"cases": [...], "limits":
 ...}``, and writes one for each case. A process forked for the file loads all of it, as an import would; the steps of a
-case, tracing and running, each get a fork of that. Random generators start at 0 before loading, building, tracing,
-making the inputs and running. Weights are not read, connections and processes are refused, as in fxlsp.
+case, tracing by ``torch.fx.symbolic_trace`` and running, each get a fork of that. Random generators start at 0 before
+loading, building, tracing, making the inputs and running. Weights are not read, connections and processes are refused,
+as in fxlsp.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ Json = dict[str, Any]
 
 
 _COMMON = ("numpy", "torchvision", "timm", "einops")
-"""What many files import is imported once, before the forks."""
+"""Common imports of many files, imported once, before the forks."""
 
 
 def main() -> None:
     answers = os.dup(1)
-    # Before any package is imported that could keep the originals.
+    # Before any package is imported that could store the original functions.
     skip_weights()
     for package in _COMMON:
         if importlib.util.find_spec(package) is not None:
@@ -58,7 +59,10 @@ def main() -> None:
 
 
 def _restrict_process() -> None:
-    """One thread, no processes and nothing written but below a scratch folder."""
+    """Restrict the process to one thread and no child processes.
+
+    Nothing is written outside a scratch folder.
+    """
     torch.set_num_threads(1)
     os.chdir(tempfile.gettempdir())
     sys.addaudithook(_refuse)
@@ -85,7 +89,7 @@ def _silence() -> None:
 
 
 def _in_fork(work: Callable[[Callable[[Json], None]], None], seconds: int) -> list[Json]:
-    """What ``work`` writes in a process of its own, until it ends or its time is over."""
+    """Return what ``work`` writes in a fork, until it ends or its time is over."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -100,7 +104,7 @@ def _in_fork(work: Callable[[Callable[[Json], None]], None], seconds: int) -> li
     with os.fdopen(reading, "rb") as stream:
         lines = stream.read().split(b"\n")
     os.waitpid(child, 0)
-    # What follows the last line feed was cut off by the death of the process.
+    # The text after the last line feed was cut off by the end of the process.
     return [json.loads(line) for line in lines[:-1]]
 
 
@@ -111,7 +115,7 @@ def _write(descriptor: int, answer: Json) -> None:
 
 
 def _file(request: Json, write: Callable[[Json], None]) -> None:
-    """Loads one file or module, then answers for its cases."""
+    """Load one file or module, then answer for its cases."""
     _limit_memory(request["megabytes"])
     first = request["cases"][0]
     try:
@@ -121,7 +125,7 @@ def _file(request: Json, write: Callable[[Json], None]) -> None:
         for case in request["cases"]:
             write({"key": case["key"], "load": _error_text(error)})
         return
-    # The time was for loading; each step of a case has its own.
+    # The limit was for loading; each step of a case has its own.
     signal.alarm(0)
     for case in request["cases"]:
         traced = _step(_trace, case, module, request["seconds"])
@@ -135,7 +139,10 @@ def _step(step: Callable[[Json, ModuleType], Json], case: Json, module: ModuleTy
 
 
 def _limit_memory(megabytes: int) -> None:
-    """Beyond what the process has mapped already, which is mostly torch's libraries."""
+    """Limit the memory of the process.
+
+    What it has mapped already, mostly torch's libraries, does not count.
+    """
     with open("/proc/self/statm", encoding="ascii") as file:
         pages = int(file.read().split()[0])
     limit = pages * resource.getpagesize() + megabytes * 2**20
@@ -143,7 +150,10 @@ def _limit_memory(megabytes: int) -> None:
 
 
 def _load_file(path: str) -> ModuleType:
-    """All of a file, under the name by which it would be imported, but for imports that fail."""
+    """Run all of a file, under the name by which it would be imported.
+
+    Imports that fail are skipped.
+    """
     sys.argv = [path]
     name, folder = _module_name(path)
     sys.path.insert(0, folder)
@@ -164,7 +174,10 @@ _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def _may_fail(statement: ast.stmt) -> ast.stmt:
-    """An import that costs only the models that use it, as in fxlsp; ``from __future__`` must stay as it is."""
+    """Return an import that fails only for the models that use it, as in fxlsp.
+
+    ``from __future__`` must stay as it is.
+    """
     if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
         return statement
     attempt = ast.parse("try:\n    pass\nexcept ImportError:\n    pass").body[0]
@@ -174,7 +187,7 @@ def _may_fail(statement: ast.stmt) -> ast.stmt:
 
 
 def _module_name(path: str) -> tuple[str, str]:
-    """The dotted name of a file, and the folder that holds its outermost package."""
+    """Return the dotted name of a file, and the folder of its outermost package."""
     folder, file = os.path.split(path)
     name = os.path.splitext(file)[0]
     while os.path.isfile(os.path.join(folder, "__init__.py")):
@@ -184,7 +197,7 @@ def _module_name(path: str) -> tuple[str, str]:
 
 
 def _trace(case: Json, module: ModuleType) -> Json:
-    """What ``torch.fx.symbolic_trace`` makes of the model."""
+    """Return what ``torch.fx.symbolic_trace`` makes of the model."""
     try:
         model = _built(case, module)
     except BaseException as error:
@@ -199,7 +212,7 @@ def _trace(case: Json, module: ModuleType) -> Json:
 
 
 def _run(case: Json, module: ModuleType) -> Json:
-    """What happens when the model is built again and called."""
+    """Return what happens when the model is built again and called."""
     if case["inputs"] is None:
         return {"inputs": "nobody says what they are"}
     try:

@@ -14,7 +14,7 @@ _EXAMPLES = 3
 
 
 def lines(all_cases: Sequence[Compared]) -> Iterator[str]:
-    """Everything that is told of ``all_cases``."""
+    """Yield everything that is reported of ``all_cases``."""
     known = [case for case in all_cases if not case.reference]
     yield f"{len(all_cases)} cases, {len(known)} with a reference"
     yield from _kinds("without a reference", ((case.key, _short(case.reference)) for case in all_cases))
@@ -97,7 +97,7 @@ def _listed(what: str, cases: Iterable[Compared], texts: Callable[[Compared], li
 
 
 def _kinds(what: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """How often each kind comes, with examples."""
+    """Yield how often each kind occurs, with examples."""
     examples: dict[str, list[str]] = {}
     for key, text in found:
         if text:
@@ -109,7 +109,7 @@ def _kinds(what: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _short(text: str) -> str:
-    """Without what differs between cases of a kind: numbers and quoted names."""
+    """Return a text without what differs between cases of a kind: numbers."""
     return re.sub(r"\d+", "N", text.replace("\n", " "))[:110]
 
 

@@ -1,4 +1,7 @@
-"""The environment in which both the reference and fxlsp run: the same files, packages and limits."""
+"""The environment in which both the reference and fxlsp run.
+
+The files, packages and limits are the same.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ _ASKED_BY_TORCH = ("tensorboard", "google", "expecttest")
 
 
 class Workspace:
-    """A temporary folder with stand-ins for missing packages and copies of the files that need a helper of ours."""
+    """A temporary folder with stand-ins for missing packages.
+
+    It also contains copies of the files that need the helper of paritybench.
+    """
 
     def __init__(self, folder: Path, seconds: int) -> None:
         """``seconds`` is the time that a trace of a file may take."""
@@ -33,9 +39,12 @@ class Workspace:
         (self.files / "pyproject.toml").write_text(limits, encoding="utf-8")
 
     def prepare(self, paths: Sequence[str]) -> list[str]:
-        """Stands in for what ``paths`` import and nobody installed; gives the paths to use in their place.
+        """Create stand-ins for what ``paths`` import and is not installed.
 
         Files that import the helper of paritybench are copied: beside the originals they would find the original.
+
+        Returns:
+            The paths to use in place of ``paths``.
         """
         beside = {Path(path).stem for path in paths}
         missing = {name for name in _ASKED_BY_TORCH if importlib.util.find_spec(name) is None}
@@ -55,7 +64,7 @@ class Workspace:
         (package / "__init__.py").write_text(text, encoding="utf-8")
 
     def environment(self) -> dict[str, str]:
-        """The environment variables of a process that shall see it."""
+        """Return the environment variables of a process that uses the folder."""
         path = os.pathsep.join([str(self.packages), str(REPOSITORY)])
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         return {**os.environ, **one_thread, "PYTHONPATH": path, "CUDA_VISIBLE_DEVICES": ""}

@@ -1,1 +1,1 @@
-"""The parts of ``benchmarks.coverage``: what a check said, how much memory it took, and the figures."""
+"""The parts of ``benchmarks.coverage``: results of a check, memory, figures."""

@@ -1,4 +1,4 @@
-"""What one check of a repository said."""
+"""Results of one check of a repository."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Model:
     """Whether inputs were known: without them there are nodes, but no shapes."""
     covered_by: str | None
     missing: str | None
-    """The package that is not installed and without which the model cannot be loaded."""
+    """The missing package without which the model cannot be loaded."""
 
     @classmethod
     def from_json(cls, model: dict[str, Any], repository: str) -> Model:
-        """From an entry of ``models`` in the output of ``fxlsp check --format json``."""
+        """Return the model of an entry of ``models`` in ``fxlsp check --format json``."""
         recipe = model["recipe"] or {}
         fed = model["status"] == "covered" or recipe.get("inputs") is not None
         shown = model["status"] in SHOWN
@@ -60,7 +60,10 @@ class Checked:
 
 
 def _missing_package(reason: str, repository: str) -> str | None:
-    """The package that the reason says is not installed; None if nothing of that, or one of the repository itself."""
+    """Return the package that is not installed according to a reason.
+
+    None if the reason is another, or the package belongs to the repository.
+    """
     found = _MISSING.search(reason)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""How much memory a process and all that it started hold at once."""
+"""Memory that a process and all its descendants have at once."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from threading import Event, Thread
 from types import TracebackType
 
 _SECONDS = 0.2
-"""Between two looks. What lives shorter is missed, so the figure is a lower bound."""
+"""Between two samples. Shorter-lived processes are missed, so the figure is a lower bound."""
 _PSS = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 
 class PeakMemory:
-    """Looks at a process and its descendants for as long as the context lasts."""
+    """Memory of a process and its descendants, sampled while the context lasts."""
 
     def __init__(self, pid: int) -> None:
         self.megabytes: float | None = None
-        """The most that was seen; None where the system does not tell."""
+        """The largest sample; None where the system does not report memory."""
         self._pid = pid
         self._over = Event()
         self._thread = Thread(target=self._watch, daemon=True)
@@ -55,7 +55,10 @@ def _with_descendants(pid: int) -> Iterator[int]:
 
 
 def _megabytes(pid: int) -> float:
-    """A process's share of the pages that it holds: one that three processes share counts a third in each."""
+    """Return a process's share of the pages that it has mapped.
+
+    A page that three processes share counts a third in each.
+    """
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
             found = _PSS.search(file.read())

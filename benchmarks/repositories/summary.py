@@ -16,7 +16,7 @@ _NUMBERS = re.compile(r"\d+")
 
 
 def model_lines(checked: Checked) -> Iterator[str]:
-    """A line for each class of one repository."""
+    """Yield a line for each class of one repository."""
     yield f"{checked.name}" + (f": {checked.failure}" if checked.failure else "")
     for model in checked.models:
         recipe = (model.source or "-") + ("" if model.fed else ", no inputs")
@@ -26,7 +26,7 @@ def model_lines(checked: Checked) -> Iterator[str]:
 
 
 def totals(checked: Sequence[Checked]) -> Iterator[str]:
-    """The table of all repositories, then the sources of recipes and the reasons."""
+    """Yield the table of all repositories, the sources of recipes and the reasons."""
     models = [model for each in checked for model in each.models]
     yield _row("", "classes", *_STATUSES, "shapes", "package", "share", "seconds", "MB")
     for each in checked:
@@ -42,7 +42,10 @@ def totals(checked: Sequence[Checked]) -> Iterator[str]:
 
 
 def _counts(name: str, models: Sequence[Model], seconds: float, megabytes: float | None) -> str:
-    """``shapes``: traced or covered on inputs; ``package``: not, for want of one that is not installed."""
+    """Return a row of the table.
+
+    ``shapes``: traced or covered on inputs; ``package``: not, because a package is not installed.
+    """
     statuses = Counter(model.status for model in models)
     shown = sum(model.is_shown for model in models)
     shapes = sum(model.is_shown and model.fed for model in models)
@@ -58,7 +61,7 @@ def _row(name: str, *cells: str) -> str:
 
 
 def _reasons(models: Sequence[Model]) -> Iterator[str]:
-    """How often each kind of reason comes among what is not shown, with examples."""
+    """Yield how often each kind of reason occurs among models not shown."""
     examples: dict[str, list[str]] = {}
     for model in models:
         if not model.is_shown:
@@ -70,7 +73,10 @@ def _reasons(models: Sequence[Model]) -> Iterator[str]:
 
 
 def _kind(reason: str) -> str:
-    """Without what differs between reasons of one kind: names, numbers, and what the message advises."""
+    """Return a reason without what differs between reasons of one kind.
+
+    These are names, numbers, and the advice of the message.
+    """
     text = _one_line(reason).partition(": say how to make it")[0]
     text = re.sub(r"^\S+ needs the arguments? .*", "needs arguments", text)
     return _NUMBERS.sub("N", _NAMES.sub("…", text))[:_REASON_LENGTH]

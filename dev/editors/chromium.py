@@ -1,8 +1,8 @@
-"""Headless Chromium, spoken to by its DevTools protocol: enough for tests, benchmarks and pictures of a page.
+"""Headless Chromium, controlled by its DevTools protocol.
 
-It is Debian's ``chromium``, or what ``FXLSP_CHROMIUM`` names. ``python -m dev.editors.chromium`` installs the former
-where none
-is there and it may be installed.
+It supports what tests, benchmarks and pictures of a page need. It is Debian's ``chromium``, or what
+``FXLSP_CHROMIUM`` names. ``python -m dev.editors.chromium`` installs the former where none is found and installing
+is permitted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 
 
 def find_chromium() -> str | None:
-    """The path of the browser; None where there is none."""
+    """Return the path of the browser; None where there is none."""
     named = os.environ.get("FXLSP_CHROMIUM")
     return named or next((path for name in _NAMES if (path := shutil.which(name))), None)
 
@@ -53,9 +53,9 @@ class Tab:
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._news = asyncio.Event()
         self.requested: list[str] = []
-        """The address of everything that the page asked for."""
+        """The address of everything that the page requested."""
         self.errors: list[str] = []
-        """What went wrong in its scripts, and what it wrote to the console as an error."""
+        """Exceptions of its scripts, and what it wrote to the console as an error."""
         self._listening = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:
@@ -63,7 +63,7 @@ class Tab:
             message = json.loads(text)
             if "id" in message:
                 answer = self._answers.pop(message["id"])
-                # Who asked may have given up.
+                # The caller may have been cancelled.
                 if not answer.done():
                     answer.set_result(message)
             else:
@@ -78,10 +78,10 @@ class Tab:
             self.errors.append(str([each.get("value", each.get("description")) for each in params["args"]]))
 
     async def call(self, method: str, **params: Any) -> Any:
-        """What the browser answers.
+        """Call a method of the protocol; return the browser's result.
 
         Raises:
-            RuntimeError: it refuses.
+            RuntimeError: the browser answers with an error.
         """
         number = next(self._numbers)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
@@ -92,7 +92,7 @@ class Tab:
         return message["result"]
 
     async def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression in the page, what it promises included.
+        """Return the value of a JavaScript expression in the page, promises awaited.
 
         Raises:
             RuntimeError: it throws.
@@ -103,10 +103,10 @@ class Tab:
         return answer["result"].get("value")
 
     async def until(self, expression: str, seconds: float = 30.0) -> Any:
-        """The value of an expression once it is true of the page.
+        """Wait until an expression is true in the page; return its value.
 
         Raises:
-            TimeoutError: it does not become so.
+            TimeoutError: it does not become true in ``seconds``.
         """
         watch = f"""new Promise((resolve) => {{
             const look = () => {{ const found = {expression}; found ? resolve(found) : requestAnimationFrame(look); }};
@@ -118,7 +118,10 @@ class Tab:
             raise TimeoutError(f"never true: {expression}; the page says {self.errors}") from error
 
     async def go(self, address: str) -> None:
-        """Opens an address; its document is there afterwards, if not what its scripts do."""
+        """Open an address and wait for its document.
+
+        Effects of its scripts may come later.
+        """
         await self.call("Page.navigate", url=address)
         await self.until(f"location.href === {json.dumps(address)} && document.readyState !== 'loading'")
 
@@ -128,12 +131,17 @@ class Tab:
         )
 
     async def prefer(self, scheme: str) -> None:
-        """``dark`` or ``light``, as the system would say."""
+        """Set the preferred colour scheme: ``dark`` or ``light``."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
         await self.call("Emulation.setEmulatedMedia", features=[feature])
 
     async def press(self, key: str, *held: str) -> None:
-        """One key: a character, or a name such as ``Enter``; with ``Control``, ``Shift`` or ``Alt`` held."""
+        """Press one key.
+
+        Args:
+            key: a character, or a name such as ``Enter``.
+            held: ``Control``, ``Shift`` or ``Alt``.
+        """
         text = "" if held else {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
         code = _KEY_CODES.get(key) or (ord(key.upper()) if held and key.isalnum() else 0)
         modifiers = sum(_MODIFIERS[each] for each in held)
@@ -147,7 +155,7 @@ class Tab:
             await self.press("Enter" if character == "\n" else character)
 
     async def mouse(self, kind: str, x: float, y: float) -> None:
-        """``mousePressed``, ``mouseReleased`` or ``mouseMoved``."""
+        """Send one mouse event: ``mousePressed``, ``mouseReleased`` or ``mouseMoved``."""
         held = {"button": "left", "clickCount": 1, "buttons": 0 if kind == "mouseReleased" else 1}
         await self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **held)
 
@@ -156,11 +164,11 @@ class Tab:
         await self.mouse("mouseReleased", x, y)
 
     async def point(self, x: float, y: float) -> None:
-        """Moves the mouse there, with no button held."""
+        """Move the mouse, with no button pressed."""
         await self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, buttons=0)
 
     async def picture(self) -> bytes:
-        """What can be seen, as PNG."""
+        """Return the visible part of the page as PNG."""
         answer = await self.call("Page.captureScreenshot", format="png")
         return base64.b64decode(answer["data"])
 
@@ -173,7 +181,10 @@ class Tab:
 
 @asynccontextmanager
 async def browser_tab(program: str, width: int = 1280, height: int = 800) -> AsyncIterator[Tab]:
-    """A tab of a browser of its own, with a profile that nobody used; both end with the context."""
+    """Open a tab in a browser of its own, with a new profile.
+
+    Both end with the context.
+    """
     # Not at the top: the installation runs before anything else is installed.
     from websockets.asyncio.client import connect
 
@@ -187,7 +198,7 @@ async def browser_tab(program: str, width: int = 1280, height: int = 800) -> Asy
         )
         try:
             address = await asyncio.wait_for(_address(process), _START_SECONDS)
-            # A browser that is busy for half a minute is no reason to let go of it.
+            # A browser may be busy for half a minute, so it is not pinged.
             options: dict[str, Any] = {"max_size": None, "open_timeout": _START_SECONDS, "ping_interval": None}
             tab = Tab(await connect(await _first_page(address), **options))
             for domain in ("Page", "Runtime", "Network"):
@@ -198,7 +209,7 @@ async def browser_tab(program: str, width: int = 1280, height: int = 800) -> Asy
             finally:
                 await tab.close()
         finally:
-            # The browser's own children are of its session.
+            # The browser's own children are in its process group.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
@@ -215,7 +226,7 @@ async def _address(process: asyncio.subprocess.Process) -> str:
 
 
 async def _first_page(address: str) -> str:
-    """The address of the tab that the browser begins with."""
+    """Return the address of the tab that the browser opens at its start."""
     from websockets.asyncio.client import connect
 
     async with connect(address, max_size=None, open_timeout=_START_SECONDS) as connection:

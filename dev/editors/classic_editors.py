@@ -1,6 +1,6 @@
-"""Emacs with eglot and lsp-mode, and Vim with ALE, as Debian has them.
+"""Emacs with eglot and lsp-mode, and Vim with ALE, as packaged by Debian.
 
-``python -m dev.editors.classic_editors`` installs what is not there yet and may be installed.
+``python -m dev.editors.classic_editors`` installs what is missing and may be installed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _LISP = Path("/usr/share/emacs/site-lisp/elpa-src")
 
 
 def find_emacs() -> str | None:
-    """The path of an Emacs that has both packages."""
+    """Return the path of an Emacs that has both packages; None without one."""
     has_both = all(any(_LISP.glob(f"{package}-*")) for package in ("eglot", "lsp-mode"))
     return shutil.which("emacs") if has_both else None
 
 
 def find_vim() -> str | None:
-    """The path of a Vim that has ALE, in the folder ``ALE``."""
+    """Return the path of a Vim that has ALE, in the folder ``ALE``; None without one."""
     return shutil.which("vim") if ALE.exists() else None
 
 

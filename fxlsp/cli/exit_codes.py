@@ -1,4 +1,4 @@
-"""Exit codes; scripts depend on them."""
+"""Exit codes, which scripts depend on, and the message of a failed command."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ NOTHING_FOUND = 0
 PROBLEMS_FOUND = 1
 """At least one of severity warning or error."""
 COULD_NOT_RUN = 2
-"""Bad usage, no interpreter, target not found, model not loaded."""
+"""Wrong usage, no interpreter, target not found, model not loaded."""
 
 
 class UsageError(Exception):
-    """What the user typed cannot be run; the message says why."""
+    """A command line that cannot be run; the message is the reason."""
 
 
 def exit_code(problems: Iterable[Problem]) -> int:
-    """The exit code of a run that found ``problems``."""
+    """Return the exit code of a run that found ``problems``.
+
+    Example:
+        >>> exit_code([])
+        0
+    """
     counts = any(problem.severity in ("error", "warning") for problem in problems)
     return PROBLEMS_FOUND if counts else NOTHING_FOUND
 

@@ -36,7 +36,7 @@ The page is one file that needs no network. SVG needs a further package: pip ins
 
 @dataclass(frozen=True, slots=True)
 class GraphOutput:
-    """What is made of a report."""
+    """Form and place of the graph that is written."""
 
     path: Path | None
     """None for a page in the user's cache."""
@@ -48,7 +48,8 @@ class GraphOutput:
         return self.path is not None and self.path.suffix == ".svg"
 
     def text_of(self, report: Report) -> str:
-        """
+        """Return the page or SVG text of a report.
+
         Raises:
             SvgError: no engine for SVG is installed.
         """
@@ -95,9 +96,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _output(arguments: argparse.Namespace) -> GraphOutput:
-    """
+    """Return where and how to write the graph.
+
     Raises:
-        UsageError: an option cannot be followed; nothing has been traced yet.
+        UsageError: an option has no meaning; nothing has been traced yet.
     """
     path = None if arguments.output is None else Path(arguments.output)
     if path is not None and path.suffix not in (".html", ".svg"):
@@ -123,7 +125,8 @@ async def _trace(job: CommandLineJob, projects: Projects) -> Report | Failure:
 
 
 def _write(report: Report, output: GraphOutput) -> Path:
-    """
+    """Write the graph and return its path.
+
     Raises:
         UsageError: it cannot be made or written.
     """

@@ -1,4 +1,4 @@
-"""The entry point: reads the command line, and turns what went wrong into one message and an exit code."""
+"""The entry point: parses the command line and returns an exit code."""
 
 from __future__ import annotations
 
@@ -16,11 +16,21 @@ from fxlsp.cli.doctor import command as doctor
 from fxlsp.cli.exit_codes import COULD_NOT_RUN, UsageError
 
 _INTERRUPTED = 130
-"""What a shell reports for a program that ended at Ctrl-C."""
+"""The code that a shell reports for a program that ended at Ctrl-C."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; returns its exit code."""
+    """Run one command; return its exit code.
+
+    An error of the user is one message on standard error.
+
+    Args:
+        arguments: without the program's name; by default those of the process.
+
+    Example:
+        >>> main(["trace", "model.py:Net", "--format", "json"])  # doctest: +SKIP
+        0
+    """
     parsed = _parser().parse_args(arguments)
     _set_up_streams(parsed.verbose)
     try:
@@ -32,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone, as `head` does; the interpreter's own last flush must not fail again.
+        # The reader of the output has ended, as `head` does; the interpreter's last flush must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return COULD_NOT_RUN
     return code
@@ -54,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
 def _set_up_streams(verbosity: int) -> None:
     level = {0: logging.WARNING, 1: logging.INFO}.get(verbosity, logging.DEBUG)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-    # pygls logs every message it carries: only our own loggers follow the option.
+    # pygls logs every message of the protocol: only fxlsp's loggers follow the option.
     logging.getLogger("fxlsp").setLevel(level)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -18,7 +18,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    # Imported here: the protocol's packages take longer to import than all else that the other commands need.
+    # Imported here: the protocol's packages take longer to import than everything that the other commands need.
     from fxlsp.server.main import serve_stdio, serve_tcp, serve_websocket
 
     if arguments.tcp is not None:

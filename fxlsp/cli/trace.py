@@ -84,7 +84,10 @@ def _print_report(report: Report, output_format: str) -> None:
 
 
 def _report_verdict(report: Report) -> None:
-    """The lines of a graph that ends early look like those of a whole one."""
+    """Write on standard error why the graph ends early, if it does.
+
+    Its lines look like those of a whole graph.
+    """
     error = report.verdict.error
     if error is not None:
         sys.stderr.write(f"fxlsp: torch.fx stopped here: {error.type}: {error.message}\n")

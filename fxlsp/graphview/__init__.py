@@ -1,5 +1,5 @@
-"""The graph of a report as a picture: a page that opens and closes modules, or an SVG file.
+"""The graph of a report as a page that opens and closes modules, or as SVG.
 
-In: a report. Out: JSON of what is to be drawn (:mod:`~fxlsp.graphview.picture`) within one file that loads nothing.
-Where it goes and how it looks is decided by the JavaScript in ``page/``; the layout is elkjs's.
+In: a report. Out: JSON of what is to be drawn (:mod:`~fxlsp.graphview.picture`), embedded in one file that loads
+nothing. The JavaScript in ``page/`` decides positions and looks; elkjs computes the layout.
 """

@@ -1,4 +1,4 @@
-"""Which box each node stands in: a box for each call of a module, inside the box of its parent path."""
+"""Boxes of the picture: one for each call of a module, nested by module path."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from fxlsp.report.graph import ModuleCall, Node
 from fxlsp.report.report import Report
 
 LARGEST_LEVEL = 60
-"""Children of one box, beyond which neighbours are put into groups: a layout must not take long."""
+"""Most children of one box. More are split into groups of neighbours, because a layout must not take long."""
 _GROUP_SIZE = 30
 
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """A call of a module with what ran in it; a container that is never called; or a group of neighbours in one."""
+    """Call of a module, container that is never called, or group of neighbours in one."""
 
     path: str
     """Module path; for a group, that of the box around it."""
     call: ModuleCall | None = None
     """None for a container whose children are called by others, and for a group."""
     turn: tuple[int, int] = (1, 1)
-    """Which call of its module it is, of how many."""
+    """Which call of its module it is, and of how many."""
     ends: tuple[str, str] | None = None
     """Names of the first and the last child of a group; None for a module."""
     children: list[Box | int] = field(default_factory=list)
     """Boxes, and nodes by their number, in the order in which they ran."""
 
     def nodes(self) -> Iterator[int]:
-        """The numbers of the nodes in the box, at any depth, in their order."""
+        """Yield the numbers of the nodes in the box, at any depth, in order."""
         for child in self.children:
             if isinstance(child, Box):
                 yield from child.nodes()
@@ -39,21 +39,24 @@ class Box:
 
 
 def root_box(report: Report) -> Box:
-    """The box of the whole model, with all others inside."""
+    """Return the box of the whole model, with all others inside."""
     root = _Boxes(report).root
     _group_wide_levels(root, report.nodes)
     return root
 
 
 def box_path(node: Node) -> str:
-    """The path of the module in which a node is drawn: of a leaf module, the one that holds it."""
+    """Return the path of the module in which a node is drawn.
+
+    For a leaf module, this is the module that holds it.
+    """
     if node.op in ("placeholder", "output"):
         return ""
     if node.op == "call_module" and node.module_path is not None:
         return node.module_path.rpartition(".")[0]
     if node.module_path is not None:
         return node.module_path
-    # What FX reads while it makes arguments has no module of its own: it is drawn where it is read.
+    # What FX reads while it creates arguments has no module of its own: it is drawn in the module that reads it.
     return (node.stack[-1].module_path if node.stack else None) or ""
 
 
@@ -69,7 +72,7 @@ class _Boxes:
             self._box_at(box_path(node), number).children.append(number)
 
     def _box_at(self, path: str, number: int) -> Box:
-        """The box of that path around the node of that number, made when its first node comes."""
+        """Return the box of a path around a node, created with its first node."""
         box = self.root
         for prefix in _prefixes(path):
             turn = self._turn(prefix, number)
@@ -80,7 +83,7 @@ class _Boxes:
         return box
 
     def _turn(self, path: str, number: int) -> int:
-        """Which call of the module, from 0, made the node of that number; -1 for none."""
+        """Return which call of a module, from 0, ran a node; -1 for none."""
         calls = self._calls.get(path, [])
         turn = bisect_right(calls, number, key=lambda call: call.first_node) - 1
         return turn if turn >= 0 and number < calls[turn].end_node else -1
@@ -91,7 +94,7 @@ class _Boxes:
 
 
 def _prefixes(path: str) -> Iterator[str]:
-    """``layer1`` and ``layer1.0`` for ``layer1.0``; nothing for the root."""
+    """Yield ``layer1`` and ``layer1.0`` for ``layer1.0``; nothing for the root."""
     parts = path.split(".") if path else []
     return (".".join(parts[: end + 1]) for end in range(len(parts)))
 

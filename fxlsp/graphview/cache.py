@@ -1,4 +1,4 @@
-"""Pages in the user's cache: one a model, so that a browser that shows one can load it again."""
+"""Pages in the user's cache, one a model, so that a browser can reload them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from fxlsp.engine.storage.user_dirs import cache_folder, write_atomically
 
 _MOST_PAGES = 30
-"""Each is some 2 MB; the oldest make room."""
+"""Each is some 2 MB; the oldest are deleted."""
 
 
 def page_path(where: str, name: str, folder: Path | None = None) -> Path:
-    """Where the page of a model is kept.
+    """Return the path of a model's page.
 
     Args:
-        where: the file that holds the model, or what else tells it from others of its name.
+        where: the file that holds the model, or something else that distinguishes it from others of its name.
         folder: instead of the user's cache.
     """
     digest = blake2b(f"{where}\0{name}".encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
@@ -26,10 +26,10 @@ def page_path(where: str, name: str, folder: Path | None = None) -> Path:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Writes a page at once or not at all, and makes room for it.
+    """Write a page atomically, and delete the oldest ones.
 
     Raises:
-        OSError: there is no place for it.
+        OSError: the page cannot be written.
     """
     write_atomically(path, text)
     _delete_oldest(path)

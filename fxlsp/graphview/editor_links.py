@@ -1,4 +1,4 @@
-"""Addresses by which a click in a page shows a line in an editor."""
+"""Addresses that open a line in an editor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIELDS = {"file", "line", "column"}
 
 
 def link_template(text: str) -> str:
-    """The template that ``text`` names or is.
+    """Return the template that ``text`` names or is.
 
     Raises:
         ValueError: it is neither an editor's name nor an address with ``{file}`` in it.

@@ -1,4 +1,4 @@
-"""A picture as one HTML file that needs nothing else: no network, no other file."""
+"""A picture as one HTML file that loads nothing: no network, no other file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FOLDER = Path(__file__).parent
 _ELKJS = _FOLDER / "elkjs"
 
 DRAWING = ("tree.js", "layout.js", "drawing.js", "elk.js")
-"""What a page and an SVG file have in common, in the order in which they need each other."""
+"""Scripts that a page and an SVG file share, in the order of their dependencies."""
 
 _VARIABLE = re.compile(r"var\(--([\w-]+)\)")
 
@@ -29,11 +29,11 @@ _SCRIPTS = (
 
 
 def page_of_picture(picture: Picture, *, link: str = EDITORS["vscode"], depth: int | None = None) -> str:
-    """The text of the page.
+    """Return the text of the page.
 
     Args:
-        link: the address that opens a line, by :func:`~fxlsp.graphview.editor_links.link_template`; "" for none.
-        depth: how far boxes are open at first, 0 for the root alone; None for as far as can be taken in at once.
+        link: the address that opens a line, from :func:`~fxlsp.graphview.editor_links.link_template`; "" for none.
+        depth: how many levels of boxes are open at first, 0 for the root alone; None for as many as fit on a screen.
     """
     return Template(asset("page.html")).substitute(
         title=html.escape(picture["title"]),
@@ -48,36 +48,39 @@ def page_of_picture(picture: Picture, *, link: str = EDITORS["vscode"], depth: i
 
 
 def script_data(data: Any) -> str:
-    """JSON that nothing in it can end the ``<script>`` around."""
+    """Return JSON that cannot end the ``<script>`` element around it."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 @cache
 def asset(name: str) -> str:
-    """The text of a file of the page."""
+    """Return the text of a file of the page."""
     return (_FOLDER / "page" / name).read_text(encoding="utf-8")
 
 
 @cache
 def elkjs() -> str:
-    """elkjs's layout as a script, for a worker or an engine."""
+    """Return elkjs's layout as a script, for a worker or an embedded engine."""
     return (_ELKJS / "elk-worker.min.js").read_text(encoding="utf-8")
 
 
 def elkjs_version() -> str:
-    """Of the elkjs that is used."""
+    """Return the version of the elkjs that is used."""
     return str(json.loads((_ELKJS / "package.json").read_text(encoding="utf-8"))["version"])
 
 
 def page_palette() -> str:
-    """The colours as variables of CSS: light, and dark once the page says so."""
+    """Return the colours as CSS variables: light, and dark if the page selects it."""
     palettes = _palettes()
     light = f":root {{ color-scheme: light; {_variables(palettes['light'])} }}"
     return f'{light}\n:root[data-theme="dark"] {{ color-scheme: dark; {_variables(palettes["dark"])} }}'
 
 
 def file_style() -> str:
-    """The style of a file by itself: colours stand in it, since not every viewer knows variables."""
+    """Return the style of an SVG file.
+
+    Colours are written out, because not every viewer supports variables.
+    """
     rules, palettes = asset("drawing.css"), _palettes()
     light, dark = (_filled_in(rules, palettes[name]) for name in ("light", "dark"))
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}}}"

@@ -1,4 +1,7 @@
-"""What there is to draw, as JSON for the page: a public format for the page alone, made anew with each."""
+"""What is to be drawn, as JSON for the page.
+
+The format is between this module and the page, which are always of the same version.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,12 @@ from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.report.report import Report
 
+_Ends = tuple[tuple[int, int], tuple[int, int]]
+"""Start and end of a location: lines and columns."""
+
 
 class PlaceData(TypedDict):
-    """As a ``LOCATION``, its file by number."""
+    """A ``LOCATION`` whose file is given by number."""
 
     file: int
     line: int
@@ -31,10 +37,10 @@ class PlaceData(TypedDict):
 
 
 class ItemData(TypedDict):
-    """What a node and a box have in common."""
+    """Fields that nodes and boxes have in common."""
 
     parent: int
-    """The box around it; -1 for the root."""
+    """Number of the box around it; -1 for the root."""
     name: str
     path: str | None
     """Module path."""
@@ -42,33 +48,37 @@ class ItemData(TypedDict):
     kind: str
     """Class of the module, or what is called."""
     shape: str
-    """What came out; of a guessed recipe with a tilde."""
+    """Shape of the output, after a tilde if the recipe is a guess."""
     flow: str
-    """What went in and came out."""
+    """Shapes of the inputs and the output."""
     params: int
     flops: int | None
     cost: str
     share: float | None
-    """Of the known FLOPs of the whole, 0 to 1; None where there are none."""
+    """Share of the known FLOPs of the whole model, 0 to 1; None if there are none."""
     place: PlaceData | None
     """Where it is called."""
     problems: list[int]
 
 
 class NodeData(ItemData):
+    """A node of the graph."""
+
     op: str
     target: str
     inputs: list[int]
-    """The nodes whose values it takes."""
+    """Numbers of the nodes whose values it takes."""
     state: str
-    """``recovered``, ``opaque`` or nothing."""
+    """``recovered``, ``opaque`` or ""."""
 
 
 class BoxData(ItemData):
+    """A box, with the nodes and boxes in it."""
+
     first: int
-    """Its first node; what stands in one box is shown in the order of these."""
+    """Its first node; the items in one box are ordered by these."""
     count: int
-    """Nodes inside, at any depth."""
+    """Number of nodes inside, at any depth."""
     forward: PlaceData | None
     """The ``def`` of the ``forward`` that ran."""
     made: PlaceData | None
@@ -76,6 +86,8 @@ class BoxData(ItemData):
 
 
 class ProblemData(TypedDict):
+    """A problem, and the nodes that it is about."""
+
     code: str
     severity: str
     message: str
@@ -99,10 +111,10 @@ class Picture(TypedDict):
 
 
 def picture_of(report: Report, moved: Callable[[Location], Location | None] = lambda location: location) -> Picture:
-    """What there is to draw of ``report``.
+    """Return what is to be drawn of ``report``.
 
     Args:
-        moved: where a place of the report is in the text as it is now, None where it is gone.
+        moved: returns where a location of the report is in the current text, None if it was edited away.
     """
     return _Painter(report, moved).picture()
 
@@ -173,7 +185,7 @@ class _Painter:
         }
 
     def _params_inside(self, numbers: Sequence[int]) -> int:
-        """Those of each module or parameter once, however often it is called."""
+        """Return the parameters inside, each module or parameter once for all its calls."""
         nodes = [self._report.nodes[number] for number in numbers]
         return sum({(node.op, node.target): node.params for node in nodes}.values())
 
@@ -218,7 +230,7 @@ class _Painter:
         }
 
     def _mark_boxes(self) -> None:
-        """What is about no node marks the innermost box around its module path."""
+        """Mark the innermost box around a problem's module path, if it has no nodes."""
         paths = {box["path"]: number for number, box in reversed(list(enumerate(self._boxes)))}
         for number, problem in enumerate(self._report.problems):
             if not self._marks[number]:
@@ -240,7 +252,7 @@ class _Painter:
 
 
 def _upwards(path: str) -> Iterator[str]:
-    """``layer1.0``, ``layer1`` and the root's path, which is empty."""
+    """Yield ``layer1.0``, ``layer1`` and the root's path, which is empty."""
     while path:
         yield path
         path = path.rpartition(".")[0]
@@ -262,7 +274,7 @@ def _kind(box: Box, module_type: str) -> str:
 
 
 def _node_kind(node: Node) -> str:
-    """What is called, in the field's words."""
+    """Return what is called, in the terms of torch.fx."""
     if node.op == "call_module":
         return node.module_type or node.target
     if node.op == "call_method":
@@ -273,20 +285,17 @@ def _node_kind(node: Node) -> str:
 
 
 def _cost(flops: Sequence[int | None], params: int) -> str:
-    """``236 MFLOPs · 9.41 K params``; what costs nothing is left out, what is not known is said."""
+    """Return ``236 MFLOPs · 9.41 K params``, without zeros; unknown FLOPs are marked."""
     facts = [flops_sum_text(flops)] if any(each is None or each for each in flops) else []
     return " · ".join([*facts, *([f"{short_count(params)} params"] if params else [])])
 
 
-_Ends = tuple[tuple[int, int], tuple[int, int]]
-"""Where a place begins and ends: lines and columns."""
-
-
 def marked_nodes(problem: Problem, nodes: Sequence[Node]) -> list[int]:
-    """The numbers of the nodes that arose at the place of ``problem``; none where it is about no node.
+    """Return the numbers of the nodes that a problem is about.
 
-    Of what lies in the span, that counts which is inside nothing else there; what is around the span, only if nothing
-    lies in it; and a node's own expression before the calls that led to it.
+    These are the nodes whose expressions are in the problem's span and inside no other expression there. If there are
+    none, the expressions of the calls that led to a node are considered, then the smallest expression around the span.
+    Empty if no node fits.
     """
     place = problem.location
     if place is None:
@@ -324,5 +333,5 @@ def _ends(location: Location) -> _Ends:
 
 
 def _size(location: Location) -> tuple[int, int]:
-    """Orders places that all contain one: of two, the inner one is smaller."""
+    """Return a sort key for locations around one: the inner of two is smaller."""
     return location.end_line - location.line, location.end_column - location.column

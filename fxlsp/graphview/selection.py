@@ -1,4 +1,4 @@
-"""Which graph an editor means, and what in it to show first."""
+"""The graph that an editor requests, and what in it to show first."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from fxlsp.source.text.positions import Span
 
 @dataclass(frozen=True, slots=True)
 class GraphChoice:
-    """One report, and what of it the user asked about."""
+    """One report, and the part of it that the user asked for."""
 
     snapshot: Snapshot
     state: ModelState
     report: Report
-    """With the severities that the user's settings give."""
+    """With the severities that the user's settings assign."""
     node: str | None = None
-    """The node that arose at the place that was asked for."""
+    """The node at the requested position."""
     path: str | None = None
-    """Else the module: the one called there, or the first that is of the class that was asked for."""
+    """Module path, without a node: the one called at the position, or the first one of the requested class."""
 
     @property
     def fragment(self) -> str:
-        """What makes the page show it: ``node=add_1``; "" for the whole."""
+        """Fragment by which the page shows it: ``node=add_1``; "" for the whole."""
         return f"node={self.node}" if self.node else f"path={self.path}" if self.path else ""
 
     @property
     def is_stale(self) -> bool:
+        """Whether the report is of an earlier text."""
         return is_stale(self.state)
 
     def moved(self, location: Location) -> Location | None:
-        """Where a place of the report is in the text as it is now; None where that has changed."""
+        """Return a location of the report in the current text; None if it changed."""
         log = self.snapshot.edits_since(location.file, self.state.texts)
         now = None if log is None else move(Span.of(location), log)
         if now is None:
@@ -53,11 +54,11 @@ class GraphChoice:
 def choose_graph(
     snapshot: Snapshot, path: str, name: str | None = None, place: tuple[int, int] | None = None
 ) -> GraphChoice | None:
-    """The graph of a model of a file, of what is at a place in it, or of the first model that has one.
+    """Return the graph for a model of a file, for a position, or the first one.
 
     Args:
-        name: ``Outer.Inner``; of a class without a trace of its own, the graph in which it runs.
-        place: line and column in the text as it is now.
+        name: ``Outer.Inner``; for a class without a trace of its own, the graph in which it runs.
+        place: line and column in the current text.
     """
     candidates = [*_at(snapshot, path, place)] if place is not None else []
     candidates += _named(snapshot, path, name) if name is not None else _all(snapshot, path)

@@ -1,4 +1,7 @@
-"""A picture as an SVG file: the page's own layout and drawing, run by an engine that a wheel brings."""
+"""A picture as an SVG file, laid out and drawn by the page's scripts.
+
+They run in an embedded JavaScript engine from a wheel.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,16 @@ from fxlsp.graphview.picture import Picture
 _PACKAGE = "py_mini_racer"
 _SECONDS = 120.0
 _AS_NODE = "globalThis.global = globalThis; globalThis.module = {exports: {}}; globalThis.exports = module.exports;"
-"""elkjs exports what runs it without a worker where there is a module to export to."""
+"""elkjs exports its version without a worker only if there is a module to export to."""
 
 
 class SvgError(Exception):
-    """There is no engine, or it fails; the message says what to do."""
+    """The engine is missing or fails; the message says what to do."""
 
 
 def require_engine() -> None:
-    """
+    """Check that a JavaScript engine is installed.
+
     Raises:
         SvgError: none is installed.
     """
@@ -30,13 +34,13 @@ def require_engine() -> None:
 
 
 def svg_of_picture(picture: Picture, *, depth: int | None = None) -> str:
-    """The text of the file.
+    """Return the text of the file.
 
     Args:
-        depth: how far boxes are open, 0 for the root alone; None opens all.
+        depth: how many levels of boxes are open, 0 for the root alone; None opens all.
 
     Raises:
-        SvgError: no engine is installed.
+        SvgError: no engine is installed, or the layout fails.
     """
     require_engine()
     engine: Any = import_module(_PACKAGE)

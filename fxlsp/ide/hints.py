@@ -36,8 +36,17 @@ from fxlsp.source.text.positions import Span
 _KEYWORD = re.compile(r"\w\s*=(?!=)|\*\*")
 
 
+_Point = tuple[int, int]
+
+_TRUTH: Output = {"shape": [], "dtype": "bool"}
+"""A condition. It is rarely what its line is about, though it may come last (``return a if x.sum() > 0 else b``)."""
+
+_WIDTH = 80
+"""Longest hint in characters, so that a large dictionary does not push the code off the screen."""
+
+
 @dataclass(frozen=True, slots=True)
-class ForwardArgument:
+class _ForwardArgument:
     """Value that one call of a ``forward`` passed for one of its parameters."""
 
     name: str
@@ -47,7 +56,7 @@ class ForwardArgument:
     """The call."""
 
 
-def arguments(snapshot: Snapshot, path: str) -> Iterator[ForwardArgument]:
+def _arguments(snapshot: Snapshot, path: str) -> Iterator[_ForwardArgument]:
     """Yield the arguments of inner ``forward`` calls whose parameter is certain."""
     for outlined in outline(snapshot, path):
         parameters = outlined.parameters
@@ -55,7 +64,7 @@ def arguments(snapshot: Snapshot, path: str) -> Iterator[ForwardArgument]:
             inputs = run.event.inputs
             if run.event.module_path and (len(inputs) == len(parameters) == 1 or _is_positional(snapshot, run)):
                 given = zip(_plain_names(outlined.model), parameters, inputs, strict=False)
-                yield from (ForwardArgument(name, parameter, value, run) for name, parameter, value in given)
+                yield from (_ForwardArgument(name, parameter, value, run) for name, parameter, value in given)
 
 
 def _plain_names(model: ModelClass) -> Iterator[str]:
@@ -73,15 +82,6 @@ def _is_positional(snapshot: Snapshot, run: ReportEvent) -> bool:
     log = snapshot.edits_since(location.file, run.state.texts)
     moved = move(Span.of(location), log) if log is not None else None
     return moved is not None and _KEYWORD.search(document.lines.slice(moved.span)) is None
-
-
-_Point = tuple[int, int]
-
-_TRUTH: Output = {"shape": [], "dtype": "bool"}
-"""A condition. It is rarely what its line is about, though it may come last (``return a if x.sum() > 0 else b``)."""
-
-_WIDTH = 80
-"""Longest hint in characters, so that a large dictionary does not push the code off the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Poi
             index = index_of(state.report)
             for point, events in _ends(index, path, log, lines).items():
                 yield from ((point, _sample(ReportEvent(state, index, event))) for event in events)
-    for argument in arguments(snapshot, path):
+    for argument in _arguments(snapshot, path):
         span = argument.parameter
         if span.end_line in lines and _may_be_tensor(argument.value):
             yield (span.end_line, span.end_column), _Sample(argument.value, argument.run, argument.name)

@@ -26,6 +26,12 @@ from fxlsp.source.text.notebooks.cells import Cells
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.python_parser import SYNTAX_ERRORS, parsed_module
 
+_SHORT_TEXT = 20_000
+"""Longest text, in characters, that Python's parser reads for its message.
+
+It takes some milliseconds for as many, at each key press while the error remains.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Related:
@@ -209,13 +215,6 @@ def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
 def syntax_problems(document: Document) -> tuple[Problem, ...]:
     """Return the syntax errors of a document: at most one, in a notebook one a cell."""
     return () if document.parses else document.derive(_parse_problems)
-
-
-_SHORT_TEXT = 20_000
-"""Longest text, in characters, that Python's parser reads for its message.
-
-It takes some milliseconds for as many, at each key press while the error remains.
-"""
 
 
 def _parse_problems(document: Document) -> tuple[Problem, ...]:

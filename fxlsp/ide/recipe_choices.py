@@ -45,6 +45,7 @@ class RecipeChoice:
 
     @property
     def text(self) -> str:
+        """The recipe as one line."""
         return short_recipe(self.recipe)
 
 

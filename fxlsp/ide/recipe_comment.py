@@ -22,6 +22,8 @@ from fxlsp.source.python.expressions import parse_expression, write
 from fxlsp.source.recipes.recipes import parse_recipe
 from fxlsp.source.text.documents import Document
 
+_FORM_FEED = "\f"
+
 
 class NotWritableError(Exception):
     """Recipe that no comment can express; the message is for the user."""
@@ -51,9 +53,6 @@ def recipe_comment(document: Document, name: str, recipe: Recipe) -> Edit | None
     start = document.lines.offset(header.line, 1)
     # A form feed at the start of a line is not part of the indentation.
     return Edit(document.lines.span(start, start), f"{indentation.lstrip(_FORM_FEED)}# fxlsp: {text}{document.newline}")
-
-
-_FORM_FEED = "\f"
 
 
 def _comment(recipe: Recipe, name: str, instance: bool) -> str:

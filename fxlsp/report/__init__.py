@@ -1,6 +1,6 @@
-"""The vocabulary shared by the server and the worker: what a trace found, and the JSON of that.
+"""Vocabulary shared by server and worker: the result of a trace, and its JSON.
 
 This package, :mod:`fxlsp.wire` and :mod:`fxlsp.worker` also run inside the project's interpreter, under another
-package name and with nothing but the standard library (and torch, for ``tracing``) at hand. Hence they use relative
-imports alone, and import nothing of the rest of fxlsp.
+package name and with nothing but the standard library (and torch, for ``worker``) available. Therefore they use
+relative imports only, and import nothing from the rest of fxlsp.
 """

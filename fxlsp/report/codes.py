@@ -1,4 +1,4 @@
-"""The problem codes that exist, what each means and how severe it is; a code never changes its meaning."""
+"""Problem codes with their meaning and severity; a code never changes its meaning."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ NO_INTERPRETER = "FX906"
 BAD_RECIPE = "FX907"
 """A ``# fxlsp:`` comment or a configured recipe is not one Python expression that makes a model."""
 BAD_TRACER = "FX908"
-"""The settings name a tracer, or a function to wrap, that is not there or of no use."""
+"""The settings name a tracer, or a function to wrap, that does not exist or cannot be used."""
 
 _FAMILIES: Mapping[str, Severity] = {
     "FX1": "warning",
@@ -142,10 +142,10 @@ _PAGES = "https://github.com/fxlsp/fxlsp/blob/main/docs/problems"
 
 
 def page_url(code: str) -> str:
-    """The address of the page that tells what a code means, and what to do."""
+    """Return the URL of the page that explains a problem code and how to fix it."""
     return f"{_PAGES}/{code}.md"
 
 
 def severity_of(code: str) -> Severity:
-    """How severe a problem of this code is unless the user says otherwise."""
+    """Return the severity of a problem code unless the user configured another one."""
     return _EXCEPTIONS.get(code) or _FAMILIES[code[:3]]

@@ -1,4 +1,4 @@
-"""What torch.fx recorded: nodes, modules, module calls and the verdict."""
+"""Parts of a report that torch.fx recorded: nodes, modules, calls, verdict."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from .locations import Location, Step
 from .serialization import JsonObject
 
 Output = dict[str, Any]
-"""What a node produced, as JSON (contract: ``OUTPUT``): ``{"shape": [...], "dtype": "float32"}`` for a tensor,
-``{"list": [...]}``, ``{"dict": {...}}``, ``{"value": ...}`` or ``{"type": "..."}``. None in its place means unknown."""
+"""Output of a node as JSON (contract: ``OUTPUT``).
+
+``{"shape": [...], "dtype": "float32"}`` for a tensor, ``{"list": [...]}``, ``{"dict": {...}}``, ``{"value": ...}`` or
+``{"type": "..."}``. None in its place means unknown.
+"""
 
 Opcode = Literal["placeholder", "get_attr", "call_function", "call_method", "call_module", "output"]
 
 
 @dataclass(frozen=True, slots=True)
 class Node(JsonObject):
-    """A node of the graph, with the source expression that made it (contract: ``nodes[]``)."""
+    """Node of the graph with the source expression that made it.
+
+    Contract: ``nodes[]``. Fields marked "addition" are not part of the contract.
+    """
 
     name: str
     op: Opcode
@@ -34,25 +40,27 @@ class Node(JsonObject):
     """Calling expressions from the root ``forward`` to ``location``, outermost first."""
     output: Output | None
     inputs: tuple[Output | None, ...]
-    """What the node's positional and keyword arguments were, in order; empty where the node was not run."""
+    """Positional, then keyword arguments of the node, in order; empty if the node was not run."""
     params: int
-    """Parameters of the called module or read parameter, elements."""
+    """Number of elements of the called module's parameters or of the parameter that is read."""
     flops: int | None
-    """By torch.utils.flop_counter's formulas; None when an operator without a formula ran, or nothing ran."""
+    """FLOPs by torch.utils.flop_counter's formulas; None if an operator without a formula ran, or nothing ran."""
     recovered: bool = False
     opaque: bool = False
     module_arguments: str = ""
-    """For ``call_module``, the arguments of the module as its repr gives them, on one line (an addition)."""
+    """For ``call_module``, the arguments of the module as in its repr, on one line (addition)."""
     input_nodes: tuple[str, ...] = ()
-    """Names of the nodes that the arguments of this one mention, each once, in order (an addition)."""
+    """Names of the nodes among the arguments of this one, each once, in order (addition)."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Of each local variable of the function around ``location`` that held a traced value when the node was made, the
-    name of the node whose output that is (an addition)."""
+    """Local variables that held traced values when the node was made (addition).
+
+    Maps the variables of the function around ``location`` to the names of the nodes whose outputs they held.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Module(JsonObject):
-    """A module of the model (contract: ``modules[]``)."""
+    """Module of the model (contract: ``modules[]``)."""
 
     path: str
     aliases: tuple[str, ...]
@@ -60,59 +68,62 @@ class Module(JsonObject):
     type: str
     """Class name."""
     params: int
-    """Parameters of the module and everything below it, elements, each counted once."""
+    """Number of elements of the parameters of the module and its submodules, each parameter counted once."""
     calls: int
-    """How often tracing entered it."""
+    """Number of calls of the module during tracing."""
     location: Location | None
-    """The expression that constructed it."""
+    """Expression that constructed the module."""
     arguments: str = ""
-    """Its arguments as its repr gives them, on one line; "" for a module with children (an addition)."""
+    """Arguments as in the module's repr, on one line; "" for a module with children (addition)."""
     registration: Location | None = None
-    """The target or call that gave it its ``path`` (an addition); None for the root, and in copies."""
+    """Assignment target or call that gave the module its ``path`` (addition); None for the root, and in copies."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleCall(JsonObject):
-    """One entry of a module during the trace, leaf or not; the root's is the first (an addition to the contract)."""
+    """Call of a module during the trace, leaf or not.
+
+    The call of the root is the first. An addition to the contract.
+    """
 
     module_path: str
     call_path: str | None
     type: str
-    """Class name alone."""
+    """Class name without its module."""
     leaf: bool
     location: Location | None
-    """The calling expression; None for the root."""
+    """Calling expression; None for the root."""
     forward: Location | None
-    """The ``def`` line of the ``forward`` that ran, where it is Python source outside torch."""
+    """``def`` line of the ``forward`` that ran, if it is Python source outside torch."""
     inputs: tuple[Output | None, ...]
-    """In the order of the call: positional, then keyword arguments."""
+    """Positional, then keyword arguments, in the order of the call."""
     output: Output | None
     params: int
-    """Parameters of the module and everything below it, elements, each counted once."""
+    """Number of elements of the parameters of the module and its submodules, each parameter counted once."""
     flops: int | None
-    """Sum over the nodes made inside the call; None when the FLOPs of one are unknown, or the call did not return."""
+    """Sum over the nodes made inside the call; None if the FLOPs of one are unknown, or the call did not return."""
     first_node: int
     """Index of the first node made inside the call."""
     end_node: int
     """Index after the last node made inside the call."""
     variables: Mapping[str, str] = field(default_factory=dict)
-    """As of a node: what the local variables of the caller held."""
+    """Local variables of the caller that held traced values, as in :class:`Node`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceError(JsonObject):
-    """The exception with which ``torch.fx.symbolic_trace`` ends on this model."""
+    """Exception that ``torch.fx.symbolic_trace`` raises for this model."""
 
     type: str
     """Class name without its module, as in a traceback of the class: ``TraceError``, ``NameError``."""
     message: str
     location: Location | None
-    """The innermost traceback frame outside torch."""
+    """Innermost traceback frame outside torch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict(JsonObject):
-    """Whether plain ``torch.fx.symbolic_trace`` succeeds."""
+    """Result of plain ``torch.fx.symbolic_trace``: success, or its error."""
 
     traceable: bool
     error: TraceError | None = None

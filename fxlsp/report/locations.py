@@ -1,4 +1,4 @@
-"""Where something stands in a source file.
+"""Positions of expressions in source files.
 
 Coordinates here are those of the public JSON: lines and columns count from 1, columns count Unicode code points, and
 the end is exclusive. ``fxlsp.source.text.positions`` converts them to the coordinates of an editor.
@@ -13,7 +13,10 @@ from .serialization import INLINE, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Location(JsonObject):
-    """An expression of a source file (contract: ``LOCATION``); ``file`` is absolute."""
+    """Range of an expression in a source file, whose path is absolute.
+
+    Contract: ``LOCATION``.
+    """
 
     file: str
     line: int
@@ -21,15 +24,15 @@ class Location(JsonObject):
     end_line: int
     end_column: int
     function: str | None = None
-    """Name of the function whose body holds the expression, ``<module>`` at top level, None where unknown."""
+    """Name of the function whose body holds the expression, ``<module>`` at top level, None if unknown."""
     cell: int | None = None
-    """Number of the notebook's cell, from 1 and among all of its cells; lines then count in it. None outside notebooks,
-    and where lines count in the text of all cells."""
+    """Number of the notebook cell, from 1 and among all cells of the notebook; lines then count within the cell. None
+    outside notebooks, and if lines count in the text of all cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step(JsonObject):
-    """One calling expression on the way from the root ``forward`` to an operation."""
+    """Calling expression between the root ``forward`` and an operation."""
 
     location: Location = field(metadata=INLINE)
     module_path: str | None
@@ -38,7 +41,7 @@ class Step(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class RelatedPlace(JsonObject):
-    """A second place that helps to understand a problem."""
+    """Additional location that explains a problem."""
 
     message: str
     location: Location

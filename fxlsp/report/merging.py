@@ -1,4 +1,4 @@
-"""One problem for one place, however many instances of a class run the code there."""
+"""Merging of equal problems that several instances of a class have at one place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _PATHS_SHOWN = 3
 
 
 def merge_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """The problems in their order, those of one code and place as the first of them, which then names the others."""
+    """Return one problem for each code and place, in order of first occurrence.
+
+    The message of a merged problem names the modules of the others.
+    """
     groups: dict[tuple[str, Location | str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.code, problem.location or problem.message), []).append(problem)
@@ -20,13 +23,13 @@ def merge_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def merged_message(group: Sequence[Problem]) -> str:
-    """The message of the first, and which further modules meet the same."""
+    """Return the message of the first problem with the module paths of the others."""
     first = group[0]
     paths = dict.fromkeys(problem.module_path for problem in group if problem.module_path != first.module_path)
     further = [path for path in paths if path]
     if not further:
         return first.message
     more = f" and {len(further) - _PATHS_SHOWN} more" if len(further) > _PATHS_SHOWN else ""
-    # Torch's own words often end without a full stop, and may stand on one line with what follows.
+    # Messages of torch often end without a full stop, and editors may join the lines.
     message = first.message if first.message.endswith((".", "?", "!", ":")) else f"{first.message}."
     return f"{message}\nAlso in {', '.join(further[:_PATHS_SHOWN])}{more}."

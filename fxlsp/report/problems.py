@@ -1,4 +1,4 @@
-"""What is wrong with a model: problems, and the failures that leave no graph at all."""
+"""Problems of a model, and failures that prevent any graph."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .locations import Location, RelatedPlace
 from .serialization import JsonObject, fields_from_json, fields_to_json
 
 SCHEMA = 1
-"""Version of the public JSON; raised when a field changes its meaning or goes."""
+"""Version of the public JSON; incremented when a field is removed or changes its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem(JsonObject):
-    """One thing to tell the user, at one place (contract: ``PROBLEM``)."""
+    """Problem at one place of the source (contract: ``PROBLEM``)."""
 
     code: str
     severity: Severity
@@ -28,7 +28,10 @@ class Problem(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Failure(JsonObject):
-    """Why a target has no graph: it could not be loaded, built or survived (codes FX9xx)."""
+    """Reason why a target has no graph (codes FX9xx).
+
+    The target could not be loaded or built, or its process died.
+    """
 
     target: str
     code: str
@@ -36,7 +39,7 @@ class Failure(JsonObject):
     location: Location | None = None
     related: tuple[RelatedPlace, ...] = ()
     needs: str | None = None
-    """What the user would have to give (``the argument 'width' of Net``); None if giving something cannot help."""
+    """What the user would have to supply (``the argument 'width' of Net``); None if nothing supplied would help."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the failure object of ``trace --format json`` and ``trace --batch``."""
@@ -45,5 +48,9 @@ class Failure(JsonObject):
 
     @classmethod
     def from_json(cls, data: Any) -> Failure:
-        """Read the failure object; raises as :meth:`.JsonObject.from_json` does."""
+        """Return the failure that :meth:`to_json` wrote.
+
+        Raises:
+            KeyError, TypeError, AttributeError: as :meth:`.JsonObject.from_json`.
+        """
         return fields_from_json(cls, {**data["failure"], "target": data["target"]})

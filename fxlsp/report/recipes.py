@@ -1,4 +1,4 @@
-"""How a model is made and fed."""
+"""Recipe of a model: how to construct and call it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ RecipeSource = Literal["comment", "config", "convention", "call-site", "default"
 
 @dataclass(frozen=True, slots=True)
 class Recipe(JsonObject):
-    """Two Python texts, evaluated in the target's module with ``torch`` at hand (contract: ``recipe``)."""
+    """Python source of a model's construction and of its inputs.
+
+    Both texts are evaluated in the namespace of the target's module, with ``torch`` available. Contract: ``recipe``.
+    """
 
     init: str
-    """The expression that makes the model (``Net(10, hidden=128)``); "" where it is not known."""
+    """Expression that constructs the model (``Net(10, hidden=128)``); "" if unknown."""
     inputs: str | None
-    """The arguments of its call (``torch.randn(1, 3, 32, 32), mask=None``); None where they are not known."""
+    """Arguments of the model's call (``torch.randn(1, 3, 32, 32), mask=None``); None if unknown."""
     source: RecipeSource
     file: str | None = field(default=None, metadata=UNLESS_DEFAULT)
-    """The file whose names the texts use, where that is not the target's own: real and absolute."""
+    """Real absolute path of the file whose names the texts use, if it is not the target's own file."""

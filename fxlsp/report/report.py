@@ -1,4 +1,4 @@
-"""The result of one trace, as ``fxlsp trace --format json`` prints it."""
+"""Report of one trace, as ``fxlsp trace --format json`` prints it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from .serialization import JsonObject, fields_to_json
 
 @dataclass(frozen=True, slots=True)
 class Environment(JsonObject):
-    """Versions of the interpreter that traced: ``{"python": "3.11.7", "torch": "2.15.0"}``."""
+    """Versions of the interpreter that traced and of its torch.
+
+    Example: ``{"python": "3.11.7", "torch": "2.15.0"}``.
+    """
 
     python: str
     torch: str
@@ -21,7 +24,7 @@ class Environment(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Report(JsonObject):
-    """Everything one trace found out about one model."""
+    """Complete result of one trace of one model."""
 
     target: str
     environment: Environment
@@ -29,7 +32,7 @@ class Report(JsonObject):
     mode: Literal["train", "eval"]
     verdict: Verdict
     complete: bool
-    """Every operation of the run is a node with a location and a known output, none opaque."""
+    """Whether every operation is a node with a location and a known output, and none is opaque."""
     opaque: int
     nodes: tuple[Node, ...]
     modules: tuple[Module, ...]

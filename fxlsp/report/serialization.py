@@ -1,10 +1,11 @@
-"""JSON of dataclasses, derived from their fields.
+"""Conversion between dataclasses and JSON, derived from their fields.
 
 A dataclass that is a :class:`JsonObject` is an object with a key for each field, in the order of the fields. Tuples are
-arrays, other such dataclasses are objects, and numbers, texts, None and dictionaries are themselves. The metadata of a
-field make an exception: :data:`INLINE` or :data:`UNLESS_DEFAULT`.
+arrays, other such dataclasses are objects, and numbers, strings, None and dictionaries remain as they are. The metadata
+of a field can change that: :data:`INLINE` or :data:`UNLESS_DEFAULT`.
 
-Unknown keys are ignored, and the keys of fields with a default may be absent, so either side may be newer by a little.
+Unknown keys are ignored, and the keys of fields with a default may be absent, so that either side may be slightly newer
+than the other.
 
 The functions of a class are generated on first use, as :mod:`dataclasses` generates ``__init__``: a report holds
 thousands of objects, and generated functions are as fast as functions written by hand.
@@ -20,18 +21,18 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origi
 T = TypeVar("T", bound="JsonObject")
 
 INLINE = {"json": "inline"}
-"""Metadata of a field whose keys are put among those of the object that holds it."""
+"""Metadata of a field whose keys are merged into those of the enclosing object."""
 UNLESS_DEFAULT = {"json": "unless default"}
-"""Metadata of a field that is left out where it has its default."""
+"""Metadata of a field that is omitted if it has its default value."""
 
 
 class JsonObject:
-    """Base of a dataclass that is written to JSON and read from it."""
+    """Base class of dataclasses that can be converted to and from JSON."""
 
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON object that stands for this one."""
+        """Return this object as a JSON object."""
         return fields_to_json(self)
 
     @classmethod
@@ -39,24 +40,30 @@ class JsonObject:
         """Return the object that :meth:`to_json` wrote.
 
         Raises:
-            KeyError, TypeError, AttributeError: ``data`` lack a field, or hold something else in its place.
+            KeyError, TypeError, AttributeError: ``data`` lacks a field, or a field has the wrong type.
         """
         return fields_from_json(cls, data)
 
 
 def fields_to_json(value: JsonObject) -> dict[str, Any]:
-    """Write the fields of an object, for a class with a ``to_json`` of its own."""
+    """Return the JSON of an object's fields, for a class with its own ``to_json``."""
     return json_functions(type(value)).write(value)
 
 
 def fields_from_json(cls: type[T], data: Any) -> T:
-    """Read an object from its fields, for a class with a ``from_json`` of its own; raises as that does."""
+    """Return an object from the JSON of its fields.
+
+    For classes with their own ``from_json``.
+
+    Raises:
+        KeyError, TypeError, AttributeError: as :meth:`JsonObject.from_json`.
+    """
     found: T = json_functions(cls).read(data)
     return found
 
 
 class JsonFunctions(NamedTuple):
-    """The pair of functions that write and read one class."""
+    """Pair of functions that write and read objects of one class."""
 
     write: Callable[[Any], dict[str, Any]]
     read: Callable[[Any], Any]
@@ -88,7 +95,7 @@ def _generate(cls: type[JsonObject]) -> JsonFunctions:
 
 
 class _Source:
-    """The text of the functions for one class, and the names that it uses."""
+    """Source text of the functions for one class, and its global names."""
 
     def __init__(self, cls: type[JsonObject]) -> None:
         self.namespace: dict[str, Any] = {"cls": cls}
@@ -98,7 +105,10 @@ class _Source:
 
     @property
     def text(self) -> str:
-        """Reading is tried once more with defaults in the place of keys that are absent, which is rare."""
+        """Source of both functions.
+
+        Reading is repeated with the defaults of absent keys only after a KeyError, which is rare.
+        """
         written, read, absent = (", ".join(entries) for entries in (self._written, self._read, self._absent))
         return (
             f"def write(value):\n    return {{{written}}}\n"
@@ -107,7 +117,7 @@ class _Source:
         )
 
     def add(self, field: Field[Any], hint: Any) -> None:
-        """Add what writes and reads one field."""
+        """Add the code that writes and reads one field."""
         value, key = f"value.{field.name}", repr(field.name)
         if field.metadata == INLINE:
             written, read = self._converted(hint, value, "data")
@@ -125,7 +135,7 @@ class _Source:
         self._read.append(read)
 
     def _converted(self, hint: Any, value: str, data: str) -> tuple[str, str]:
-        """Return expressions for the JSON of ``value``, and for the value of which ``data`` are the JSON."""
+        """Return the expression that converts ``value`` to JSON, and ``data`` back."""
         if _is_plain(hint):
             return value, data
         origin, arguments = get_origin(hint), get_args(hint)
@@ -151,7 +161,7 @@ class _Source:
 
 
 def _is_plain(hint: Any) -> bool:
-    """Whether values of the type are themselves in JSON."""
+    """Return whether values of the type are written to JSON unchanged."""
     if _is_union(hint):
         return all(map(_is_plain, get_args(hint)))
     return hint in (str, int, float, bool, types.NoneType, Any) or get_origin(hint) in (Literal, dict) or hint is dict
@@ -162,7 +172,10 @@ def _is_union(hint: Any) -> bool:
 
 
 def _functions_of(cls: type[JsonObject]) -> JsonFunctions:
-    """Those that a class has by itself, or else those for its fields, without the way through its methods."""
+    """Return the functions for a nested class: its own methods, or generated ones.
+
+    Generated functions are called directly, which is faster than through ``to_json`` and ``from_json``.
+    """
     if cls.to_json is not JsonObject.to_json:
         return JsonFunctions(cls.to_json, cls.from_json)
     return json_functions(cls)

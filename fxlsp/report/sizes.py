@@ -1,4 +1,4 @@
-"""The sizes that somebody wants to see where nothing says how large an input is."""
+"""Preferred sizes of inputs that a trace has to guess."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from .serialization import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Sizes(JsonObject):
-    """None leaves a size to the search."""
+    """Preferred sizes of guessed inputs; None leaves a size to the search."""
 
     batch: int | None = None
     image: int | None = None
-    """Edge of an image."""
+    """Height and width of an image, pixels."""
     sequence: int | None = None
-    """Length of a sequence."""
+    """Length of a sequence, elements."""
 
 
 ANY_SIZES = Sizes()

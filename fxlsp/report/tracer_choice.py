@@ -1,4 +1,4 @@
-"""The choice of a tracer: which subclass of ``torch.fx.Tracer``, what it does not look into, what it records whole."""
+"""User's choice of a tracer, its leaf modules and its wrapped functions."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from .serialization import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class ObjectReference(JsonObject):
-    """A class or function of the user's by its name, and where that is written."""
+    """Name of a class or function of the user, with the location of that name."""
 
     text: str
     """``package.module:Name`` or ``/absolute/path.py:Name``."""
     place: Location | None = field(default=None, compare=False)
-    """In ``pyproject.toml``; None where the editor or the command line says it."""
+    """Location of the name in ``pyproject.toml``; None if it comes from the editor or the command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class TracerChoice(JsonObject):
-    """What the user says about how models are traced; by default ``torch.fx.Tracer`` does it."""
+    """Settings of how models are traced; by default with ``torch.fx.Tracer``."""
 
     tracer: ObjectReference | None = None
-    """A subclass of ``torch.fx.Tracer``."""
+    """Subclass of ``torch.fx.Tracer``."""
     leaf_modules: tuple[str, ...] = ()
-    """Patterns, as of ``fnmatch``, of qualified names of module classes that are not looked into."""
+    """``fnmatch`` patterns for the qualified names of module classes that are leaves."""
     wrap: tuple[ObjectReference, ...] = ()
-    """Functions that become one node, as ``torch.fx.wrap`` makes them."""
+    """Functions that become one node, as with ``torch.fx.wrap``."""
 
 
 TORCH_FX = TracerChoice()
-"""What there is without a choice."""
+"""Default choice: plain ``torch.fx.Tracer``."""

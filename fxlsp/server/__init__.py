@@ -1,5 +1,5 @@
-"""The Language Server Protocol: one file a method, thin; what the answers say is made in :mod:`fxlsp.ide`.
+"""The Language Server Protocol, one short file a method.
 
-In: messages of an editor. Out: answers from the engine's last snapshot. Everything runs on one asyncio loop, and no
-handler waits for work.
+In: messages of an editor. Out: answers from the engine's last snapshot, whose content comes from :mod:`fxlsp.ide`.
+Everything runs on one asyncio loop, and no handler waits for work.
 """

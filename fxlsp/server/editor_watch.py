@@ -1,6 +1,6 @@
-"""Ends the server when the editor's process is gone, in whatever way it went.
+"""Ends the server when the editor's process has ended, in whatever way.
 
-A thread watches it, and not the loop: a loop that is stuck must not keep an orphan alive.
+A thread watches the process, not the loop: a loop that is stuck must not keep an orphan alive.
 """
 
 from __future__ import annotations
@@ -12,23 +12,28 @@ import threading
 import time
 
 _POLL = 1.0
-"""Seconds between two looks, where the system cannot wake us."""
+"""Seconds between two checks, where the system cannot report the end of a process."""
 
 
 def watch_editor(process_id: int | None) -> None:
-    """Watches the process, if it can be seen from here: an editor may run in another container, or another machine."""
+    """Start to watch the editor's process, and end this one after it.
+
+    A process that cannot be seen from here is not watched: an editor may run in another container, or on another
+    machine.
+    """
     if process_id is None or not _is_alive(process_id):
         return
     threading.Thread(target=_watch, args=(process_id,), name="fxlsp-editor-watch", daemon=True).start()
 
 
 def _watch(process_id: int) -> None:
+    """Wait for the end of the process, then end this one."""
     if sys.platform == "linux":
         _wait_for_end(process_id)
     else:
         while _is_alive(process_id):
             time.sleep(_POLL)
-    # Nobody is left to answer to, and threads may hang: the tracing processes end with their pipes.
+    # There is no client left, and threads may hang. The tracing processes end with their pipes.
     os._exit(1)
 
 

@@ -1,4 +1,4 @@
-"""``initialize``, ``initialized`` and workspace folders: the session begins."""
+"""``initialize``, ``initialized`` and workspace folders: the start of a session."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ from fxlsp.source.text.documents import path_of_uri
 
 
 def register(server: Server) -> None:
+    """Register ``initialize``, which registers everything that depends on the editor."""
+
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         if server.has_session:
-            # JupyterLab has one server for all its pages, and each of them begins: the session goes on.
+            # JupyterLab has one server for all its pages, and each of them initializes it: the session continues.
             log.info("another page of the editor has begun")
             return
         options = configuration.options_of(params)
@@ -56,7 +58,7 @@ def _register_session(server: Server, settings: Configuration) -> None:
 
 
 def _connect(server: Server) -> None:
-    """Lets everything that the editor is publishers of its own accord guarded the session."""
+    """Subscribe all publishers of the server to changes of the session."""
     refresher, progress, announcer = Refresher(server), Progress(server), SnapshotLogger(server)
     problems, of_settings = Diagnostics(server, refresher), SettingDiagnostics(server)
     of_workspace, status = WorkspaceDiagnostics(server), StatusFeed(server)
@@ -78,7 +80,10 @@ def _connect(server: Server) -> None:
 
 
 def _guarded(listener: Callable[[SnapshotChange], None]) -> Callable[[SnapshotChange], None]:
-    """A mistake in what is shown must not stop the session, which calls its followers in the middle of its work."""
+    """Return a listener that logs exceptions instead of raising them.
+
+    An error in a publisher must not stop the session, which calls its listeners in the middle of its work.
+    """
 
     def guarded(change: SnapshotChange) -> None:
         try:
@@ -90,7 +95,7 @@ def _guarded(listener: Callable[[SnapshotChange], None]) -> Callable[[SnapshotCh
 
 
 def _folders(params: types.InitializeParams) -> list[str]:
-    """The workspace folders, or the one root of an older editor."""
+    """Return the workspace folders, or the one root folder of an older editor."""
     if params.workspace_folders:
         return [path_of_uri(folder.uri) for folder in params.workspace_folders]
     if params.root_uri is not None:
@@ -99,7 +104,7 @@ def _folders(params: types.InitializeParams) -> list[str]:
 
 
 async def _register_dynamically(server: Server) -> None:
-    """Asks for the notifications that the editor sends only on request."""
+    """Request the notifications that the editor sends only on request."""
     registrations: list[types.Registration] = []
     if server.support.watches_configuration:
         method = types.WORKSPACE_DID_CHANGE_CONFIGURATION

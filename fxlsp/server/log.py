@@ -22,7 +22,7 @@ log = logging.getLogger("fxlsp")
 
 
 class EditorHandler(logging.Handler):
-    """Sends fxlsp's own records to the editor, from whatever thread they come."""
+    """Handler that sends fxlsp's own log records to the editor, from any thread."""
 
     def __init__(self, server: Server) -> None:
         super().__init__()
@@ -37,17 +37,21 @@ class EditorHandler(logging.Handler):
 
 
 def log_to_editor(server: Server) -> None:
-    """From now on fxlsp's own records go to the editor alone. Those of pygls stay where they were."""
+    """Send fxlsp's own log records to the editor only, from now on.
+
+    Records of pygls stay on standard error.
+    """
     log.setLevel(logging.INFO)
     log.propagate = False
     log.handlers = [EditorHandler(server)]
 
 
 class SnapshotLogger:
-    """Logs, once each: the profile of each folder and why, the interpreters and their torch, why one cannot trace, and
-    what is wrong in the settings.
+    """Logs news of the session, each text once.
 
-    What keeps a whole folder from being traced is shown to the user too: no line of a file could.
+    These are the profile of each folder and its reason, the interpreters and their torch, why one cannot trace, and
+    errors in the settings. What prevents a whole folder from being traced is also shown to the user: no line of a file
+    could show it.
     """
 
     def __init__(self, server: Server) -> None:
@@ -55,7 +59,7 @@ class SnapshotLogger:
         self._logged: set[str] = set()
 
     def update(self, _: SnapshotChange) -> None:
-        """Follows a change of the session."""
+        """Follow a change of the session."""
         snapshot = self._server.engine.snapshot
         for text in _log_texts(snapshot):
             self._log_once(logging.INFO, text)
@@ -67,7 +71,7 @@ class SnapshotLogger:
                 self._server.window_show_message(params)
 
     def _log_once(self, level: int, text: str) -> bool:
-        """Whether it is said for the first time."""
+        """Log a text unless it was logged before; return whether it is new."""
         is_new = text not in self._logged
         if is_new:
             self._logged.add(text)
@@ -81,13 +85,13 @@ def _log_texts(snapshot: Snapshot) -> list[str]:
 
 
 def profile_text(folder: str, policy: Policy) -> str:
-    """How problems of a folder are told, and why."""
+    """Return the profile of a folder, which sets the severities, and its reason."""
     where = f" in {folder}" if folder else ""
     return f"profile{where}: {policy.profile} ({policy.reason})"
 
 
 def interpreter_text(state: InterpreterState) -> str | None:
-    """Which Python traces, with which torch; None before it is known."""
+    """Return which Python traces, with which torch; None before it is known."""
     if state.interpreter is None or state.environment is None:
         return None
     versions = f"Python {state.environment.python}, torch {state.environment.torch}"

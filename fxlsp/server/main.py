@@ -1,4 +1,4 @@
-"""Makes a server and runs it over a transport."""
+"""Creation of a server, and serving over a transport."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fxlsp.server.sync import notebook, watched_files
 from fxlsp.server.sync import text as text_sync
 
 _SWITCH_SECONDS = 0.0005
-"""A tenth of Python's own: while threads read and parse, the loop waits that long each time it wants to go on."""
+"""A tenth of CPython's default: while threads read and parse, the loop waits this long whenever it has work."""
 
 _FEATURES = (
     *(
@@ -48,7 +48,7 @@ _FEATURES = (
 
 
 def make_server() -> Server:
-    """A server with every feature that does not depend on the editor."""
+    """Return a server with every feature that does not depend on the editor."""
     server = Server()
     for feature in _FEATURES:
         feature.register(server)
@@ -56,28 +56,28 @@ def make_server() -> Server:
 
 
 def serve_stdio() -> NoReturn:
-    """Serves one editor over standard input and output, then ends the process."""
+    """Serve one editor over standard input and output, then end the process."""
     _run(transport.over_stdio)
 
 
 def serve_tcp(host: str, port: int) -> NoReturn:
-    """Waits for one editor on a TCP port, serves it, then ends the process."""
+    """Wait for one editor on a TCP port, serve it, then end the process."""
     _run(lambda server: transport.over_tcp(server, host, port))
 
 
 def serve_websocket(host: str, port: int) -> NoReturn:
-    """Waits for one editor on a web socket, serves it, then ends the process."""
+    """Wait for one editor on a web socket, serve it, then end the process."""
     _run(lambda server: transport.over_websocket(server, host, port))
 
 
 def _run(serve: Callable[[Server], Awaitable[None]]) -> NoReturn:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-    # It warns of each cancelled request that has been answered already, which all of ours have.
+    # pygls warns of each cancelled request that has been answered already, and all requests here have.
     logging.getLogger("pygls").setLevel(logging.ERROR)
     sys.setswitchinterval(_SWITCH_SECONDS)
     exit_code = asyncio.run(_serve(serve))
     logging.shutdown()
-    # Threads that wait for input or hang must not keep the process: asking Python to exit would join them.
+    # Threads that wait for input or hang must not keep the process alive: sys.exit would join them.
     os._exit(exit_code)
 
 

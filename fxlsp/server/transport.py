@@ -1,4 +1,4 @@
-"""How messages travel: standard input and output, one TCP connection, or one web socket."""
+"""Transports: standard input and output, one TCP connection, or one web socket."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from fxlsp.server.session.server import Server
 
 _FLUSH_SECONDS = 1.0
 _READ_BYTES = 2**16
-"""Bytes: what a pipe holds on Linux."""
+"""Bytes read at once: the capacity of a pipe on Linux."""
 
 _log = logging.getLogger("fxlsp.server")
 
 
 async def over_stdio(server: Server) -> None:
-    """Serves until the editor says ``exit`` or closes our input."""
+    """Serve until the editor sends ``exit`` or closes the server's input."""
     incoming, outgoing = _private_streams()
     writer = QueueWriter(outgoing)
     await _serve(server, _read_by_thread(incoming), writer)
 
 
 async def over_tcp(server: Server, host: str, port: int) -> None:
-    """Serves one client; returns when it is gone."""
+    """Serve one client; return when it has disconnected."""
     connected: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
     listener = await asyncio.start_server(lambda *streams: connected.put_nowait(streams), host, port)
     _log.warning("waiting for a client on %s", listener.sockets[0].getsockname())
@@ -41,7 +41,7 @@ async def over_tcp(server: Server, host: str, port: int) -> None:
 
 
 async def over_websocket(server: Server, host: str, port: int) -> None:
-    """Serves one client; returns when it is gone.
+    """Serve one client; return when it has disconnected.
 
     Raises:
         ImportError: the package ``websockets`` is not installed.
@@ -74,9 +74,10 @@ async def _serve(server: Server, reader: asyncio.StreamReader, writer: QueueWrit
 
 
 class _YieldingReader:
-    """Lets what a message began have its turn before the next one is read, which may have arrived with it.
+    """Reader that lets the loop run between two messages.
 
-    An edit must find the settings that were changed before it, and a question everything that was said before it.
+    Work that a message started runs before the next message is read, which may have arrived with it: an edit must find
+    the settings that were changed before it, and a request the results of all messages before it.
     """
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
@@ -91,7 +92,7 @@ class _YieldingReader:
 
 
 class _YieldingConnection:
-    """The same for a web socket, which hands on whole messages."""
+    """Web socket that does the same as :class:`_YieldingReader`."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -108,15 +109,15 @@ class _YieldingConnection:
 
 
 def _read_by_thread(stream: FileIO) -> asyncio.StreamReader:
-    """What arrives on ``stream``.
+    """Return a stream of what arrives on ``stream``, read by a thread.
 
-    The loop cannot wait for all that standard input may be, such as files, and most pipes of Windows. pygls's own
-    reader changes threads for each line of a header, and waits each time that another thread computes.
+    The loop cannot wait for everything that standard input may be, such as files, and most pipes of Windows. pygls's
+    own reader changes threads for each line of a header, and waits each time that another thread computes.
     """
     loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
 
     def read() -> None:
-        # The loop may have ended before the input does.
+        # The loop may end before the input does.
         with contextlib.suppress(OSError, RuntimeError):
             while data := stream.read(_READ_BYTES):
                 loop.call_soon_threadsafe(reader.feed_data, data)
@@ -128,7 +129,10 @@ def _read_by_thread(stream: FileIO) -> asyncio.StreamReader:
 
 
 class QueueWriter:
-    """Writes on a thread of its own: an editor that does not read must not stop the loop."""
+    """Writer with a thread of its own.
+
+    An editor that does not read must not stop the loop.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -140,12 +144,12 @@ class QueueWriter:
         self._queue.put(data)
 
     def close(self) -> None:
-        """Waits, a second at most, until everything is written."""
+        """Wait until everything is written, one second at most."""
         self._queue.put(None)
         self._thread.join(_FLUSH_SECONDS)
 
     def _run(self) -> None:
-        # A broken pipe ends the thread; the reader learns of the editor's end by itself.
+        # A broken pipe ends the thread; the reader notices the end of the editor by itself.
         with contextlib.suppress(OSError):
             while (data := self._queue.get()) is not None:
                 self._stream.write(data)
@@ -153,7 +157,10 @@ class QueueWriter:
 
 
 def _private_streams() -> tuple[FileIO, BinaryIO]:
-    """Our input and output under descriptors that nothing else uses: a stray ``print`` must not reach the editor."""
+    """Return standard input and output under descriptors that nothing else uses.
+
+    A stray ``print`` must not reach the editor.
+    """
     incoming, outgoing = os.fdopen(os.dup(0), "rb", buffering=0), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,5 +1,5 @@
-"""Python text as the editor holds it: positions, documents, edits, the models in a file and how it makes them.
+"""Analysis of Python text: documents, edits, models and recipes of a file.
 
-In: texts and edits. Out: spans, names, models and recipes. Nothing here runs user code or knows the protocol, and
-everything works on text that does not parse.
+In: texts and edits. Out: spans, names, models and recipes. Nothing here runs user code or depends on LSP, and
+everything accepts text that does not parse.
 """

@@ -1,9 +1,10 @@
-"""The wire between the server, the template and its children: frames of JSON over a socket or a pipe.
+"""Wire protocol between server, supervisor and workers: frames of JSON.
 
-Messages go in and out as dataclasses (:mod:`.messages`), and travel as JSON objects with a ``type`` (:mod:`.frames`).
-Either side may be newer by a little: unknown fields are ignored, unknown types are logged. A message of a known type
-that lacks something is a :class:`~.frames.WireError`.
+In and out: messages as dataclasses (:mod:`.messages`), sent as JSON objects with a ``type`` (:mod:`.frames`) over
+sockets and pipes. Either
+side may be slightly newer: unknown fields are ignored, unknown types are logged. A message of a known type that lacks
+a field raises :class:`~.frames.WireError`.
 
-As :mod:`fxlsp.report`, this package also runs inside the project's interpreter under another package name. It imports
-the standard library and ``report`` alone, by relative imports.
+Like :mod:`fxlsp.report`, this package also runs inside the project's interpreter under another package name. It imports
+only the standard library and ``report``, by relative imports.
 """

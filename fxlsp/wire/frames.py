@@ -1,6 +1,7 @@
-"""Frames of the wire: four bytes of length, big-endian, then that many bytes of UTF-8 JSON, one object with a ``type``.
+"""Frames of the wire protocol: a length, then one JSON object with a ``type``.
 
-What the objects are is the matter of :mod:`.messages`.
+The length is four bytes, big-endian; it counts the bytes of the UTF-8 JSON that follows. :mod:`.messages` defines the
+objects.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from collections.abc import Mapping
 from typing import Any
 
 JsonMessage = dict[str, Any]
-"""A message as it travels."""
+"""Message as a JSON object."""
 
 FRAME_LIMIT = 256 * 2**20
-"""Bytes; a longer frame means that the stream is not ours."""
+"""Largest frame, bytes; a longer one means that the stream does not follow this protocol."""
 
 _LENGTH = struct.Struct(">I")
 
 
 class WireError(Exception):
-    """The other side sent something that is no frame, or no message, of this protocol."""
+    """Received data is not a frame or message of this protocol."""
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
@@ -31,15 +32,15 @@ def encode(message: Mapping[str, Any]) -> bytes:
 
 
 def framed(payload: bytes) -> bytes:
-    """Return a payload with its length before it."""
+    """Return a payload preceded by its length."""
     return _LENGTH.pack(len(payload)) + payload
 
 
 def decode(payload: bytes) -> JsonMessage:
-    """Return the message that a payload holds.
+    """Return the JSON message in the payload of a frame.
 
     Raises:
-        WireError: it holds none.
+        WireError: the payload is not a JSON object with a ``type``.
     """
     try:
         message = json.loads(payload.decode("utf-8", "surrogatepass"))
@@ -51,7 +52,7 @@ def decode(payload: bytes) -> JsonMessage:
 
 
 class Splitter:
-    """Cuts a stream of bytes into frames, whatever pieces it comes in, without looking into them."""
+    """Splitter of a byte stream into frames, which are not decoded."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -60,7 +61,7 @@ class Splitter:
         """Return the payloads of the frames that ``data`` completes.
 
         Raises:
-            WireError: the stream does not hold frames.
+            WireError: a frame exceeds :data:`FRAME_LIMIT`.
         """
         self._buffer += data
         payloads: list[bytes] = []
@@ -77,7 +78,7 @@ class Splitter:
 
 
 class Decoder:
-    """Turns a stream of bytes into messages as they travel."""
+    """Decoder of a byte stream into JSON messages."""
 
     def __init__(self) -> None:
         self._splitter = Splitter()
@@ -86,11 +87,11 @@ class Decoder:
         """Return the messages that ``data`` completes.
 
         Raises:
-            WireError: the stream does not hold frames of JSON objects.
+            WireError: the stream does not consist of frames of JSON objects.
         """
         return [decode(payload) for payload in self._splitter.feed(data)]
 
 
 def text_digest(text: str) -> str:
-    """Return the name under which a text travels: sha256 of its UTF-8 bytes."""
+    """Return the digest that identifies a text: SHA-256 of its UTF-8 bytes, in hex."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,7 @@
-"""The socket that a process of ours is handed by whoever starts it (``fxlsp.engine.connection.process_start``)."""
+"""Socket that a process of fxlsp inherits from the one that started it.
+
+``fxlsp.engine.connection.process_start`` is the other side.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,11 @@ import sys
 
 
 def handed_socket(descriptor: str) -> socket.socket:
-    """The one of that number, or one handed on standard input where a number cannot be inherited (``-``)."""
+    """Return the inherited socket with this descriptor number.
+
+    On Windows, where no descriptor can be inherited, ``descriptor`` is ``-``: the process writes its id to standard
+    output and reads the shared socket from standard input.
+    """
     if sys.platform == "win32":
         sys.stdout.write(f"{os.getpid()}\n")
         sys.stdout.flush()

@@ -1,22 +1,23 @@
-"""Every message between server, template and children. This module is the documentation of the wire.
+"""Messages between server, supervisor and workers: the definition of the protocol.
 
-The server speaks to a template over a socket::
+The server is connected to a supervisor by a socket::
 
-    server                          template
-      |  <- hello | refused            |     once, when it can trace or cannot
+    server                          supervisor
+      |  <- hello | refused            |     once: it can trace, or cannot
       |  overlay*, trace, cancel ->    |     any number, several traces at once
       |  <- stage*, then one of        |
       |     report, failure, failed    |     for each trace that is not cancelled
       |  preload ->                    |
       |  bye ->                        |     or the end of the connection
 
-The template speaks to each child over pipes. A forked child is handed one :class:`TraceRequest`; a spawned one may be
-told to :class:`Preload` before, and to :class:`DumpStack` at any time. What a child answers for the server is passed on
-as it is; :class:`Ready`, :class:`Declined`, :class:`CheckpointForked` and :class:`Provisional` are for the template. A
-child hands its request on to a process for the second pass, which answers with :class:`RecoveredMessage` or
+The supervisor is connected to each worker by pipes. A forked worker receives one :class:`TraceRequest`; a spawned one
+may receive :class:`Preload` before it, and :class:`DumpStack` at any time. What a worker sends for the server is
+forwarded unchanged; :class:`Ready`, :class:`Declined`, :class:`CheckpointForked` and :class:`Provisional` are for the
+supervisor. A worker forwards its request to a side process, which answers with :class:`RecoveredMessage` or
 :class:`ModeDifference`.
 
-Types and fields are named here as they travel. :data:`PROTOCOL` is raised when either side must not be older.
+Types and fields have the names that they have on the wire. :data:`PROTOCOL` is incremented when either side must not be
+older.
 """
 
 from __future__ import annotations
@@ -35,35 +36,38 @@ from ..report.tracer_choice import TORCH_FX, TracerChoice
 from .vocabulary import Vocabulary, WireMessage
 
 PROTOCOL = 1
-"""Version of this vocabulary."""
+"""Version of this protocol."""
 
-# From the server to the template.
+# From the server to the supervisor.
 
 
 @dataclass(frozen=True, slots=True)
 class Overlay(WireMessage):
-    """Text of an unsaved buffer, sent once for each of its states, before the first trace that names it."""
+    """Text of an unsaved buffer.
+
+    Sent once for each state of the buffer, before the first trace that names it.
+    """
 
     type: ClassVar[str] = "overlay"
     path: str
     digest: str
-    """Of the text (:func:`.frames.text_digest`)."""
+    """Digest of the text (:func:`.frames.text_digest`)."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TraceTarget(JsonObject):
-    """A model to trace. Exactly one of ``file`` and ``module`` says where it is defined."""
+    """Model to trace, defined either by ``file`` or by ``module``."""
 
     name: str
-    """Qualified name of a class, factory or instance there."""
+    """Qualified name of a class, factory or instance in that file or module."""
     file: str | None = field(default=None, metadata=UNLESS_DEFAULT)
-    """Absolute path."""
+    """Absolute path of the file that defines the model."""
     module: str | None = field(default=None, metadata=UNLESS_DEFAULT)
-    """Dotted name, found on the ``sys.path`` of the interpreter."""
+    """Dotted name of the module that defines the model, found on the ``sys.path`` of the interpreter."""
 
     def __str__(self) -> str:
-        """Return the public name of the model: ``file.py:Name`` or ``package.module:Name``."""
+        """Return the model's public name: ``file.py:Name`` or ``package.module:Name``."""
         return f"{self.file or self.module}:{self.name}"
 
 
@@ -77,65 +81,68 @@ class RecipeGuess(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class RecipeRequest(JsonObject):
-    """How a model is to be made and fed, and what to try where that does not work."""
+    """Recipe of a model, and the alternatives to try if it does not work."""
 
     init: str | None = None
-    """The expression that makes the model; None leaves it to conventions, defaults and search."""
+    """Expression that constructs the model; None leaves it to conventions, defaults and search."""
     inputs: str | None = None
-    """The text of the arguments of its call; None leaves it to conventions, defaults and search."""
+    """Arguments of the model's call; None leaves them to conventions, defaults and search."""
     source: RecipeSource | None = None
-    """Where ``init`` and ``inputs`` come from; None when neither is given."""
+    """Where ``init`` and ``inputs`` come from; None if neither is given."""
     file: str | None = field(default=None, metadata=UNLESS_DEFAULT)
-    """The file whose names ``init`` and ``inputs`` use, where that is not the model's own."""
+    """Path of the file whose names ``init`` and ``inputs`` use, if it is not the model's own file."""
     only: bool = field(default=False, metadata=UNLESS_DEFAULT)
-    """The user chose this very recipe: where it does not work, nothing else is tried."""
+    """Whether the user chose this recipe: if it does not work, nothing else is tried."""
     alternatives: tuple[Recipe, ...] = field(default=(), metadata=UNLESS_DEFAULT)
-    """What to try, one after the other, where ``init`` and ``inputs`` do not work."""
+    """Recipes to try in order if ``init`` and ``inputs`` do not work."""
     guess: RecipeGuess | None = field(default=None, metadata=UNLESS_DEFAULT)
-    """What to try before another search."""
+    """Recipe to try before another search."""
 
     @classmethod
     def of(cls, recipe: Recipe | None) -> RecipeRequest:
-        """Return the request for a recipe alone; for None one that leaves everything open."""
+        """Return a request for one recipe; for None a request without any."""
         return cls() if recipe is None else cls(recipe.init or None, recipe.inputs, recipe.source, recipe.file)
 
 
 @dataclass(frozen=True, slots=True)
 class Limits(JsonObject):
-    """What a trace may use."""
+    """Time and memory that a trace may use."""
 
     seconds: float = 10.0
-    """Wall time after which it is ended."""
+    """Wall time after which the trace is killed."""
     megabytes: float = 4096
-    """Resident memory above which it is ended."""
+    """Resident memory above which the trace is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceRequest(WireMessage):
-    """Request for one trace, from the server to the template, from that to a child, and to its second pass."""
+    """Request for one trace.
+
+    Sent by the server to the supervisor, by that to a worker, and by the worker to the process of the recovering pass.
+    """
 
     type: ClassVar[str] = "trace"
     target: TraceTarget
     recipe: RecipeRequest = RecipeRequest()
     overlays: Mapping[str, str] = field(default_factory=dict)
-    """Digest by path, for files that are to be read as they stand in the editor."""
+    """Digests of unsaved texts by path, for files that are to be read from the editor."""
     roots: tuple[str, ...] = ()
     """Workspace folders; modules below them are the user's own."""
     tracer: TracerChoice = TORCH_FX
-    """How it is traced."""
+    """Settings of the tracer."""
     sizes: Sizes = ANY_SIZES
-    """Those of inputs that have to be guessed."""
+    """Preferred sizes of inputs that have to be guessed."""
     limits: Limits = Limits()
     id: int = 0
-    """Number that is in all that answers the request. The connection that sends it numbers it."""
+    """Number of the request, repeated in its answers. Assigned by the connection that sends it."""
     texts: Mapping[str, str] = field(default_factory=dict, metadata=UNLESS_DEFAULT)
-    """Text by path of the ``overlays``. To the template they travel apart, as :class:`Overlay`; to a child by real
-    path, in its request."""
+    """Texts of the ``overlays`` by path. The supervisor receives them separately, as :class:`Overlay`; a worker in its
+    request, by real path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel(WireMessage):
-    """End of interest in a trace: it is ended, and nothing more of it is sent."""
+    """Cancellation of a trace: it is killed, and nothing more of it is sent."""
 
     type: ClassVar[str] = "cancel"
     id: int
@@ -151,31 +158,31 @@ class Preload(WireMessage):
 
 @dataclass(frozen=True, slots=True)
 class Bye(WireMessage):
-    """End of the conversation: the template ends with all its children."""
+    """End of the connection: the supervisor exits with all its workers."""
 
     type: ClassVar[str] = "bye"
 
 
-# From the template to the server, and from a spawned child to the template.
+# From the supervisor to the server, and from a spawned worker to the supervisor.
 
 
 @dataclass(frozen=True, slots=True)
 class Hello(WireMessage):
-    """Greeting, sent once, when a trace can be asked for."""
+    """Greeting, sent once, when a trace can be requested."""
 
     type: ClassVar[str] = "hello"
     protocol: int
-    """:data:`PROTOCOL` of the process. Of another version, no other field need be there."""
+    """:data:`PROTOCOL` of the process. With another version, no other field needs to be present."""
     python: str = "?"
     torch: str = "?"
     executable: str = ""
     pid: int | None = None
     fork: bool = True
-    """Whether a trace is carried out by a forked process."""
+    """Whether traces run in forked processes."""
     positions: bool = True
-    """Whether the interpreter knows columns of expressions (Python 3.11)."""
+    """Whether the interpreter records columns of expressions (Python 3.11)."""
     remark: str | None = field(default=None, metadata=UNLESS_DEFAULT)
-    """Warning for the log. Only from a child to the template, which sends it as :class:`Log`."""
+    """Warning for the log. Only from a worker to the supervisor, which sends it as :class:`Log`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +201,11 @@ class Log(WireMessage):
 
     type: ClassVar[str] = "log"
     level: str = "info"
-    """Name of a level of :mod:`logging`, in small letters."""
+    """Lower-case name of a level of :mod:`logging`."""
     message: str = ""
 
 
-# From a child through the template to the server.
+# From a worker through the supervisor to the server.
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +233,7 @@ class ReportMessage(WireMessage):
     type: ClassVar[str] = "report"
     id: int
     report: dict[str, Any]
-    """A :class:`~..report.report.Report`, megabytes at times: decoded only where it is used."""
+    """JSON of a :class:`~..report.report.Report`, sometimes megabytes: decoded only where it is used."""
     reads: tuple[FileRead, ...] = ()
     imports: tuple[str, ...] = ()
     """Third-party packages that the trace loaded."""
@@ -239,14 +246,14 @@ class FailureMessage(WireMessage):
     type: ClassVar[str] = "failure"
     id: int
     failure: dict[str, Any]
-    """A :class:`~..report.problems.Failure`."""
+    """JSON of a :class:`~..report.problems.Failure`."""
     reads: tuple[FileRead, ...] = ()
     imports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StackFrame(JsonObject):
-    """Running line of Python, as faulthandler writes it: without columns."""
+    """Stack frame as faulthandler writes it: a line without columns."""
 
     file: str
     line: int
@@ -255,44 +262,46 @@ class StackFrame(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class WorkerDied(WireMessage):
-    """End of a child before its result, as the template saw it."""
+    """Death of a worker before its result, as the supervisor saw it."""
 
     type: ClassVar[str] = "failed"
     id: int
     stage: str | None = None
-    """The last stage that it entered; ``start`` before any."""
+    """Last stage that the worker entered; ``start`` before any."""
     exit: int | None = None
-    """Exit code; None where a signal ended it."""
+    """Exit code; None if a signal killed the worker."""
     signal: int | None = None
     limit: Literal["time", "memory"] | None = None
-    """The limit at which it was ended, if it was."""
+    """Limit at which the worker was killed, if it was."""
     stack: tuple[StackFrame, ...] = ()
-    """What was running, innermost first."""
+    """Running frames, innermost first."""
     stderr_tail: str = ""
-    """The end of what it printed."""
+    """End of the worker's standard error."""
 
 
-# From a child to the template, which keeps these to itself.
+# From a worker to the supervisor, which does not forward these.
 
 
 @dataclass(frozen=True, slots=True)
 class Ready(WireMessage):
-    """Readiness of a child: a request would be carried out at once. Sent anew after each :class:`Preload`."""
+    """Readiness of a worker to trace at once; sent again after each :class:`Preload`."""
 
     type: ClassVar[str] = "ready"
 
 
 @dataclass(frozen=True, slots=True)
 class Declined(WireMessage):
-    """Refusal of a child that comes from a holder: something that it knows is not so any more. Another one takes its
-    request."""
+    """Refusal of a worker that was forked from a checkpoint.
+
+    An input of the checkpoint has changed since. Another worker takes the request.
+    """
 
     type: ClassVar[str] = "declined"
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointForked(WireMessage):
-    """Birth of a holder, from which later traces of the same file can be forked."""
+    """Start of a checkpoint, from which later traces of the same file can be forked."""
 
     type: ClassVar[str] = "holder"
     pid: int
@@ -300,52 +309,59 @@ class CheckpointForked(WireMessage):
 
 @dataclass(frozen=True, slots=True)
 class Provisional(WireMessage):
-    """Announcement that the next frame, a :class:`ReportMessage`, is the answer if the child dies before another."""
+    """Announcement of a fallback report.
+
+    The next frame, a :class:`ReportMessage`, is the answer if the worker dies before it sends another.
+    """
 
     type: ClassVar[str] = "provisional"
 
 
-# From the template to a spawned child.
+# From the supervisor to a spawned worker.
 
 
 @dataclass(frozen=True, slots=True)
 class DumpStack(WireMessage):
-    """Request to write the running stack to a file in the scratch folder, whatever is under way."""
+    """Request to write the running stack to a file in the scratch folder at once."""
 
     type: ClassVar[str] = "tell"
 
 
-# From a process for the second pass to the child that made it.
+# From a side process to the worker that forked it.
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveredMessage(WireMessage):
-    """What the recovering pass found."""
+    """Result of the recovering pass."""
 
     type: ClassVar[str] = "recovered"
     report: Report
     findings: tuple[Problem, ...]
-    """Problems of a graph that was made all the same."""
+    """Problems of a graph that plain torch.fx made."""
     followed: tuple[int, ...]
-    """Indexes of the report's nodes that stem from the model's inputs."""
+    """Indexes of the report's nodes that depend on the model's inputs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModeDifference(WireMessage):
-    """How the graph of the other one of train and eval mode differs from that of the model's own mode."""
+    """Difference between the graphs of the model's own mode and of the other one.
+
+    The modes are train and eval.
+    """
 
     type: ClassVar[str] = "mode"
     training: bool
     """Whether the model's own mode is train."""
     nodes: int
-    """How many the own mode has."""
+    """Number of nodes in the model's own mode."""
     other_nodes: int
+    """Number of nodes in the other mode."""
     places: tuple[Location, ...]
-    """Each ``self.training`` that makes the difference; none where the graphs are the same."""
+    """Each ``self.training`` that causes the difference; none if the graphs are the same."""
     entered: tuple[str, ...]
     """Paths of the modules that are called in the other mode."""
     other_error: str | None = None
-    """Why the other mode cannot be traced, if it cannot."""
+    """Error of tracing in the other mode, if any."""
 
 
 WIRE = Vocabulary(
@@ -354,4 +370,4 @@ WIRE = Vocabulary(
     *(Ready, Declined, CheckpointForked, Provisional, DumpStack),
     *(RecoveredMessage, ModeDifference),
 )
-"""Every message of this module."""
+"""All messages of this module."""

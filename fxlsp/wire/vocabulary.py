@@ -1,4 +1,4 @@
-"""What a protocol's messages have in common: a dataclass for each ``type``, and how it is read from what arrives."""
+"""Base of a protocol's messages: a dataclass for each ``type``, and decoding."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .frames import JsonMessage, WireError, decode, encode
 
 
 class WireMessage(JsonObject):
-    """Base of the messages of a protocol, each a dataclass."""
+    """Base class of the messages of a protocol, each a dataclass."""
 
     __slots__ = ()
 
     type: ClassVar[str]
-    """The name by which the message goes on the wire."""
+    """Name of the message on the wire."""
 
     def encoded(self) -> bytes:
         """Return the frame of the message."""
@@ -26,11 +26,11 @@ class WireMessage(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class UnknownMessage(WireMessage):
-    """A message of a type that this side does not know, to be logged."""
+    """Message of an unknown type, to be logged."""
 
     type: ClassVar[str] = ""
     name: str
-    """Its type."""
+    """Type of the message on the wire."""
 
 
 class Vocabulary:
@@ -41,10 +41,10 @@ class Vocabulary:
         self._kinds: dict[str, tuple[tuple[str, tuple[type, ...]], ...]] = {}
 
     def parse(self, data: JsonMessage) -> WireMessage:
-        """Return the message that travelled as ``data``, or an :class:`UnknownMessage`.
+        """Return the message that ``data`` represents, or an :class:`UnknownMessage`.
 
         Raises:
-            WireError: it is of a known type, and lacks a field or holds something else there.
+            WireError: the type is known, and a field is missing or has the wrong type.
         """
         name = data["type"]
         cls = self._classes.get(name)
@@ -61,17 +61,24 @@ class Vocabulary:
             raise WireError(f"a message {name!r} is malformed: {error}") from error
 
     def decode(self, payload: bytes) -> WireMessage:
-        """Return the message that the payload of a frame holds; raises as :meth:`parse` does."""
+        """Return the message in the payload of a frame.
+
+        Raises:
+            WireError: as :meth:`parse`, and if the payload is not a JSON message.
+        """
         return self.parse(decode(payload))
 
     def prepare(self) -> None:
-        """Generate ahead of time what reads and writes the messages: milliseconds for each process that would."""
+        """Generate the conversion functions ahead of time.
+
+        Done before forking, it saves each forked process some milliseconds.
+        """
         for cls in self._classes.values():
             json_functions(cls)
             self._kinds_of(cls)
 
     def _kinds_of(self, cls: type[WireMessage]) -> tuple[tuple[str, tuple[type, ...]], ...]:
-        """Of each field, the Python types that it may have as JSON."""
+        """Return the Python types that each field of a class may have as JSON."""
         if cls.type not in self._kinds:
             hints = get_type_hints(cls)
             listed = fields(cls)  # type: ignore[arg-type]  # every message is a dataclass
@@ -80,7 +87,7 @@ class Vocabulary:
 
 
 def _kinds(hint: Any) -> set[type]:
-    """Return the Python types of the JSON that stands for a value of a type; objects inside are not looked into."""
+    """Return the Python types that a value of a type has as JSON, at the top level."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return set().union(*map(_kinds, arguments))

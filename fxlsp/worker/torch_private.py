@@ -1,6 +1,6 @@
-"""The parts of torch that are not public and that fxlsp cannot do without: all of them, and only here.
+"""Private parts of torch that fxlsp uses: all of them are imported here only.
 
-Checked on torch 2.6, 2.13 and 2.15.
+Checked with torch 2.6, 2.13 and 2.15.
 """
 
 from __future__ import annotations
@@ -49,38 +49,40 @@ __all__ = [
 ]
 
 WITHOUT_DATA = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
-"""Raised by fake tensors for what only data could tell: not the user's fault."""
-
+"""Exceptions of fake tensors where a result depends on data: not the user's fault."""
 CHECKPOINT_PARTS = ("_checkpoint_without_reentrant_generator", "_checkpoint_without_reentrant_generator_impl")
-"""What ``torch.utils.checkpoint.checkpoint`` calls, in older and in newer versions."""
+"""Functions that ``torch.utils.checkpoint.checkpoint`` calls, in older and in newer versions."""
 
 Operator = torch._ops.OpOverload
 
 
 def flop_formula(operator: Operator) -> Callable[..., Any] | None:
-    """torch.utils.flop_counter's formula: takes the operator's arguments, and its result as ``out_val``."""
+    """Return the FLOP formula of an operator from torch.utils.flop_counter, if any.
+
+    The formula takes the operator's arguments, and its result as ``out_val``.
+    """
     formula: Callable[..., Any] | None = flop_registry.get(overload_packet(operator))
     return formula
 
 
 def disable_accelerators() -> None:
-    """Let tensors be asked for on ``cuda`` without CUDA being started: a dispatch mode puts them on the CPU.
+    """Make torch report no accelerator, and never initialise one.
 
-    For the life of this process and of those forked from it, which could not start CUDA anyway. There is no
-    accelerator, as torch says where none is; what would choose one or wait for it does nothing. Fake tensors, too, ask
-    for one again and again.
+    Tensors may still be requested on ``cuda``: a dispatch mode puts them on the CPU. The change lasts as long as this
+    process and those forked from it, which could not initialise CUDA anyway. Functions that would choose an accelerator
+    or wait for one do nothing. Fake tensors, too, query the accelerator again and again.
     """
     for device in ("cuda", "xpu", "mtia"):
         module = getattr(torch, device, None)
         for name, result in _WITHOUT_ACCELERATOR.items():
             if hasattr(module, name):
                 setattr(module, name, _answering(result))
-    # Else ``torch.tensor(data, device=...)`` moves its tensor below every dispatch mode.
+    # Otherwise ``torch.tensor(data, device=...)`` moves its tensor below every dispatch mode.
     torch._C._set_only_lift_cpu_tensors(True)
 
 
 def _answering(result: Any) -> Callable[..., Any]:
-    """A function of its own: Dynamo wants no two names for one."""
+    """Return a new function: Dynamo requires that no function has two names."""
 
     def answer(*args: Any, **kwargs: Any) -> Any:
         if result is _NONE_THERE:
@@ -101,11 +103,14 @@ _WITHOUT_ACCELERATOR: dict[str, Any] = {
     "_exchange_device": -1,
     "_maybe_exchange_device": -1,
 }
-"""What the functions of ``torch.cuda`` and its like answer."""
+"""Results of the functions of ``torch.cuda`` and the modules of other accelerators."""
 
 
 def compile_in_process() -> None:
-    """Let ``torch.compile`` be called: in older versions it starts processes at once, which are refused."""
+    """Keep ``torch.compile`` from starting processes, which the sandbox would refuse.
+
+    Older versions of torch start them at once.
+    """
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     read = sys.modules.get("torch._inductor.config")
     if read is not None:
@@ -113,59 +118,65 @@ def compile_in_process() -> None:
 
 
 def overload_packet(operator: Operator) -> Any:
-    """All overloads of an operator: ``aten.add`` for ``aten.add.Tensor``."""
+    """Return an operator's overload packet: ``aten.add`` for ``aten.add.Tensor``."""
     return operator._overloadpacket
 
 
 def is_view(operator: Operator) -> bool:
-    """Whether the operator returns a view of an argument."""
+    """Return whether the operator returns a view of an argument."""
     return bool(getattr(operator, "is_view", False))
 
 
 def never_grows(operator: Operator) -> bool:
-    """Whether the result is a view of an operand, an operand changed in place, or one broadcast with others."""
+    """Return whether an operator's result is never larger than its broadcast operands.
+
+    The result is a view of an operand, an operand changed in place, or an element-wise result.
+    """
     if is_view(operator) or torch.Tag.pointwise in operator.tags:
         return True
     return operator._schema.is_mutable and overload_packet(operator).__name__ not in ("resize_", "resize_as_", "set_")
 
 
 def is_batch_norm(operator: Operator) -> bool:
-    """Whether this is the operator that ``torch.batch_norm`` ends in on the CPU."""
+    """Return whether ``torch.batch_norm`` dispatches to this operator on the CPU."""
     return operator is torch.ops.aten.native_batch_norm.default
 
 
 def decompose(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run the operator as simpler ones; NotImplemented if it has no decomposition."""
+    """Run an operator as simpler ones, and return the result.
+
+    NotImplemented is returned if the operator has no decomposition.
+    """
     return operator.decompose(*args, **kwargs)
 
 
 def pretty_target(node: torch.fx.Node) -> str:
-    """torch.fx's qualified name of a called function: ``torch.flatten``, ``operator.add``."""
+    """Return torch.fx's qualified name of a called function: ``torch.flatten``."""
     return node._pretty_print_target(node.target)
 
 
 def used_names(graph: torch.fx.Graph) -> tuple[set[str], dict[str, int]]:
-    """The names that the graph's nodes have had so far, to be given back to :func:`restore_used_names`."""
+    """Return the names used by a graph, as :func:`restore_used_names` takes them."""
     namespace = graph._graph_namespace
     return set(namespace._used_names), dict(namespace._base_count)
 
 
 def restore_used_names(graph: torch.fx.Graph, taken: tuple[set[str], dict[str, int]]) -> None:
-    """Let names that were taken since be given anew, after their nodes were erased."""
+    """Free the names of nodes that were erased since ``taken`` was recorded."""
     namespace = graph._graph_namespace
     namespace._used_names = set(taken[0])
-    # Filled anew, not replaced: in older versions of torch it is a dict with a default.
+    # Refilled, not replaced: in older versions of torch it is a defaultdict.
     namespace._base_count.clear()
     namespace._base_count.update(taken[1])
 
 
 def tensors_in(tree: object) -> list[torch.Tensor]:
-    """The tensors in nested lists, tuples and dicts."""
+    """Return the tensors in nested lists, tuples and dicts."""
     return [leaf for leaf in tree_flatten(tree)[0] if isinstance(leaf, torch.Tensor)]
 
 
 def storage_key(tensor: torch.Tensor) -> int:
-    """What a tensor and its views have in common, as long as one of them lives."""
+    """Return a key that a tensor shares with its views, valid while one of them lives."""
     try:
         return int(tensor.untyped_storage()._cdata)
     except (NotImplementedError, RuntimeError):
@@ -174,7 +185,7 @@ def storage_key(tensor: torch.Tensor) -> int:
 
 
 def mutated_arguments(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
-    """The arguments that the operator changes in place."""
+    """Return the tensors among an operator's arguments that it changes in place."""
     schema = operator._schema
     if not schema.is_mutable:
         return []

@@ -1,4 +1,4 @@
-"""Running the command, under a fake worker where it does not matter what torch says."""
+"""Runs of the command, with a fake worker where torch does not matter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORKERS = Path(__file__).parents[1] / "engine" / "workers"
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run of the command left."""
+    """Result of a run of the command."""
 
     code: int
     out: str
@@ -40,13 +40,13 @@ Fxlsp = Callable[..., Ran]
 
 @pytest.fixture(autouse=True)
 def forked(warm: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands that run in this process have their supervisors forked."""
+    """Have the supervisors of commands in this process forked from the warm process."""
     monkeypatch.setattr("fxlsp.engine.connection.process.start_process", start_process)
 
 
 @pytest.fixture
 def fxlsp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Fxlsp:
-    """Runs ``fxlsp`` in an empty folder."""
+    """Return a function that runs ``fxlsp`` in an empty folder."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str, stdin: str = "") -> Ran:
@@ -64,12 +64,12 @@ def fxlsp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 @pytest.fixture
 def fake_python(tmp_path: Path) -> str:
-    """An "interpreter" that runs the engine's fake worker, whatever it is told to run."""
+    """Return an "interpreter" that runs the fake worker, whatever its arguments."""
     return interpreter(tmp_path, "good")
 
 
 def interpreter(folder: Path, worker: str) -> str:
-    """A program that runs one of the engine's fake workers."""
+    """Create a program that runs one of the engine's fake workers; return its path."""
     path = folder / f"python-{worker}"
     path.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{WORKERS / worker}.py" "$2"\n')
     path.chmod(0o755)
@@ -78,7 +78,7 @@ def interpreter(folder: Path, worker: str) -> str:
 
 @pytest.fixture
 def model_file(tmp_path: Path) -> Path:
-    """A file with a class to trace."""
+    """Return a file with a class to trace."""
     path = tmp_path / "model.py"
     path.write_text("from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n")
     return path

@@ -1,4 +1,4 @@
-"""Reports of real models, as the worker gives them, and a browser to show them in."""
+"""Reports of real models from the worker, and a browser that shows them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PROJECT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def early_exit(worker: Any) -> Report:
-    """A model of which torch.fx traces only the beginning."""
+    """Return the report of a model of which torch.fx traces only the beginning."""
     report: Report = worker.report(f"{PROJECT}/examples/early_exit.py:EarlyExit", "EarlyExit()", "torch.randn(8, 128)")
     return report
 
 
 @pytest.fixture(scope="session")
 def resnet(worker: Any) -> Report:
-    """Three stages of two blocks."""
+    """Return the report of a ResNet with three stages of two blocks."""
     inputs = "torch.randn(1, 3, 64, 64)"
     report: Report = worker.report(f"{PROJECT}/examples/resnet.py:ResNet", "ResNet(10)", inputs)
     return report
@@ -37,7 +37,7 @@ def resnet(worker: Any) -> Report:
 
 @pytest.fixture
 def report_of(worker: Any, write: Callable[..., str]) -> Callable[[str, str], Report]:
-    """Traces a class ``Net`` of the given text, fed with the given inputs."""
+    """Return a function that traces a class ``Net`` of the given text on given inputs."""
 
     def report_of(text: str, inputs: str) -> Report:
         report: Report = worker.report(f"{write(text)}:Net", "Net()", inputs)
@@ -47,7 +47,7 @@ def report_of(worker: Any, write: Callable[..., str]) -> Callable[[str, str], Re
 
 
 def unless_in_ci(reason: str) -> None:
-    """Skips with a line in the summary; where all of it has to be there, fails."""
+    """Skip the test, or fail it in CI, where everything must be installed."""
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)
@@ -55,7 +55,7 @@ def unless_in_ci(reason: str) -> None:
 
 @pytest_asyncio.fixture
 async def tab() -> AsyncIterator[Tab]:
-    """A tab of headless Chromium; nothing may have gone wrong in it."""
+    """Yield a tab of headless Chromium; fail if there were errors in it."""
     program = find_chromium()
     if program is None:
         unless_in_ci("there is no Chromium: python -m dev.editors.chromium installs it")
@@ -67,6 +67,6 @@ async def tab() -> AsyncIterator[Tab]:
 
 @pytest.fixture
 def engine() -> None:
-    """What runs JavaScript without a browser."""
+    """Require the JavaScript engine that runs without a browser."""
     if find_spec("py_mini_racer") is None:
         unless_in_ci("there is no engine for SVG: pip install 'fxlsp[svg]'")

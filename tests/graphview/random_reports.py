@@ -1,4 +1,4 @@
-"""Reports with any graph at all, from a seed: calls that are interrupted, boxes that feed each other in a ring."""
+"""Random reports from a seed, with interrupted calls and boxes in cycles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OPS: tuple[Opcode, ...] = ("call_function", "call_module", "call_method", "get_
 
 
 def random_report(seed: int, count: int) -> Report:
-    """A report of ``count`` nodes."""
+    """Return a report of ``count`` nodes."""
     chance = random.Random(seed)
     nodes = tuple(_node(chance, number) for number in range(count))
     calls = (_call("", 0, count), *(call for path in _PATHS[1:] for call in _calls(chance, path, count)))
@@ -32,7 +32,7 @@ def _node(chance: random.Random, number: int) -> Node:
 
 
 def _calls(chance: random.Random, path: str, count: int) -> list[ModuleCall]:
-    """Some calls of one module, one after the other."""
+    """Return some calls of one module, one after the other."""
     bounds = sorted(chance.sample(range(count + 1), 2 * min(chance.randrange(4), (count + 1) // 2)))
     return [_call(path, first, end) for first, end in zip(bounds[::2], bounds[1::2], strict=True)]
 

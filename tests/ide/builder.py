@@ -1,4 +1,4 @@
-"""Reports and snapshots by hand: each node and call names the expression that made it."""
+"""Builders of reports and snapshots in which expressions identify nodes and calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def document(text: str, version: int = 1) -> Document:
 
 
 def place(text: str, expression: str, occurrence: int = 0) -> Location:
-    """Where ``expression`` stands in ``text`` for the n-th time, from 0."""
+    """Return the location of the n-th occurrence of ``expression``, from 0."""
     start = -1
     for _ in range(occurrence + 1):
         start = text.index(expression, start + 1)
@@ -37,7 +37,7 @@ def place(text: str, expression: str, occurrence: int = 0) -> Location:
 
 
 class Trace:
-    """Collects the parts of one report."""
+    """Builder of one report."""
 
     def __init__(self, text: str, name: str = "Net", source: RecipeSource = "call-site") -> None:
         self.text = text
@@ -73,7 +73,7 @@ class Trace:
         return self
 
     def leaf(self, path: str, expression: str, made: str, inputs: Output, output: Output, params: int = 0) -> Trace:
-        """The call of a leaf module such as ``Conv2d(3, 8)``."""
+        """Add the call of a leaf module such as ``Conv2d(3, 8)``."""
         module, _, arguments = made.removesuffix(")").partition("(")
         first = len(self.nodes)
         self.calls.append(
@@ -108,7 +108,13 @@ class Trace:
         forward_occurrence: int = 0,
         params: int = 0,
     ) -> Trace:
-        """The call of a module that is no leaf; ``forward`` is the text of the ``def`` line that it ran."""
+        """Add the call of a module that is not a leaf.
+
+        Args:
+            nodes: number of its first node, and of the node after its last.
+            at: the calling expression.
+            forward: the text of the ``def`` line that it ran.
+        """
         location = None if at is None else place(self.text, at)
         definition = None if forward is None else place(self.text, forward, forward_occurrence)
         first, end = nodes
@@ -133,7 +139,12 @@ class Trace:
         params: int = 0,
         calls: int | None = None,
     ) -> Trace:
-        """A registered module such as ``Conv2d(3, 8)``: what named it, and the expression that made it."""
+        """Add a registered module such as ``Conv2d(3, 8)``.
+
+        Args:
+            registration: the text that registered it.
+            made: the expression that constructed it.
+        """
         kind, _, arguments = kind.removesuffix(")").partition("(")
         registered = None if registration is None else place(self.text, registration)
         constructed = None if made is None else place(self.text, made)
@@ -163,7 +174,7 @@ class Trace:
         )
 
     def state(self, status: Status = Status.FRESH) -> ModelState:
-        """The state of a model that was traced on this text."""
+        """Return the state of a model that was traced on this text."""
         report = self.report()
         texts = {PATH: document(self.text).digest}
         return ModelState(self.key, status, report, files_of(report), texts=texts)
@@ -174,13 +185,13 @@ class Trace:
 
 
 def failed(text: str, name: str, failure: Failure) -> ModelState:
-    """The state of a model that has no graph."""
+    """Return the state of a model that has no graph."""
     key = ModelKey("/bin/python", PATH, name, None)
     return ModelState(key, Status.FAILED, failure=failure, failure_texts={PATH: document(text).digest})
 
 
 def snapshot(text: str, *states: ModelState, trusted: bool = True) -> Snapshot:
-    """The session with one open document."""
+    """Return the snapshot of a session with one open document."""
     opened = document(text)
     return Snapshot(
         documents={PATH: opened},
@@ -192,13 +203,17 @@ def snapshot(text: str, *states: ModelState, trusted: bool = True) -> Snapshot:
 
 
 def edited(before: Snapshot, old: str, new: str, status: Status = Status.STALE) -> Snapshot:
-    """``before`` after one edit that replaces the first ``old``; reports are of that status then."""
+    """Return ``before`` after one edit that replaces the first ``old``.
+
+    Args:
+        status: of the reports after the edit.
+    """
     text = before.documents[PATH].text
     return edited_by(before, edits_between(text, text.replace(old, new, 1)), status)
 
 
 def edited_by(before: Snapshot, edits: Sequence[TextEdit], status: Status = Status.STALE) -> Snapshot:
-    """``before`` after some edits."""
+    """Return ``before`` after some edits."""
     opened = before.documents[PATH]
     present = opened.edited(edits, (opened.version or 0) + 1)
     referenced = {digest for state in before.models.values() for digest in state.texts.values()}

@@ -1,4 +1,4 @@
-"""The real worker, to trace what fixes leave."""
+"""The real worker, which traces the results of fixes."""
 
 from __future__ import annotations
 

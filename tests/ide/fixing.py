@@ -1,4 +1,7 @@
-"""Applies fixes as an editor does, and runs models before and after. ``«`` and ``»`` stand around a problem's span."""
+"""Applies fixes as an editor does, and runs models before and after.
+
+``«`` and ``»`` mark a problem's span in the texts.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +27,20 @@ from torch import nn
 
 
 def marked(text: str) -> tuple[Document, Span]:
-    """The text without its marks, and the span between them."""
+    """Return the text without its marks, and the span between them."""
     start, end = text.index("«"), text.index("»") - 1
     made = document(text.replace("«", "").replace("»", ""))
     return made, made.lines.span(start, end)
 
 
 def offered(text: str, code: str) -> list[Fix]:
-    """The fixes of the marked problem, without the one that ignores it."""
+    """Return the fixes of the marked problem, without the one that ignores it."""
     made, span = marked(text)
     return [fix for fix in fixes_and_ignore(made, code, span) if not fix.title.startswith("Ignore ")]
 
 
 def applied(made: Document, fix: Fix) -> str:
-    """The text after a fix."""
+    """Return the text after a fix."""
     offsets = [
         (
             made.lines.offset(each.span.line, each.span.column),
@@ -57,13 +60,16 @@ def applied(made: Document, fix: Fix) -> str:
 
 
 def fixed(text: str, code: str, title: str = "") -> str | None:
-    """The text after its first fix whose title holds some words; None if there is none."""
+    """Return the text after the first fix with ``title`` in its title; None without."""
     made, _ = marked(text)
     return next((applied(made, fix) for fix in offered(text, code) if title in fix.title), None)
 
 
 def changed(text: str, *changes: tuple[str, str]) -> str:
-    """The unmarked text with some replacements, each of something that stands there once."""
+    """Return the unmarked text after some replacements.
+
+    Each replaced text must occur exactly once.
+    """
     text = marked(text)[0].text
     for old, new in changes:
         assert text.count(old) == 1, (old, text)
@@ -72,7 +78,7 @@ def changed(text: str, *changes: tuple[str, str]) -> str:
 
 
 def net(initialisation: str, forward: str, head: str = HEAD) -> str:
-    """A model of its two bodies."""
+    """Return the text of a model from the bodies of its two methods."""
     body = textwrap.indent(textwrap.dedent(initialisation).strip("\n"), "        ")
     code = textwrap.indent(textwrap.dedent(forward).strip("\n"), "        ")
     return (
@@ -91,7 +97,13 @@ def assert_it_traces(
     same_values: bool = True,
     allowed: frozenset[str] = frozenset(),
 ) -> None:
-    """After a fix the model traces, there is no problem but those ``allowed``, and it computes what it did before."""
+    """Assert that the model traces after a fix and computes the same as before.
+
+    Args:
+        did_trace: whether it traced before too.
+        same_values: whether values have to be equal, not only shapes.
+        allowed: codes of problems that may remain.
+    """
     before = marked(before)[0].text
     path = write(after, "after.py")
     old, new = _model(write(before, "before.py"), before), _model(path, after)

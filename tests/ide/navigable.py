@@ -1,4 +1,4 @@
-"""A model with containers, a loop and a module that no assignment registers, and what a trace of it found."""
+"""A model with containers, a loop and ``add_module``, and its trace."""
 
 from __future__ import annotations
 

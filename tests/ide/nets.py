@@ -1,4 +1,4 @@
-"""A model with two instances of a block, and what a trace of it found."""
+"""A model with two instances of a block, and its trace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ class Net(nn.Module):
 
 
 def trace(text: str = TEXT) -> Trace:
-    """``stem`` is a leaf; ``blocks`` an ``nn.Sequential`` of two blocks, of which the second is narrower."""
+    """Return a trace of the model.
+
+    ``stem`` is a leaf; ``blocks`` is an ``nn.Sequential`` of two blocks, of which the second is narrower.
+    """
     made = Trace(text)
     image, wide, narrow = tensor(1, 3, 8, 8), tensor(1, 4, 8, 8), tensor(1, 4, 4, 4)
     made.call("", "Net", (0, 10), [image], tensor(1, 10), forward="    def forward(self, x):\n        x =", params=1234)
@@ -45,5 +48,5 @@ def trace(text: str = TEXT) -> Trace:
 
 
 def _argument(text: str) -> int:
-    """The occurrence of the letter x that is the parameter of ``Net.forward``."""
+    """Return which occurrence of the letter x is the parameter of ``Net.forward``."""
     return text[: text.index("def forward(self, x):\n        x =") + len("def forward(self, ")].count("x")

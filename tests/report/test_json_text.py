@@ -1,7 +1,7 @@
-"""The JSON text of everything that is written for others to read: each field, its name and its place, to the byte.
+"""JSON text of everything that is written for other programs, byte for byte.
 
-``json_text.jsonl`` holds one line for each of :data:`EXAMPLES`. Whoever reads fxlsp's output relies on it: a change
-there is a change of the public JSON.
+``json_text.jsonl`` contains one line for each of :data:`EXAMPLES`, with each field, its name and its position. Readers
+of fxlsp's output rely on it: a change there is a change of the public JSON.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ EXAMPLES: Mapping[str, Written] = {
 
 
 def _is_read_whole(example: Written) -> bool:
-    """Whether there is something to read it, and it leaves nothing out, as a pin does."""
+    """Return whether a class can be read back from its complete JSON, unlike a pin."""
     return hasattr(example, "from_json") and not isinstance(example, PinnedRecipe)
 
 

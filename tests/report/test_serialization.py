@@ -1,4 +1,4 @@
-"""The rules by which dataclasses become JSON."""
+"""Rules of the conversion between dataclasses and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server process for each test, and the promise that nothing of it is left behind."""
+"""A server process for each test, and a check that no process of it is left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.leftovers import await_gone
 
 
 class Start(Protocol):
-    """Starts a server for the test's folder."""
+    """Function that starts a server for the test's folder."""
 
     def __call__(
         self,
@@ -37,18 +37,21 @@ class Start(Protocol):
 
 @pytest.fixture(scope="session", autouse=True)
 def forked(warm: None) -> None:
-    """Servers of these tests have their supervisors forked."""
+    """Have the supervisors of these servers forked from the warm process."""
 
 
 @pytest.fixture
 def mark() -> str:
-    """The value of :data:`MARK` in the environment of every process that the test starts."""
+    """Return the value of :data:`MARK` in the environment of all processes of a test."""
     return uuid.uuid4().hex
 
 
 @pytest_asyncio.fixture
 async def start(request: pytest.FixtureRequest, tmp_path: Path, mark: str) -> AsyncIterator[Start]:
-    """Supervisors come from the warm process, but for tests that are marked ``real``."""
+    """Yield a function that starts a server, stopped at the end.
+
+    Supervisors come from the warm process, but for tests that are marked ``real``.
+    """
     warm = request.node.get_closest_marker("real") is None
     clients: list[Client] = []
 

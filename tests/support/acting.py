@@ -1,6 +1,6 @@
-"""Does the steps of a scenario with a real server, as a user of an editor would.
+"""Execution of the steps of a scenario against a real server.
 
-Answers are those at rest, when nothing is traced any more, but right after ``type!`` and ``undo!``, which do not wait.
+Answers are read when no trace is running or planned, except right after ``type!`` and ``undo!``, which do not wait.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tests.support.scenario import Scenario, Step
 Act = Callable[[str], Awaitable[list[str]]]
 
 VARYING = re.compile(r'(Python (?=\d)|, torch (?=\d)|traced in |"id": "| \((?=/.*python))[\w.+/-]+')
-"""Versions, times and identities; what remains of them says that they are told."""
+"""Versions, times and identities, which are replaced by ``…``; the text around them remains."""
 
 
 class Actor:
-    """A user of the files of one scenario."""
+    """Simulated user of the files of one scenario."""
 
     def __init__(self, client: Client, folder: Path, scenario: Scenario) -> None:
         self._client = client
@@ -34,7 +34,7 @@ class Actor:
         self._heard = 0
 
     async def play(self) -> list[str]:
-        """The answer to each step."""
+        """Execute all steps and return the answer to each."""
         for file in self._scenario.files:
             if file.is_open:
                 self._buffers[file.name] = self._client.open(self._folder / file.name, file.text)
@@ -88,7 +88,7 @@ class Actor:
         return list(await self._ask("inlayHint", buffer, range={"start": {"line": 0, "character": 0}, "end": end}))
 
     async def _tooltip(self, mark: str) -> list[str]:
-        """Of the hint on the line of a mark."""
+        """Return the tooltip of the hint on the line of a mark."""
         buffer, position = self._place(mark)
         (hint,) = [each for each in await self._all_hints(buffer) if each["position"]["line"] == position["line"]]
         resolved = await self._client.connection.request("inlayHint/resolve", hint)
@@ -107,7 +107,7 @@ class Actor:
         return [action["title"] for action in await self._actions(mark)]
 
     async def _fix(self, argument: str) -> list[str]:
-        """``MARK | TITLE``: makes the edit of the fix whose title begins like that."""
+        """``MARK | TITLE``: apply the fix whose title starts with TITLE."""
         mark, _, title = argument.partition(" |")
         (action,) = [each for each in await self._actions(mark) if each["title"].startswith(title.strip())]
         before = {name: buffer.text for name, buffer in self._buffers.items()}
@@ -160,7 +160,7 @@ class Actor:
         return []
 
     async def _type_on(self, argument: str) -> list[str]:
-        """``OLD => NEW``, without saving; ``\\n`` is a new line."""
+        """``OLD => NEW``: edit without saving; ``\\n`` is a line break."""
         old, new = _change(argument)
         buffer = next((each for each in self._buffers.values() if old in each.text), None)
         assert buffer is not None, f"no open file has {old!r}"
@@ -179,7 +179,7 @@ class Actor:
         return []
 
     async def _write(self, argument: str) -> list[str]:
-        """``FILE | OLD => NEW``: somebody else changes a file that is not open."""
+        """``FILE | OLD => NEW``: change a file on disk that is not open."""
         name, _, change = argument.partition(" | ")
         path = self._folder / name
         old, new = _change(change)
@@ -198,17 +198,17 @@ class Actor:
         return []
 
     async def _pick(self, title: str) -> list[str]:
-        """What the user will pick when asked."""
+        """Select the answer to the next question of the server."""
         self._client.picks.append(title)
         return []
 
     async def _run(self, argument: str) -> list[str]:
-        """``COMMAND ARGUMENTS`` with the arguments as a JSON list, in which ``$`` is the folder's URI."""
+        """``COMMAND ARGUMENTS``: a JSON list, in which ``$`` is the folder's URI."""
         command, _, arguments = argument.partition(" ")
         return await self._command(command, *json.loads(arguments.replace('"$', f'"{self._folder.as_uri()}') or "[]"))
 
     async def _run_at(self, argument: str) -> list[str]:
-        """``COMMAND MARK``, for a command that takes a place."""
+        """``COMMAND MARK``: run a command that takes a position."""
         command, _, mark = argument.partition(" ")
         buffer, position = self._place(mark)
         return await self._command(command, buffer.uri, position["line"], position["character"])
@@ -220,8 +220,8 @@ class Actor:
         await self._client.rest()
         is_text = isinstance(answer, dict) and answer.keys() == {"text"}
         said = answer["text"] if is_text else json.dumps(answer, indent=1, ensure_ascii=False)
-        told = [] if answer is None else said.split("\n")
-        return [self._without_folder(line) for line in [*told, *self._messages(), *self._changes(before)]]
+        lines = [] if answer is None else said.split("\n")
+        return [self._without_folder(line) for line in [*lines, *self._messages(), *self._changes(before)]]
 
     def _messages(self) -> Iterator[str]:
         for method, params in self._client.heard[self._heard :]:
@@ -239,11 +239,11 @@ class Actor:
         return self._client.ask(f"textDocument/{feature}", buffer, **params)
 
     def _buffer(self, name: str) -> Buffer:
-        """The named one, by default the first."""
+        """Return the buffer of a name, by default the first."""
         return self._buffers[name] if name else next(iter(self._buffers.values()))
 
     def _place(self, mark: str) -> tuple[Buffer, Json]:
-        """Where a mark stands now: found again by what followed it on its line in the scenario."""
+        """Return the present position of a mark, found by the text after it on its line."""
         file, offset = self._scenario.place(mark)
         buffer = self._buffers[file.name]
         line = file.text[offset : file.text.index("\n", offset)]

@@ -1,4 +1,4 @@
-"""LSP answers as text, for scenarios: places in lines and code points from 1, whatever the encoding."""
+"""LSP answers as text for scenarios, with lines and code points from 1."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LONGEST_EXCERPT = 60
 
 
 class Answers:
-    """Tells answers about the files of one folder."""
+    """Formatter of answers about the files of one folder."""
 
     def __init__(self, client: Client, folder: Path) -> None:
         self._client = client
         self._folder = folder
 
     def span(self, uri: str, span: Json) -> str:
-        """``12:9-12:19 `self.fc(x)```."""
+        """Return ``12:9-12:19 `self.fc(x)```: a range and the start of its text."""
         buffer = self._buffer(uri)
         places = [self._place(buffer, span[side]) for side in ("start", "end")]
         covered = self._client.covered(buffer, span)
@@ -30,7 +30,7 @@ class Answers:
         return f"{'-'.join(places)} `{short}`".replace("\n", "↵")
 
     def link(self, target: Json) -> str:
-        """Where a Location or LocationLink leads."""
+        """Return the target of a Location or LocationLink."""
         uri = target.get("targetUri") or target["uri"]
         span = target.get("targetSelectionRange") or target["range"]
         return f"{self._name(uri)}:{self.span(uri, span)}"
@@ -66,7 +66,7 @@ class Answers:
         return f"{item['name']} · {item.get('detail') or ''} {self._name(item['uri'])}:{self._range_of(item)}"
 
     def changes(self, before: str, after: str) -> Iterator[str]:
-        """The lines that differ."""
+        """Yield the lines that differ."""
         lines = difflib.unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=0)
         yield from (line for line in lines if not line.startswith(("---", "+++", "@@")))
 

@@ -1,4 +1,4 @@
-"""One thing that a user writes in a ``forward``, in several places of a model."""
+"""One construct of a ``forward``, tried in several places of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Text = str
 
 @dataclass(frozen=True)
 class Case:
-    """The body of a ``forward(self, x)``, with ``⟦`` and ``⟧`` around what problems stand at."""
+    """Body of a ``forward(self, x)`` with ``⟦`` and ``⟧`` around expected problems."""
 
     body: str
     init: str = ""
@@ -24,32 +24,32 @@ class Case:
     """Statements before the classes."""
     inputs: str = "torch.ones(3, 4)"
     also: frozenset[str] = frozenset()
-    """Codes of further problems, which other tests look at."""
+    """Codes of further problems, which other tests check."""
     is_complete: bool = True
-    """Whether the rest of the model is followed to its end, with every output known."""
+    """Whether the rest of the model is traced to its end, with every output known."""
     is_traceable: bool | None = None
-    """Whether torch.fx makes a graph; None for what the codes of the problems say."""
+    """Whether torch.fx produces a graph; None where the codes of the problems determine it."""
     needs: Literal["columns", "parsers"] | None = None
-    """What an old version lacks: columns of instructions, or argument parsers that take proxies."""
+    """A feature that old versions lack: columns of instructions, or argument parsers that accept proxies."""
 
 
 Followed = Callable[..., Report]
-"""Traces a marked model, whose problems have the given codes, and stand at its marks alone."""
+"""Trace a marked model and assert that its problems have the given codes, at its marks only."""
 Stands = Callable[[Case, str], None]
-"""Asserts that a case in the root has one problem of a code at each mark, and that the rest is followed."""
+"""Assert that a case in the root has one problem of a code at each mark, and that the rest is traced."""
 StandElsewhere = Callable[[Mapping[str, Case], str, str], None]
-"""Asserts the same of many cases that are part of one model, each in a file and in a spelling of ``ELSEWHERE``."""
+"""Assert the same of many cases in one model, each in its own file and in one of the forms in ``ELSEWHERE``."""
 Traces = Callable[[Case], None]
-"""Asserts that a case has no problem at all."""
+"""Assert that a case has no problem."""
 
 
 def in_root(case: Case) -> Text:
-    """In the root's own ``forward``."""
+    """Return a model with the case in the ``forward`` of the root."""
     return f"{_top(case)}\n{_class('Net', case.init, case.body)}"
 
 
 def in_shared_child(case: Case) -> Text:
-    """In a child's child, which is called twice and under two names."""
+    """Return a model with the case in a nested submodule with two paths."""
     return "\n".join(
         (
             _top(case),
@@ -65,7 +65,7 @@ def in_shared_child(case: Case) -> Text:
 
 
 def in_function_over_lines(case: Case) -> Text:
-    """In a function that an expression over several lines calls, and over several lines itself."""
+    """Return a model with the case in a function, over several lines."""
     call = "return (\n    helper(\n        self,\n        x=x,\n    ),\n)"
     helper = f"def helper(self, x):\n{_indented(_over_lines(case.body), 1)}\n"
     return "\n".join((_top(case), helper, _class("Net", case.init, call)))
@@ -78,7 +78,7 @@ ELSEWHERE: Mapping[str, Callable[[Case], Text]] = {
 
 
 def _over_lines(body: str) -> str:
-    """``body`` with a new line after each opening parenthesis inside its marks, but for those in strings."""
+    """Insert a line break after each ``(`` inside marks, except in strings."""
 
     def over_lines(marked: re.Match[str]) -> str:
         return re.sub(r"'[^']*'|\(", lambda part: "(\n" if part[0] == "(" else part[0], marked[0])

@@ -1,7 +1,7 @@
-"""An editor for tests: a client of the real server process, in either position encoding.
+"""An LSP client for tests of the real server process, in either position encoding.
 
-It does as editors do: it answers what the server asks, keeps the newest problems, and asks again when the server has
-something to say. Expectations become true or time runs out; nothing sleeps.
+It behaves as an editor: it answers requests of the server, stores the newest problems, and repeats its requests after
+messages of the server. An expectation is met or times out; nothing sleeps for a fixed time.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ T = TypeVar("T")
 Encoding = Literal["utf-8", "utf-16"]
 
 PATIENCE = 30.0
-"""Seconds until an expectation has failed; importing torch on a busy machine takes some."""
+"""Seconds until an expectation fails; importing torch on a busy machine takes some of them."""
 
 _POLL = 0.02
-"""Seconds between questions whether the server is at rest."""
+"""Seconds between requests for whether the server is idle."""
 
 
 @dataclass(frozen=True)
 class Abilities:
-    """What the client says it can do."""
+    """Capabilities that the client declares."""
 
     encoding: Encoding = "utf-16"
     markdown: bool = False
@@ -50,7 +50,7 @@ class Abilities:
     notebooks: bool = False
     status: bool = False
     anything: bool = True
-    """Else it says nothing at all, and everything else here counts for nothing."""
+    """Otherwise no capability is declared, whatever the other fields are."""
 
     def to_json(self) -> Json:
         if not self.anything:
@@ -98,47 +98,47 @@ class Abilities:
 
 @dataclass
 class Buffer:
-    """An open document."""
+    """Open document."""
 
     uri: str
     text: str
     path: str = ""
     version: int = 1
     problems: list[Json] | None = None
-    """As last published; None before that."""
+    """As last published; None before the first time."""
     problems_version: int | None = None
 
 
 @dataclass
 class Client:
-    """Use :meth:`start`."""
+    """LSP client with a server process of its own; to be started by :meth:`start`."""
 
     abilities: Abilities
     settings: Mapping[str, Json] = field(default_factory=dict)
     """The answer to ``workspace/configuration``."""
     folder_settings: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    """The same for folders that have settings of their own, by URI."""
+    """The answer for folders with settings of their own, by URI."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
     picks: list[str] = field(default_factory=list)
-    """What the user picks when asked, one after the other: the start of a title. Else they close the message."""
+    """Starts of the titles that the user picks in successive messages. Without one the message is closed."""
     takes_edits: bool = True
-    """Whether an edit that the server wants made is made."""
+    """Whether edits requested by the server are applied."""
     published: dict[str, list[Json]] = field(default_factory=dict)
     """The newest problems of each file, open or not, by its URI."""
     heard: list[tuple[str, Json]] = field(default_factory=list)
-    """Everything the server said of its own accord."""
+    """All notifications and requests of the server: method and parameters."""
     times: list[tuple[str, float]] = field(default_factory=list)
-    """Of each question about a document its method, and the seconds until the answer."""
+    """Method of each request about a document, and the seconds until the answer."""
     greeting: Json = None
     """The answer to ``initialize``."""
     is_running: bool = True
     warm: bool = True
-    """Whether its supervisors may be forked from one that has torch imported; else they are started as for a user."""
+    """Whether its supervisors may be forked from a process with torch imported; else they start as for a user."""
 
     async def start(
         self, folders: Sequence[Path], options: Json, environment: Mapping[str, str], process_id: int | None
     ) -> None:
-        """Starts a server for a workspace of these folders."""
+        """Start a server for a workspace of these folders."""
         self._news = asyncio.Event()
         self._folders = folders
         command = ["env", *(f"{name}={value}" for name, value in environment.items())]
@@ -154,12 +154,12 @@ class Client:
         await self.begin()
 
     async def begin(self) -> None:
-        """Introduces itself, as each page of an editor does that has one server for all of them."""
+        """Initialize the server, as each page of an editor does that shares it."""
         self.greeting = await self.connection.request("initialize", self._introduction)
         self.connection.notify("initialized", {})
 
     async def move(self, folder: Path, settings: Mapping[str, Json]) -> None:
-        """Opens another folder in the place of those before, with settings of its own."""
+        """Replace the folders of the workspace by another one, with other settings."""
         self.settings = settings
         self.change_folders([folder], self._folders)
         self._folders = [folder]
@@ -176,13 +176,13 @@ class Client:
         self.connection.notify("workspace/didChangeWorkspaceFolders", {"event": event})
 
     async def stop(self) -> int:
-        """Says goodbye; the exit code of the server."""
+        """Shut the server down and return its exit code."""
         await self.connection.request("shutdown", None)
         self.connection.notify("exit", None)
         return await self.ended()
 
     async def ended(self) -> int:
-        """Waits for the server's end; its exit code."""
+        """Wait until the server exits and return its exit code."""
         self.is_running = False
         return await self.connection.wait_ended(seconds=5.0)
 
@@ -198,12 +198,12 @@ class Client:
         self.connection.notify("textDocument/didClose", {"textDocument": {"uri": buffer.uri}})
 
     def replace(self, buffer: Buffer, old: str, new: str) -> None:
-        """Types ``new`` over the first ``old``, without saving."""
+        """Replace the first ``old`` by ``new``, without saving."""
         start = buffer.text.index(old)
         self.type(buffer, start, start + len(old), new)
 
     def type(self, buffer: Buffer, start: int, end: int, new: str) -> None:
-        """Types ``new`` over what stands between two offsets."""
+        """Replace the text between two offsets by ``new``."""
         self._type(buffer, {"start": self.position(buffer, start), "end": self.position(buffer, end)}, new)
 
     def _type(self, buffer: Buffer, span: Json, new: str) -> None:
@@ -219,7 +219,7 @@ class Client:
         return {"line": len(lines) - 1, "character": self._length(lines[-1])}
 
     def covered(self, buffer: Buffer, span: Json) -> str:
-        """The text that an LSP range covers."""
+        """Return the text of an LSP range."""
         start, end = (self.offset(buffer, span[side]) for side in ("start", "end"))
         return buffer.text[start:end]
 
@@ -230,13 +230,13 @@ class Client:
         return answer
 
     async def hints(self, buffer: Buffer) -> dict[str, str]:
-        """The hints by the text that stands before them on their line."""
+        """Return the labels of the hints, by the text before them on their line."""
         everything = {"start": {"line": 0, "character": 0}, "end": self.position(buffer, len(buffer.text))}
         hints = await self.ask("textDocument/inlayHint", buffer, range=everything)
         return {self._before(buffer, hint["position"]): hint["label"] for hint in hints}
 
     async def lenses(self, buffer: Buffer) -> list[tuple[str, str]]:
-        """The line on which each lens stands, and its text."""
+        """Return the source line and the title of each lens."""
         lenses = await self.ask("textDocument/codeLens", buffer)
         lines = buffer.text.split("\n")
         return [(lines[lens["range"]["start"]["line"]].strip(), lens["command"]["title"]) for lens in lenses]
@@ -246,31 +246,31 @@ class Client:
         return await self.connection.request("workspace/executeCommand", params)
 
     async def hover(self, buffer: Buffer, expression: str) -> Json:
-        """The hover on the second character of an expression."""
+        """Request the hover on the second character of an expression."""
         position = self.position(buffer, buffer.text.index(expression) + 1)
         return await self.ask("textDocument/hover", buffer, position=position)
 
     async def actions(
         self, buffer: Buffer, expression: str, only: list[str] | None = None, problems: list[Json] | None = None
     ) -> list[Json]:
-        """The code actions at the start of an expression, and those for some problems."""
+        """Request the code actions at the start of an expression and for problems."""
         position = self.position(buffer, buffer.text.index(expression))
         context = {"diagnostics": problems or [], **({} if only is None else {"only": only})}
         cursor = {"start": position, "end": position}
         return list(await self.ask("textDocument/codeAction", buffer, range=cursor, context=context))
 
     def apply(self, buffer: Buffer, edits: list[Json]) -> None:
-        """Makes edits, which all count in the present text, as an editor does: the last one in the text first."""
+        """Apply edits relative to the present text, from the end of the text."""
         places = [(self.offset(buffer, edit["range"]["start"]), index) for index, edit in enumerate(edits)]
         for _, index in sorted(places, reverse=True):
             self._type(buffer, edits[index]["range"], edits[index]["newText"])
 
     async def problems(self, buffer: Buffer) -> list[Json] | None:
-        """The published problems; None unless they are of the present version."""
+        """Return the published problems; None unless they are of the present version."""
         return buffer.problems if buffer.problems_version == buffer.version else None
 
     async def until(self, ask: Callable[[], Awaitable[T]], accepted: Callable[[T], object]) -> T:
-        """Asks now and after each word from the server, until the answer is as expected."""
+        """Repeat a request, now and after each message of the server, until accepted."""
         last: list[T] = []
         try:
             return await asyncio.wait_for(self._until(ask, accepted, last), PATIENCE)
@@ -287,20 +287,20 @@ class Client:
             await self._news.wait()
 
     async def rest(self) -> Json:
-        """Until the server has nothing to do; what it says of itself then."""
+        """Wait until the server is idle and return its answer to ``fxlsp.information``."""
         deadline = asyncio.get_running_loop().time() + PATIENCE
         while not (facts := await self.command("fxlsp.information"))["atRest"]:
             assert asyncio.get_running_loop().time() < deadline, f"no rest in {PATIENCE} s: {facts['text']}"
-            # It sends no word when it comes to rest without news.
+            # It sends no message when it becomes idle without news.
             await asyncio.sleep(_POLL)
         return facts
 
     def said(self, method: str) -> list[Json]:
-        """What the server said by this method, in order."""
+        """Return the parameters of all messages of the server with this method, in order."""
         return [params for heard, params in self.heard if heard == method]
 
     def count(self, method: str) -> int:
-        """How often the server said this."""
+        """Return the number of messages of the server with this method."""
         return sum(1 for heard, _ in self.heard if heard == method)
 
     def _hear(self, method: str, params: Json) -> Json:

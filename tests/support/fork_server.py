@@ -1,4 +1,4 @@
-"""Forks processes that have imported what takes time, for tests whose claim is not how a process starts.
+"""Fork server with slow imports done, for tests not about process starts.
 
 ``python -c TEXT KIND DESCRIPTOR ...``, with this file's text, serves a listening socket that it inherits. KIND says
 what it imports once and what the processes are that it forks, one for each connection:
@@ -42,10 +42,10 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Request:
-    """What a process is to be, beside what all of them are."""
+    """Parameters of one process to fork."""
 
     descriptors: tuple[int, ...]
-    """0, 1, 2 and further ones of the client, under the numbers that they have here."""
+    """Descriptors 0, 1, 2 and further ones of the client, by their numbers in this process."""
     environment: dict[str, str]
     folder: str
     arguments: list[str]
@@ -56,17 +56,17 @@ class Request:
 
 
 class ForkServer:
-    """The loop that accepts connections and watches the processes it has forked."""
+    """Loop that accepts connections and monitors the forked processes."""
 
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener
         self._selector = selectors.DefaultSelector()
         self._woken, self._waking = socket.socketpair()
         self._connections: dict[int, socket.socket] = {}
-        """Of each process, by its id."""
+        """The connections by process id."""
 
     def serve(self) -> Request:
-        """Fork a process for each connection until this one is ended; returns in each of them alone."""
+        """Fork a process for each connection; return only in the forked processes."""
         self._waking.setblocking(False)
         # The end of a process makes a byte readable.
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -93,7 +93,7 @@ class ForkServer:
                     self._kill(key.data)
 
     def _become(self, request: Request) -> None:
-        """In a process just forked: be as one that the client has started, in a session of its own."""
+        """Adopt, after a fork, the state of a process that the client has started."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
@@ -121,7 +121,7 @@ class ForkServer:
                 connection.close()
 
     def _kill(self, pid: int) -> None:
-        """The client of this process is gone; :meth:`_report_ends` does the rest."""
+        """Kill a process whose client has gone; :meth:`_report_ends` reaps it."""
         self._selector.unregister(self._connections[pid])
         with suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
@@ -135,7 +135,7 @@ def _received(connection: socket.socket) -> Request:
 
 
 def _show_mark(mark: bytes) -> None:
-    """Write the mark over this process's first environment, which is what /proc shows of it for good."""
+    """Write the mark over the initial environment, which /proc shows for good."""
     if len(mark) != len(UNMARKED):
         raise ValueError(f"{MARK} has {len(mark)} characters, not {len(UNMARKED)}")
     place = Path("/proc/self/environ").read_bytes().index(f"{MARK}=".encode()) + len(MARK) + 1
@@ -145,7 +145,7 @@ def _show_mark(mark: bytes) -> None:
 
 
 def prepared_supervisor(bootstrap: str) -> Callable[[Request], None]:
-    """What makes a process a supervisor, with torch imported and prepared."""
+    """Import and prepare torch; return the function that runs a supervisor."""
     # Not yet under the name "__main__", which would start a supervisor here.
     spec = importlib.util.spec_from_file_location("bootstrap", bootstrap)
     assert spec is not None
@@ -157,7 +157,7 @@ def prepared_supervisor(bootstrap: str) -> Callable[[Request], None]:
     forks: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.fork_pool")
     forks.prepare_torch()
     forks.prepare_torch = lambda: None  # it stays so in what is forked
-    # What comes ahead of a request only makes the answer come sooner; here all of it would be waited for.
+    # Warming up before a request makes the answer faster; here every process would wait for it.
     worker: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.worker_main")
     worker.warm_up_plain_pass = worker.warm_up_recovering_pass = lambda: None
     program.__name__ = "__main__"
@@ -167,7 +167,7 @@ def prepared_supervisor(bootstrap: str) -> Callable[[Request], None]:
 
 
 def prepared_command(folder: str) -> Callable[[Request], None]:
-    """What makes a process the command ``fxlsp``, with all of it imported."""
+    """Import all of fxlsp; return the function that runs the command ``fxlsp``."""
     sys.path.insert(0, folder)
     from fxlsp.cli.main import main
     from tests.support.warm import install

@@ -1,6 +1,6 @@
-"""Stands for a process that :mod:`tests.support.fork_server` forks: asks for it, and ends as it ends.
+"""Proxy of a process forked by the fork server; exits as that process exits.
 
-``python -I -S forked_process.py SOCKET DESCRIPTORS [ARGUMENT ...]``: DESCRIPTORS are those that it is handed beside
+``python -I -S forked_process.py SOCKET DESCRIPTORS [ARGUMENT ...]``: DESCRIPTORS are those that it inherits beside
 0, 1 and 2, "4,5" or "".
 """
 

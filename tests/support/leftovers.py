@@ -1,4 +1,4 @@
-"""Finds the processes that a test has left running, by the mark in their environment."""
+"""Processes that a test has left running, found by a mark in the environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GONE_WITHIN = 4.0
 
 
 def await_gone(mark: str) -> None:
-    """Fails if a process of the test is left after the time that the server has to clean up."""
+    """Fail if a process of the test remains after the clean-up time of the server."""
     deadline = time.monotonic() + GONE_WITHIN
     while left := processes(mark):
         if time.monotonic() > deadline:
@@ -24,7 +24,7 @@ def await_gone(mark: str) -> None:
 
 
 def processes(mark: str) -> dict[int, str]:
-    """The command lines of the running processes that carry the mark."""
+    """Return the command lines of the running processes with the mark."""
     found: dict[int, str] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal() and int(folder.name) != os.getpid():

@@ -1,4 +1,4 @@
-"""Texts of models in which ``⟦`` and ``⟧`` enclose what a problem is to stand at."""
+"""Texts of models in which ``⟦`` and ``⟧`` enclose the spans of problems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Span = tuple[int, int, int, int]
 
 @dataclass
 class Marked:
-    """A text without its marks, and what they enclosed."""
+    """Text without its marks, and the spans that they enclosed."""
 
     text: str
     spans: list[Span]
@@ -38,7 +38,7 @@ def unmarked(text: str) -> Marked:
 
 
 def span_of(problem: Problem) -> Span:
-    """Where a problem stands."""
+    """Return the span of a problem."""
     place = problem.location
     assert place is not None, problem
     return (place.line, place.column, place.end_line, place.end_column)

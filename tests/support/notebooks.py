@@ -1,4 +1,4 @@
-"""A notebook in the editor for tests: its cells are buffers of the client, and edits are told as an editor does."""
+"""Notebook in the test client; its cells are buffers of the client."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CODE, MARKUP = 2, 1
 
 
 class Notebook:
-    """Open as long as nobody closes it."""
+    """Notebook document that is open until it is closed."""
 
     def __init__(self, client: Client, uri: str, texts: Sequence[str]) -> None:
         self.client = client
@@ -29,7 +29,7 @@ class Notebook:
         client.connection.notify("notebookDocument/didOpen", {"notebookDocument": document, "cellTextDocuments": items})
 
     def replace(self, cell: Buffer, old: str, new: str) -> None:
-        """Types ``new`` over the first ``old`` in a cell."""
+        """Replace the first ``old`` in a cell by ``new``."""
         start = cell.text.index(old)
         span = {
             "start": self.client.position(cell, start),
@@ -53,14 +53,14 @@ class Notebook:
         self._change({"structure": {"array": array, "didClose": [{"uri": cell.uri}]}})
 
     def move_first_behind(self, index: int) -> None:
-        """Moves the first cell in one message, as the protocol lets an editor do: nothing is opened or closed."""
+        """Move the first cell in one message, without opening or closing a cell."""
         moved = self.cells.pop(0)
         self.cells.insert(index, moved)
         cells = [_kind(cell) for cell in self.cells[: index + 1]]
         self._change({"structure": {"array": {"start": 0, "deleteCount": index + 1, "cells": cells}}})
 
     def turn(self, index: int, kind: int) -> None:
-        """Makes a cell code or markup."""
+        """Change the kind of a cell: code or markup."""
         self._change({"data": [{"kind": kind, "document": self.cells[index].uri}]})
 
     def save(self) -> None:

@@ -1,4 +1,4 @@
-"""Edits as somebody makes them who works on a model: numbers, lines, names, comments, and texts that are half typed."""
+"""Random edits of a model: numbers, lines, names, comments, half typed text."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from random import Random
 
 Edit = tuple[int, int, str]
-"""Where it begins and ends in the text, and what is typed there."""
+"""Start and end offset in the text, and the inserted text."""
 
 _PIECES = ("x", "(", ")", "\n", "    ", "😀", '"', "self.", "# grün 😀\n", " + x", ":", "import torch\n")
 
 
 def random_edit(random: Random, text: str) -> Edit:
-    """One edit of a text that is not empty."""
+    """Return one edit of a text that is not empty."""
     ways: tuple[Callable[[Random, str], Edit], ...]
     ways = (_number, _number, _comment, _comment, _line_less, _line_twice, _lines_swapped, _other_name, _typed)
     return random.choice(ways)(random, text)

@@ -1,12 +1,12 @@
-"""A scenario: files with marks, and what the server answers to what a user does there, in one text file.
+"""Scenarios: files, steps of a user and answers of the server in one file.
 
     What is shown, in a sentence or two.
 
-    == untrusted                       nobody has said that code of the workspace may run; optional
+    == untrusted                       the workspace is not trusted; optional
     == settings
-    {"hints": false}                   what the editor says as settings: JSON, and optional
+    {"hints": false}                   the settings of the editor, as JSON; optional
     == net.py
-    y = self.⟨call⟩fc(x)               a file; a mark names the place after it and is no part of the file
+    y = self.⟨call⟩fc(x)               a file; a mark names the place after it and is not part of the file
     == on disk: blocks.py
     class Block(nn.Module): ...        a file that is not opened
     >> hover call
@@ -15,9 +15,9 @@
     >> hints
     ...
 
-Places are told in lines and code points from 1, so the answers are the same for clients of every encoding.
-``FXLSP_WRITE_SCENARIOS=1 pytest tests/server/test_scenarios.py`` writes the answers anew, to be read before they are
-committed.
+Places are lines and code points from 1, so the answers are the same for clients of every encoding.
+``FXLSP_WRITE_SCENARIOS=1 pytest tests/server/test_scenarios.py`` rewrites the answers; review them before you
+commit them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Step:
     verb: str
     argument: str
     answer: str
-    """Golden; "" where nothing is answered."""
+    """The golden answer; "" for a step without one."""
 
     @property
     def heading(self) -> str:
@@ -60,14 +60,14 @@ class Step:
 @dataclass(frozen=True)
 class Scenario:
     head: str
-    """The text of the scenario before its first step, as it stands."""
+    """The text of the scenario before its first step, unchanged."""
     files: tuple[ScenarioFile, ...]
     steps: tuple[Step, ...]
     settings: Mapping[str, Json] = field(default_factory=dict)
     is_trusted: bool = True
 
     def place(self, mark: str) -> tuple[ScenarioFile, int]:
-        """The file and offset of a mark.
+        """Return the file and offset of a mark.
 
         Raises:
             KeyError: no file has it.
@@ -84,13 +84,13 @@ class Scenario:
             path.write_text(file.text, encoding="utf-8", newline="")
 
     def text(self, answers: list[str]) -> str:
-        """The scenario's file, with these answers to its steps."""
+        """Return the text of the scenario file, with these answers to its steps."""
         parts = [f"{step.heading}\n{answer}" for step, answer in zip(self.steps, answers, strict=True)]
         return self.head + "".join(parts)
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Parses the file of a scenario."""
+    """Parse the file of a scenario."""
     head, *steps = _split(path.read_text(encoding="utf-8"), _STEP)
     _, *sections = _split(head, _SECTION)
     named = [section.removeprefix(_SECTION).partition("\n")[::2] for section in sections]
@@ -100,13 +100,13 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def _split(text: str, start: str) -> list[str]:
-    """What comes before the first line that begins with ``start``, and one part for each such line."""
+    """Split a text before each line that starts with ``start``."""
     return re.split(f"(?m)^(?={re.escape(start)})", text)
 
 
 def _file(name: str, marked: str) -> ScenarioFile:
     marks = dict(_marks(marked))
-    assert len(marks) == len(_MARK.findall(marked)), f"a mark stands twice in {name}"
+    assert len(marks) == len(_MARK.findall(marked)), f"a mark occurs twice in {name}"
     return ScenarioFile(name.removeprefix(_ON_DISK), _MARK.sub("", marked), marks, not name.startswith(_ON_DISK))
 
 

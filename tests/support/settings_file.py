@@ -1,4 +1,4 @@
-"""The ``pyproject.toml`` of a test's folder, as somebody writes it beside the editor."""
+"""Changes of settings: in the ``pyproject.toml`` of a folder, and in the editor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support.client import Client
 
 
 def write_settings(client: Client, folder: Path, text: str) -> None:
-    """Writes it, which the editor notices."""
+    """Write ``pyproject.toml`` and notify the server, as a watching editor does."""
     path = folder / "pyproject.toml"
     path.write_text(text, encoding="utf-8")
     changes = [{"uri": path.as_uri(), "type": 2}]
@@ -16,6 +16,6 @@ def write_settings(client: Client, folder: Path, text: str) -> None:
 
 
 def change_settings(client: Client, **settings: object) -> None:
-    """The user changes them in the editor."""
+    """Change the settings of the editor."""
     client.settings = settings
     client.connection.notify("workspace/didChangeConfiguration", {"settings": None})

@@ -1,6 +1,6 @@
-"""Supervisors and servers of tests that are forked from processes which have imported what takes time.
+"""Fast start of supervisors and servers: forks of processes with imports done.
 
-See :mod:`tests.support.fork_server`. Where there is none everything starts as for a user.
+See :mod:`tests.support.fork_server`. Without such a process everything starts as for a user.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _FORKED = [sys.executable, "-I", "-S", str(Path(__file__).with_name("forked_proc
 
 @contextmanager
 def fork_servers(folder: Path) -> Iterator[None]:
-    """Run both processes; what is started meanwhile finds them by the environment. Their sockets lie in ``folder``."""
+    """Run both fork servers, with sockets in ``folder``.
+
+    Processes that are started meanwhile find them by environment variables.
+    """
     if not sys.platform.startswith("linux"):
         yield
         return
@@ -44,13 +47,13 @@ def fork_servers(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _fork_server(kind: str, argument: str, variable: str, path: Path) -> Iterator[None]:
-    """Its socket is there at once: who connects waits until it has imported everything."""
+    """Run one fork server; its socket exists at once, clients wait for the imports."""
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(64)
         one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         server = subprocess.Popen(
-            # As text: a frame of a file would pass for the user's code below a trace.
+            # As text: a frame with a file name would be taken for user code in a trace.
             [sys.executable, "-c", _FORK_SERVER.read_text(), kind, str(listener.fileno()), argument],
             pass_fds=[listener.fileno()],
             env={**os.environ, **one_thread, "CUDA_VISIBLE_DEVICES": "", MARK: UNMARKED},
@@ -66,26 +69,29 @@ def _fork_server(kind: str, argument: str, variable: str, path: Path) -> Iterato
 
 
 def fxlsp(warm: bool = True) -> list[str]:
-    """The command ``fxlsp``; unless ``warm``, one that starts, and starts its supervisors, as for a user."""
+    """Return the command ``fxlsp``.
+
+    Unless ``warm`` is set, it and its supervisors start as for a user.
+    """
     if warm and COMMANDS in os.environ:
         return [*_FORKED, os.environ[COMMANDS], ""]
     return [sys.executable, "-m", "fxlsp"]
 
 
 def supervisor(descriptor: int) -> list[str]:
-    """``python bootstrap.py DESCRIPTOR``."""
+    """Return the command that starts a supervisor on a socket."""
     if SUPERVISORS in os.environ:
         return [*_FORKED, os.environ[SUPERVISORS], str(descriptor)]
     return [sys.executable, str(process.BOOTSTRAP), str(descriptor)]
 
 
 def install() -> None:
-    """Have every supervisor that this process starts under its own interpreter forked."""
+    """Fork every supervisor that this process starts under its own interpreter."""
     setattr(process, "start_process", start_process)  # noqa: B010  # the module has it from another one
 
 
 async def start_process(python: str, bootstrap: Path, child_socket: socket.socket) -> asyncio.subprocess.Process:
-    """In the place of :func:`fxlsp.engine.connection.process_start.start_process`."""
+    """Replacement of :func:`fxlsp.engine.connection.process_start.start_process`."""
     if not (SUPERVISORS in os.environ and python == sys.executable and bootstrap == process.BOOTSTRAP):
         return await start_cold(python, bootstrap, child_socket)
     return await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""A real supervisor process, spoken to over its wire without the engine."""
+"""A real supervisor process, used over the wire protocol without the engine."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ BOOTSTRAP = Path(fxlsp.__file__).parent / "worker" / "bootstrap.py"
 
 
 class Worker:
-    """A template under this interpreter, and what it says."""
+    """Supervisor under this interpreter, and its messages."""
 
     def __init__(self, bootstrap: Path = BOOTSTRAP, *, spawn: bool = False, warm: bool = False) -> None:
-        """
+        """Start the supervisor and wait for its first message.
+
         Args:
-            spawn: it starts its workers instead of forking them.
-            warm: it may be forked from one that has torch imported.
+            spawn: whether it starts its workers instead of forking them.
+            warm: whether it may be forked from a process with torch imported.
         """
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
@@ -55,7 +56,7 @@ class Worker:
         self._connection.sendall(encode(message))
 
     def next(self) -> JsonMessage:
-        """The next message that is not about a stage."""
+        """Return the next message other than stages and logs."""
         return next(message for message in self._messages if message["type"] not in ("stage", "log"))
 
     def next_stage(self, name: str) -> None:
@@ -76,7 +77,7 @@ class Worker:
         tracer: TracerChoice = TORCH_FX,
         sizes: Sizes = ANY_SIZES,
     ) -> int:
-        """Send a trace request; its id."""
+        """Send a trace request and return its id."""
         place, _, name = target.rpartition(":")
         self._ids += 1
         overlays = overlays or {}
@@ -98,19 +99,19 @@ class Worker:
         return self._ids
 
     def answer(self, target: str, init: str | None = None, inputs: str | None = None, **options: Any) -> JsonMessage:
-        """The answer to a trace request."""
+        """Send a trace request and return the answer."""
         request = self.ask(target, init, inputs, **options)
         message = self.next()
         assert message["id"] == request
         return message
 
     def report(self, target: str, init: str | None = None, inputs: str | None = None, **options: Any) -> Report:
-        """The report of a trace that succeeds."""
+        """Send a trace request that must succeed and return the report."""
         message = self.answer(target, init, inputs, **options)
         assert message["type"] == "report", message
         return Report.from_json(message["report"])
 
     def close(self) -> None:
-        """Close the connection, on which the template must end by itself."""
+        """Close the connection, after which the supervisor must exit by itself."""
         self._connection.close()
         assert self.process.wait(timeout=10) is not None

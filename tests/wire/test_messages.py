@@ -1,4 +1,4 @@
-"""What travels between server, template and children: each message as JSON, and what is made of odd ones."""
+"""Messages between server, supervisor and workers as JSON, and handling of malformed ones."""
 
 from __future__ import annotations
 

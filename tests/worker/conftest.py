@@ -1,4 +1,4 @@
-"""Workers that trace for real, and files for them."""
+"""Fixtures: workers that trace with torch, and model files."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def spawning_worker() -> Iterator[Worker]:
 
 @pytest.fixture(params=["worker", "spawning_worker"])
 def any_worker(request: pytest.FixtureRequest) -> Worker:
-    """One that forks its children, and one that starts them."""
+    """Return a worker of each kind: forked and spawned."""
     worker: Worker = request.getfixturevalue(request.param)
     return worker
 
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., str]:
-    """Writes a model file and gives its path."""
+    """Return a function that writes a model file and returns its path."""
 
     def write(text: str, name: str = "model.py") -> str:
         path = tmp_path / name

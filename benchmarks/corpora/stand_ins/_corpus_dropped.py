@@ -1,4 +1,7 @@
-"""Names that Python, NumPy and torch have dropped since the files were written, and what they stood for, by module."""
+"""Names that Python, NumPy and torch have removed since the files were written.
+
+By module, with the objects that they referred to.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _OF_NUMPY = {name: getattr(builtins, name) for name in ("bool", "int", "float", 
 DROPPED: Mapping[str, Mapping[str, Any]] = {
     "collections": {name: value for name, value in _OF_PYTHON.items() if name not in vars(collections)},
     "numpy": _OF_NUMPY | {"product": numpy.prod, "float_": numpy.float64, "Inf": numpy.inf, "NaN": numpy.nan},
-    # What torch had to run on Python 2 and 3.
+    # The module with which torch supported Python 2 and 3.
     "torch._six": {
         "string_classes": (str, bytes),
         "int_classes": int,

@@ -1,4 +1,7 @@
-"""Gives names back that Python, NumPy and torch have dropped since the files were written."""
+"""Restores names that Python, NumPy and torch have removed.
+
+They were removed after the files were written.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Stands for packages that are not installed: whatever is taken from them is there, and does nothing.
+"""Stand-ins for packages that are not installed.
 
-Names that begin with a capital are classes without behaviour, so that a model may inherit from them and ask
-``isinstance``; all others are mocks. Submodules are stand-ins too.
+Every name imported from them exists, and does nothing. Names that begin with a capital are classes without behaviour,
+so that a model may inherit from them and call ``isinstance``; all others are mocks. Submodules are stand-ins too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from unittest.mock import MagicMock
 
 
 class StandInModule(ModuleType):
-    """A module that holds every name that it is asked for."""
+    """A module that has every name."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "__version__":
@@ -30,13 +30,13 @@ class StandInModule(ModuleType):
 
 def _empty_class(module: str, name: str) -> type:
     def initialise(self: object, *args: object, **kwargs: object) -> None:
-        """Takes whatever the real one would take."""
+        """Accept any arguments, as the real constructor may."""
 
     return type(name, (), {"__module__": module, "__init__": initialise})
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds every submodule of the packages that are stood for."""
+    """Finder of every submodule of the packages with stand-ins."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
@@ -52,7 +52,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return StandInModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing to run."""
+        """Do nothing: there is nothing to run."""
 
 
 _finder = _Finder()

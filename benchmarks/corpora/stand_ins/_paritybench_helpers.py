@@ -1,7 +1,7 @@
-"""The names that files of pytorch-jit-paritybench import from their helper of this name, as far as a model uses them.
+"""The names that files of pytorch-jit-paritybench import from this helper.
 
-Written anew from what the files do with them: the original imports a test suite of torch and a compiler, seconds for
-each process, for its own measurements.
+They are those that a model uses, written anew from what the files do with them: the original imports a test suite of
+torch and a compiler, seconds for each process, for its own measurements.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ class _mock_config(dict[str, Any]):  # noqa: N801 - the name that the files impo
 
 
 class _Layer(torch.nn.ReLU):
-    """A layer for whoever wants one and does not say which."""
+    """A layer for files that need one of any kind."""
 
     expansion = 1
 
 
 def _mock_layer(in_features: int | None = None, out_features: int | None = None, *args: Any, **kwargs: Any) -> Any:
-    """A linear layer if it is told both sizes."""
+    """Return a linear layer if both sizes are passed."""
     return torch.nn.Linear(in_features, out_features, **kwargs) if in_features and out_features else _Layer()
 
 
 class _paritybench_base:  # noqa: N801
-    """Base of the files' test classes, which nobody runs here."""
+    """Base of the files' test classes, which are not run here."""
 
 
 def _fails_compile() -> Any:
@@ -38,11 +38,17 @@ def _fails_compile() -> Any:
 
 
 def patch_functional() -> None:
-    """Done when this is imported: the call is for every model of the file, whatever part of the file is run."""
+    """Do nothing: the names are merged when this is imported.
+
+    The call is for every model of the file, whatever part of the file is run.
+    """
 
 
 def _merge_functional() -> None:
-    """Give ``torch.functional`` and ``torch.nn.functional`` each other's names: files call both of them ``F``."""
+    """Add to ``torch.functional`` and ``torch.nn.functional`` each other's names.
+
+    Files call both of them ``F``.
+    """
     one, other = torch.functional, torch.nn.functional
     names = {name: module for module in (one, other) for name in dir(module) if name[0].islower()}
     for name, module in names.items():

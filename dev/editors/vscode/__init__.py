@@ -1,1 +1,1 @@
-"""VS Code itself, as code-server in headless Chromium: for ``make test-editors`` and the pictures of the readme."""
+"""VS Code as code-server in Chromium, for ``make test-editors`` and for pictures."""

@@ -1,6 +1,7 @@
-"""``python -m dev.editors.vscode [PART ...]``: checks, builds and tests the VS Code extension in the real editor.
+"""Checks, builds and tests the VS Code extension in the real editor.
 
-Where the editor cannot be had nothing is tested, with a line that says so; with ``CI`` set that is a failure.
+``python -m dev.editors.vscode [PART ...]``. Where the editor is not available nothing is tested, and a line reports
+it; with ``CI`` set that is a failure.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dev.vsix import HERE, UNIVERSAL, pack
 CHECK, INTERFACE, PRIVATE, BUNDLED, PACKAGES = "check", "interface", "private", "bundled", "packages"
 USUAL = [CHECK, *(suite.name for suite in SUITES), INTERFACE, PRIVATE, BUNDLED]
 PARTS = [*USUAL, PACKAGES]
-"""The last one downloads the wheels of every platform: minutes, for what no change of ours alters."""
+"""The last one downloads the wheels of every platform: minutes, for what no change of this project alters."""
 
 
 def main() -> int:
@@ -37,7 +38,7 @@ def main() -> int:
     arguments = parser.parse_args()
     parts = arguments.part or USUAL
     began = time.monotonic()
-    # As by Ctrl-C: what was started is ended.
+    # As by Ctrl-C, so that all processes that were started are ended.
     signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
     try:
         found = tools()

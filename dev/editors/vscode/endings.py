@@ -1,4 +1,7 @@
-"""How VS Code comes to its end. After each of them the server and what it has started are gone, without being asked."""
+"""Ways in which VS Code ends.
+
+After each of them the server and all its processes must end, without a request.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,18 @@ from dev.editors.vscode.workbench import Workbench
 Ending = Callable[[Workbench], Awaitable[None]]
 
 _TRACES_WITHIN = 60.0
-"""Seconds after the last test, which may have started the server again."""
+"""Seconds after the last test, which may have restarted the server."""
 
 
 async def is_asked_to_quit(bench: Workbench) -> None:
-    """As at the end of every run."""
+    """End VS Code as at the end of every run."""
     await _ours(bench)
     bench.ask_to_quit()
     await all_gone(lambda: processes(bench.mark), "VS Code was asked to quit")
 
 
 async def is_killed(bench: Workbench) -> None:
-    """All that is the editor's at once, as when the machine runs out of memory."""
+    """Kill all processes of the editor at once, as if memory had run out."""
     await _ours(bench)
     for process in processes(bench.mark):
         if not process.is_ours:
@@ -32,14 +35,20 @@ async def is_killed(bench: Workbench) -> None:
 
 
 async def loses_its_window(bench: Workbench) -> None:
-    """The tab is closed, and VS Code's server stays: it ends the extension host after a while, and we with it."""
+    """Close the tab, while VS Code's server runs on.
+
+    That server ends the extension host after a while, and with it the language server.
+    """
     await _ours(bench)
     await bench.tab.call("Page.navigate", url="about:blank")
     await all_gone(lambda: ours(bench.mark), "the window was closed")
 
 
 async def loses_its_extension_host(bench: Workbench) -> None:
-    """It is killed, and VS Code starts another one, with a server of its own."""
+    """Kill the extension host.
+
+    VS Code starts another one, with a server of its own.
+    """
     before = await _ours(bench)
     hosts = [process for process in processes(bench.mark) if "--type=extensionHost" in process.command]
     assert hosts, processes(bench.mark)
@@ -49,7 +58,10 @@ async def loses_its_extension_host(bench: Workbench) -> None:
 
 
 async def _ours(bench: Workbench) -> list[Process]:
-    """What has to be gone soon: a server at least, and a process that traces. That one comes with the first trace."""
+    """Return the processes that must end soon.
+
+    At least a server and a process that traces, which is started with the first trace.
+    """
     deadline = time.monotonic() + _TRACES_WITHIN
     while len(found := ours(bench.mark)) < 2:
         assert time.monotonic() < deadline, f"nothing to be left: {found}"

@@ -11,7 +11,7 @@ from dev.editors.vscode.tools import EXTENSION, npm_run
 
 
 def build(node: Path, *, tests: bool = False) -> None:
-    """Bundles the extension into ``dist``, its tests too if they are wanted.
+    """Bundle the extension into ``dist``, optionally its tests too.
 
     Raises:
         MissingError: a package cannot be installed.
@@ -22,10 +22,10 @@ def build(node: Path, *, tests: bool = False) -> None:
 
 
 def check(node: Path) -> None:
-    """Compiler, linter and formatter.
+    """Run compiler, linter and formatter.
 
     Raises:
-        subprocess.CalledProcessError: one of them complains; it has said of what.
+        subprocess.CalledProcessError: one of them fails; it has printed the reason.
     """
     install_packages(node)
     modules = "node_modules"
@@ -35,13 +35,13 @@ def check(node: Path) -> None:
 
 
 def install_packages(node: Path) -> None:
-    """Those of package-lock.json, unless they are there."""
+    """Install the packages of package-lock.json, unless they are present."""
     lock = hashlib.sha256((EXTENSION / "package-lock.json").read_bytes()).hexdigest()
     stamp = EXTENSION / "node_modules" / ".fxlsp-lock"
     if stamp.exists() and stamp.read_text() == lock:
         return
     print(f"Installing the packages of {EXTENSION}", file=sys.stderr, flush=True)
-    # Without scripts: none of these packages needs its own.
+    # Without scripts: none of these packages needs them.
     npm_run(node, EXTENSION, "ci", "--ignore-scripts")
     stamp.write_text(lock)
 

@@ -18,7 +18,7 @@ from dev.editors.vscode.tools import EXTENSION, Tools
 from dev.editors.vscode.workbench import Development, workbench
 
 LIMIT = 900
-"""Seconds for all of a suite."""
+"""Seconds for a whole suite."""
 _SETTINGS = {
     "fxlsp.server.command": [sys.executable, "-m", "fxlsp", "serve"],
     "fxlsp.profile": "fx",
@@ -27,10 +27,16 @@ _SETTINGS = {
 
 
 async def run_suite(tools: Tools, suite: Suite, pictures: Path, names: str = "") -> int:
-    """Runs its tests, those whose names hold some words, and prints a line for each; how many failed.
+    """Run the tests of a suite, print a line for each, and return how many failed.
+
+    Args:
+        tools: the editor.
+        suite: the tests and their workspace.
+        pictures: folder for a picture of a failure.
+        names: words; only tests whose names contain them are run.
 
     Raises:
-        TimeoutError: they do not come to their end.
+        TimeoutError: the tests do not end.
         LeftoverError: processes outlived the editor.
     """
     with tempfile.TemporaryDirectory() as temporary:
@@ -69,7 +75,10 @@ async def run_suite(tools: Tools, suite: Suite, pictures: Path, names: str = "")
 
 @contextlib.asynccontextmanager
 async def _trusting(tab: Tab) -> AsyncIterator[None]:
-    """Trusts the workspace as soon as a test has brought up VS Code's page for that: no extension can."""
+    """Trust the workspace as soon as a test has opened VS Code's page for that.
+
+    No extension can.
+    """
     button = (
         "[...document.querySelectorAll('.workspace-trust-editor .monaco-button')]"
         ".find((each) => each.textContent.trim() === 'Trust' && each.getClientRects().length > 0)"
@@ -91,7 +100,7 @@ async def _trusting(tab: Tab) -> AsyncIterator[None]:
 
 
 async def _followed(suite: str, results: Path) -> int:
-    """Prints what is added to a file of results until it ends."""
+    """Print what is added to a file of results until it ends; return the failures."""
     printed, failed = 0, 0
     while True:
         lines = _lines(results)

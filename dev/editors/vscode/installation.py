@@ -1,4 +1,4 @@
-"""VS Code as one user has it: settings and extensions below a folder that goes with the run."""
+"""VS Code with the settings and extensions of one user, below a temporary folder."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _SETTINGS: Mapping[str, Any] = {
     "workbench.tips.enabled": False,
     "chat.disableAIFeatures": True,
 }
-"""What would move or ask while a test looks."""
+"""They turn off what would move or ask during a test."""
 _SWITCHES = ("disable-telemetry", "disable-update-check", "disable-getting-started-override", "ignore-last-opened")
 
 
 @dataclass(frozen=True)
 class Installation:
-    """Use :func:`installation`."""
+    """Programs and folders of one user. Use :func:`installation`."""
 
     tools: Tools
     home: Path
     mark: str
-    """Stands in the environment of all that it starts."""
+    """In the environment of every process that it starts."""
 
     @property
     def command(self) -> list[str]:
@@ -56,7 +56,7 @@ class Installation:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The environment of all that it starts: the machine's, with a home folder of its own."""
+        """The environment of all its processes, with a home folder of its own."""
         found = {**os.environ, MARK: self.mark, "HOME": str(self.home)}
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
             found[name] = str(self.home / name.lower())
@@ -64,10 +64,10 @@ class Installation:
         return found
 
     async def install(self, extension: Path) -> None:
-        """A packed one.
+        """Install a packed extension.
 
         Raises:
-            RuntimeError: it cannot be installed; VS Code has said why.
+            RuntimeError: it cannot be installed; VS Code has printed the reason.
         """
         process = await asyncio.create_subprocess_exec(
             *(*self.command, "--install-extension", str(extension)), env=self.variables, stdout=sys.stderr
@@ -76,7 +76,7 @@ class Installation:
             raise RuntimeError(f"{extension} cannot be installed")
 
     def add(self, extensions: list[Path]) -> None:
-        """Some from their folders, before it is started for the first time."""
+        """Add extensions from their folders, before the first start."""
         listed = []
         for folder in extensions:
             manifest = json.loads((folder / "package.json").read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ class Installation:
             (self.home / "extensions" / "extensions.json").write_text(json.dumps(listed), encoding="utf-8")
 
     def put_on_path(self, folder: Path) -> None:
-        """Makes it the program ``code`` of a folder."""
+        """Make it the program ``code`` of a folder."""
         program = folder / "code"
         program.write_text(f'#!/bin/sh\nexec {shlex.join(self.command)} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
@@ -97,11 +97,11 @@ class Installation:
 
 @contextmanager
 def installation(tools: Tools, settings: Mapping[str, Any]) -> Iterator[Installation]:
-    """One that nobody has used, with some settings of the user's."""
+    """Yield a new installation with some settings of the user's."""
     with tempfile.TemporaryDirectory(prefix="fxlsp-vscode-", ignore_cleanup_errors=True) as temporary:
         home = Path(temporary)
         (home / "config.yaml").write_text("cert: false\nauth: none\n", encoding="utf-8")
-        # Settings that name programs of a machine are read from the second alone.
+        # Settings that name programs of a machine are read from the second file alone.
         for kind in ("User", "Machine"):
             path = home / "data" / kind / "settings.json"
             path.parent.mkdir(parents=True)

@@ -1,6 +1,6 @@
-"""The packed extension used with mouse and keyboard: from the steps of its readme to a click in the graph.
+"""The packed extension used with mouse and keyboard, from its readme to the graph.
 
-The pictures on the way are what the readmes show.
+The pictures taken on the way are those of the readmes.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _STEPS = (
     "Open a model and read its shapes",
     "Look at the graph",
 )
-"""The walkthrough's."""
+"""Those of the walkthrough."""
 
 
 async def run_interface(tools: Tools, followed: Steps, pictures: Path) -> None:
-    """Installs the packed extension as its readme says, and uses it.
+    """Install the packed extension as its readme states, and use it.
 
     Raises:
         TimeoutError: something that a user should see does not appear.
@@ -75,7 +75,10 @@ async def run_interface(tools: Tools, followed: Steps, pictures: Path) -> None:
 
 
 def _project(folder: Path, model: str) -> Path:
-    """The examples, what the readme lets one write, and an interpreter where the readme says."""
+    """Create a folder with the examples, the readme's model and an interpreter.
+
+    The interpreter is where the readme expects it.
+    """
     shutil.copytree(PROJECT / "examples", folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "net.py").write_text(model, encoding="utf-8")
     make_interpreter(folder / ".venv")
@@ -83,14 +86,17 @@ def _project(folder: Path, model: str) -> Path:
 
 
 class Reader(User):
-    """Who has read the readme, and tries what it tells of."""
+    """User who has read the readme and tries each feature of it."""
 
     async def opens_the_folder_without_trust(self) -> None:
         await self.waits_for_the_editor()
         await self.sees(".monaco-workbench", "Restricted Mode")
 
     async def opens_the_walkthrough(self) -> None:
-        """As VS Code does by itself after an installation: what happens before that counts for none of its steps."""
+        """Open the walkthrough, as VS Code does by itself after an installation.
+
+        Nothing that happens before counts for any of its steps.
+        """
         await self.runs_command("Welcome: Open Walkthrough")
         await self.click(".quick-input-list .monaco-list-row", "Get started with fxlsp")
         for title in _STEPS:
@@ -111,7 +117,10 @@ class Reader(User):
         await self.sees(".codelens-decoration a", "· traceable")
 
     async def reads_the_first_shapes(self, recipe: str) -> None:
-        """Those that were found by themselves, then those of the recipe that the readme lets one write."""
+        """See the shapes of the recipe that was found, then those of the typed one.
+
+        The readme has the user write the second.
+        """
         await self.sees(".view-line", "(2, 64, 31, 31)")
         await self.reads_the_status("fxlsp: torch 2.", ".venv/bin/python (Python 3.")
         await self.tab.click(*await self.place_of("class Net(nn.Module):", "class"))
@@ -162,7 +171,7 @@ class Reader(User):
         await self.tab.until("inGraph('.item', 'Conv2d')", PATIENCE)
         await self.picture("graph")
         await self.tab.click(*await self.tab.evaluate("middleInGraph(inGraph('.item', 'Conv2d'))"))
-        # Where the stem is called.
+        # The line of the call of the stem.
         await self.sees(".statusbar-item", "Ln 45, Col")
         await self.picture("graph-click")
         await self.tab.press("Home", "Control")
@@ -171,7 +180,7 @@ class Reader(User):
         await self.picture("graph-after-edit")
 
     async def has_walked_through(self) -> None:
-        """All steps of the walkthrough are done by now, and VS Code has noticed."""
+        """Check that VS Code has marked all steps of the walkthrough as done."""
         await self.opens_the_walkthrough()
         for title in _STEPS:
             await self.sees(".getting-started-step:has([aria-checked=true])", title)
@@ -196,7 +205,10 @@ class Reader(User):
         await self.tab.until("!document.querySelector('.squiggly-warning')", PATIENCE)
 
     async def goes_on_after_a_crash(self, name: str) -> None:
-        """VS Code starts another extension host by itself, and that another server."""
+        """See shapes after VS Code has restarted the extension host.
+
+        That has started another server.
+        """
         await self.tab.press("b", "Control")
         await self.opens(name)
         await self.reads_the_status("fxlsp: torch 2.")

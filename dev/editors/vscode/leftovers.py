@@ -1,4 +1,7 @@
-"""The processes of a run: each carries a mark in its environment, and none may outlive what it belongs to."""
+"""Processes of a run, which must not outlive what they belong to.
+
+Each has a mark in its environment.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "FXLSP_EDITOR_RUN"
-"""Stands in the environment of every process of a run."""
+"""In the environment of every process of a run."""
 GONE_WITHIN = 30.0
-"""Seconds that processes have to end, maybe on a busy machine."""
+"""Seconds in which processes must end, on a busy machine too."""
 
 
 class LeftoverError(Exception):
@@ -23,12 +26,17 @@ class LeftoverError(Exception):
 
 @dataclass(frozen=True)
 class Process:
+    """A process of a run."""
+
     pid: int
     command: str
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is the server, or one that traces: all of the editor's own run on Node."""
+        """Whether it is the server, or one that traces.
+
+        All of the editor's own processes run on Node.
+        """
         try:
             return Path(os.readlink(f"/proc/{self.pid}/exe")).name.startswith("python")
         except OSError:
@@ -40,7 +48,7 @@ class Process:
 
 
 def processes(mark: str) -> list[Process]:
-    """Those of a run that have not ended."""
+    """Return the processes of a run that have not ended."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -49,20 +57,20 @@ def processes(mark: str) -> list[Process]:
             if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 found.append(Process(int(entry.name), command))
-    # One that has ended and that nobody has asked for has no command line.
+    # A process that has ended and was not reaped has no command line.
     return [process for process in found if process.command]
 
 
 def ours(mark: str) -> list[Process]:
-    """The server of a run, and what it has started."""
+    """Return the server of a run, and all processes that it has started."""
     return [process for process in processes(mark) if process.is_ours]
 
 
 async def all_gone(look: Callable[[], list[Process]], when: str) -> None:
-    """Waits for the end of processes, and kills them if it does not come.
+    """Wait for the end of processes, and kill them if it does not come.
 
     Raises:
-        LeftoverError: it did not.
+        LeftoverError: it did not come.
     """
     deadline = time.monotonic() + GONE_WITHIN
     while left := look():

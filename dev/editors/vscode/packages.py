@@ -1,4 +1,7 @@
-"""The packed extensions of all platforms: what is in them, and the server of one under every CPython that is here."""
+"""Checks of the packed extensions of all platforms.
+
+Their contents are checked, and the server of one under every CPython of this machine.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,10 @@ _PE = {0x8664: "x64", 0xAA64: "arm64"}
 
 
 def check_packages(node: Path) -> None:
-    """Packs the extension for every platform, and looks into each package.
+    """Pack the extension for every platform, and check each package.
 
     Raises:
-        AssertionError: something is missing in one, or of another machine.
+        AssertionError: something is missing in one, or for another machine.
         subprocess.CalledProcessError: one cannot be packed.
     """
     for platform in [*PLATFORMS, UNIVERSAL]:
@@ -40,10 +43,10 @@ def check_packages(node: Path) -> None:
 
 
 def check_contents(package: Path, platform: str) -> int:
-    """How many compiled files are in a package.
+    """Check the contents of a package; return its number of compiled files.
 
     Raises:
-        AssertionError: something is missing, or of another machine.
+        AssertionError: something is missing, or for another machine.
     """
     with zipfile.ZipFile(package) as archive:
         names = [name.removeprefix("extension/") for name in archive.namelist()]
@@ -69,7 +72,7 @@ def check_contents(package: Path, platform: str) -> int:
 
 
 def machines(library: bytes) -> list[tuple[str, str]]:
-    """The formats and processors that a compiled file is for."""
+    """Return the formats and processors that a compiled file is for."""
     if library.startswith(b"\x7fELF"):
         return [("ELF", _ELF[struct.unpack_from("<H", library, 18)[0]])]
     if library.startswith(b"\xcf\xfa\xed\xfe"):
@@ -84,7 +87,7 @@ def machines(library: bytes) -> list[tuple[str, str]]:
 
 
 async def check_bundled_server(package: Path, model: str) -> None:
-    """Starts the server of a package under each CPython that it is for, and has it read a model.
+    """Start the server of a package under each CPython, and have it read a model.
 
     Raises:
         asyncio.TimeoutError: it does not answer.

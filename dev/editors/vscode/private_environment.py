@@ -1,4 +1,7 @@
-"""The package for machines for which nothing compiled comes along: it makes an environment of its own, once allowed."""
+"""Test of the package without compiled dependencies.
+
+It creates an environment of its own, once the user agrees.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from dev.editors.vscode.workbench import workbench
 
 
 async def run_private_environment(tools: Tools, package: Path, model: str, pictures: Path) -> None:
-    """Refuses the environment, then allows it, and reads the first shapes.
+    """Refuse the environment, then allow it, and read the first shapes.
 
     Raises:
         TimeoutError: something that a user should see does not appear.
-        AssertionError: something was made without having been allowed.
+        AssertionError: something was created without consent.
         LeftoverError: processes outlived the editor.
     """
     with tempfile.TemporaryDirectory() as temporary, installation(tools, {"fxlsp.limits.seconds": 60}) as installed:

@@ -1,4 +1,4 @@
-"""The three steps of the extension's readme, as whoever follows them executes them."""
+"""The three steps of the extension's readme, executed as its reader would."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Steps:
     install: str
     """For a shell, in the root of the project."""
     model: str
-    """A file with a model in it."""
+    """A file with a model."""
     recipe: str
-    """A comment that goes above its class."""
+    """A comment for the line above its class."""
 
 
 def steps() -> Steps:
-    """Those of the readme.
+    """Return the steps of the readme.
 
     Raises:
-        AssertionError: there are not three, or one has not one block of code.
+        AssertionError: there are not three, or one does not have exactly one block of code.
     """
     _, _, section = README.read_text(encoding="utf-8").partition("\n## Three steps\n")
     texts = _STEP.split(section.partition("\n## ")[0])[1:]
@@ -46,7 +46,7 @@ def steps() -> Steps:
 
 
 def install(user: Installation, commands: str) -> None:
-    """Runs what the first step says, for one user of VS Code.
+    """Run the commands of the first step for one user of VS Code.
 
     Raises:
         subprocess.CalledProcessError: one of the commands fails.

@@ -1,4 +1,4 @@
-"""What the extension's own tests run on: workspaces, interpreters and other extensions, and how each run ends."""
+"""Workspaces, extensions and endings of the extension's own test suites."""
 
 from __future__ import annotations
 
@@ -24,22 +24,26 @@ class Suite:
 
     name: str
     workspace: Callable[[Path], Path]
-    """Fills a folder; what is to be opened."""
+    """Fills a folder; returns what to open."""
     ending: Ending
     beside: tuple[str, ...] = ()
-    """Extensions of ``editors/vscode/test/beside`` that are there too."""
+    """Extensions of ``editors/vscode/test/beside`` that are installed too."""
     asks_for_trust: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def prepare(self, temporary: Path) -> Path:
-        """Makes the workspace, which the tests may change; what is to be opened."""
+        """Create the workspace, which the tests may change.
+
+        Returns:
+            What to open.
+        """
         folder = temporary.resolve() / "workspace"
         folder.mkdir()
         return self.workspace(folder)
 
 
 def one_folder(folder: Path) -> Path:
-    """The fixtures, and all examples."""
+    """Copy the fixtures, and all examples, into a folder."""
     shutil.copytree(FIXTURES, folder, dirs_exist_ok=True)
     for example in (PROJECT / "examples").glob("*.py"):
         shutil.copy(example, folder)
@@ -47,9 +51,10 @@ def one_folder(folder: Path) -> Path:
 
 
 def two_folders(folder: Path) -> Path:
-    """Each with an interpreter of its own, which alone has the module from which its model takes a width.
+    """Create two folders, each with an interpreter of its own.
 
-    A third interpreter lies beside them: somebody may choose it.
+    Only that interpreter has the module from which the folder's model takes a width. A third interpreter is beside
+    them, for the user to choose.
     """
     for name, width in (("one", 3), ("two", 5), ("three", 7)):
         (folder / name).mkdir()
@@ -61,7 +66,10 @@ def two_folders(folder: Path) -> Path:
 
 
 def untrusted_folder(folder: Path) -> Path:
-    """One whose settings name programs: each writes down that it ran, and does its work."""
+    """Create a folder whose settings name programs.
+
+    Each program records that it ran, and does its work.
+    """
     shutil.copy(FIXTURES / "twice.py", folder)
     serve = _recording_program(folder, "server", [sys.executable, "-m", "fxlsp", "serve"])
     python = _recording_program(folder, "python", [sys.executable])
@@ -72,7 +80,12 @@ def untrusted_folder(folder: Path) -> Path:
 
 
 def make_interpreter(folder: Path, module: str = "") -> Path:
-    """An environment with all that this Python can import, and a module ``chosen`` with this text."""
+    """Create an environment with all packages of this Python.
+
+    Args:
+        folder: of the environment.
+        module: text of its module ``chosen``.
+    """
     venv.create(folder, with_pip=False, symlinks=True)
     (packages,) = folder.glob("lib/python3.*/site-packages")
     found = [path for path in sys.path if path.endswith("-packages")]

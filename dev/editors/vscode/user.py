@@ -1,4 +1,7 @@
-"""Somebody in front of the screen, with mouse and keyboard. Each step waits for what they would see."""
+"""A user with mouse and keyboard.
+
+Each step waits for what the user would see.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from dev.editors.chromium import Tab
 from dev.editors.vscode.workbench import Workbench
 
 PATIENCE = 120.0
-"""Seconds for anything to appear: torch is imported meanwhile, maybe on a busy machine."""
+"""Seconds for anything to appear: torch is imported meanwhile, perhaps on a busy machine."""
 
-# What is looked for in the page. VS Code shows spaces of the source as non-breaking ones.
+# Functions that find things in the page. VS Code shows spaces of the source as non-breaking ones.
 _HELPERS = """
 window.textOf = (element) => element.textContent.replaceAll("\\u00a0", " ");
 window.isShown = (element) => element.getClientRects().length > 0;
@@ -59,7 +62,7 @@ window.middleInGraph = (element) => {
 
 
 class User:
-    """What they do, and what they wait for."""
+    """What users do, and what they wait for."""
 
     def __init__(self, bench: Workbench, pictures: Path) -> None:
         self.bench = bench
@@ -71,7 +74,7 @@ class User:
         await self.tab.evaluate(_HELPERS)
 
     async def runs_command(self, name: str) -> None:
-        """By the command palette."""
+        """Run a command by the command palette."""
         await self.tab.press("F1")
         await self.sees(".quick-input-widget .quick-input-title, .quick-input-widget", "")
         await self.tab.until("document.activeElement.closest('.quick-input-widget')", PATIENCE)
@@ -79,7 +82,7 @@ class User:
         await self.click(".quick-input-list .monaco-list-row", name)
 
     async def reads_the_status(self, *parts: str) -> None:
-        """Rests on the language status, until it says all of that."""
+        """Hover over the language status, until it contains all parts."""
 
         async def rest() -> None:
             await self.tab.point(5, 5)
@@ -89,7 +92,7 @@ class User:
         await self._again_until(shown, 3, rest)
 
     async def changes(self, line: str, word: str, new: str) -> None:
-        """Types over the first occurrence of a word in a line."""
+        """Replace the first occurrence of a word in a line by typing."""
         x, y = await self.place_of(line, word)
         await self.tab.click(x, y)
         for kind in ("mousePressed", "mouseReleased"):
@@ -104,7 +107,7 @@ class User:
         await self.tab.until(f"seen({json.dumps(selector)}, {json.dumps(part)})", PATIENCE)
 
     async def never_sees(self, selector: str, part: str) -> None:
-        """Not, or no more."""
+        """Wait until something is not, or no longer, shown."""
         await self.tab.until(f"!seen({json.dumps(selector)}, {json.dumps(part)})", PATIENCE)
 
     async def points_at(self, selector: str, part: str) -> tuple[float, float]:
@@ -116,12 +119,15 @@ class User:
         await self.tab.click(*await self.points_at(selector, part))
 
     async def asks_for_fixes(self, expected: str) -> None:
-        """Presses Ctrl+. until the list is there: it closes again when something else, such as a hint, moves."""
+        """Press Ctrl+. until the list of fixes is shown.
+
+        It closes again when something else, such as a hint, moves.
+        """
         shown = f"seen('.action-widget .monaco-list-row', {json.dumps(expected)})"
         await self._again_until(shown, 5, lambda: self.tab.press(".", "Control"))
 
     async def rests_on(self, line: str, word: str, shown: str) -> None:
-        """Moves the mouse onto a word of a line, until a hover with a text appears."""
+        """Move the mouse onto a word of a line, until a hover with a text appears."""
 
         async def move() -> None:
             x, y = await self.place_of(line, word)
@@ -132,16 +138,16 @@ class User:
         await self._again_until(f"seen('.monaco-hover', {json.dumps(shown)})", 3, move)
 
     async def moves_away(self, part: str) -> None:
-        """Moves the mouse from what it rests on, until the hover is gone."""
+        """Move the mouse away, until the hover is closed."""
         await self.tab.point(5, 5)
         await self.tab.until(f"!seen('.monaco-hover', {json.dumps(part)})", PATIENCE)
 
     async def place_of(self, line: str, word: str) -> tuple[float, float]:
-        """The middle of the first occurrence of a word in a line of the source."""
+        """Return the middle of the first occurrence of a word in a line of the source."""
         return await self._resting(".view-line", line, f"placeOf({json.dumps(line)}, {json.dumps(word)})")
 
     async def _again_until(self, shown: str, seconds: float, act: Callable[[], Awaitable[None]]) -> None:
-        """Does something again and again, until an expression is true within so many seconds of it."""
+        """Repeat an action, until an expression is true within ``seconds`` after it."""
         deadline = time.monotonic() + PATIENCE
         while True:
             await act()
@@ -153,7 +159,10 @@ class User:
                     raise
 
     async def _resting(self, selector: str, part: str, place: str) -> tuple[float, float]:
-        """What an expression says of something, once it stays where it is: all glides, scrolls and is drawn anew."""
+        """Return the value of an expression once it no longer changes.
+
+        Everything glides, scrolls and is drawn anew before.
+        """
         found, before = None, None
         while found is None or found != before:
             await self.sees(selector, part)
@@ -162,7 +171,7 @@ class User:
         return x, y
 
     async def comes_to_rest(self) -> None:
-        """What appears has faded in."""
+        """Wait until everything that appears has faded in."""
         await self.tab.until("document.getAnimations().every((each) => each.playState !== 'running')", PATIENCE)
 
     async def picture(self, name: str) -> None:

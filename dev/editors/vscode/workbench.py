@@ -1,4 +1,4 @@
-"""One VS Code in one browser, for one workspace; nothing of it is left behind."""
+"""One VS Code in one browser, for one workspace; all its processes end with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dev.editors.vscode.leftovers import all_gone, processes
 
 _LISTENS_WITHIN = 120
 _GRACE = 5
-"""Seconds after which the extension host of a window that is gone ends."""
+"""Seconds after which the extension host of a closed window ends."""
 
 
 @dataclass
@@ -30,14 +30,14 @@ class Workbench:
     tab: Tab
     user: Installation
     pid: int
-    """Of VS Code's server, whose process group all that is the editor's belongs to."""
+    """Of VS Code's server, whose process group contains all processes of the editor."""
 
     @property
     def mark(self) -> str:
         return self.user.mark
 
     def log(self) -> str:
-        """What the extension has logged so far."""
+        """Return what the extension has logged so far."""
         logs = (self.user.home / "data" / "logs").glob("*/exthost*/fxlsp.fxlsp/*.log")
         return "".join(path.read_text(encoding="utf-8") for path in logs)
 
@@ -64,10 +64,15 @@ async def workbench(
     ask_for_trust: bool = False,
     size: tuple[int, int] = (1280, 800),
 ) -> AsyncIterator[Workbench]:
-    """Opens a folder, or a ``.code-workspace``.
+    """Open a folder, or a ``.code-workspace``.
 
     Args:
+        user: whose settings and extensions are used.
+        workspace: what to open.
+        development: an extension under test.
+        environment: further variables of the editor's processes.
         ask_for_trust: else every workspace is trusted.
+        size: of the window, in pixels.
 
     Raises:
         LeftoverError: processes outlived it by more than some seconds; they are ended all the same.
@@ -102,7 +107,7 @@ async def _until_it_listens(process: asyncio.subprocess.Process) -> None:
     async for line in process.stdout:
         output.append(line.decode(errors="replace"))
         if "HTTP server listening" in output[-1]:
-            # Nobody reads on; a full pipe would stop it.
+            # The output must be read on: a full pipe would stop the process.
             asyncio.ensure_future(_drain(process.stdout))  # noqa: RUF006  # it ends with the process
             return
     raise RuntimeError(f"code-server ended: {''.join(output)}")
@@ -114,7 +119,10 @@ async def _drain(stream: asyncio.StreamReader) -> None:
 
 
 async def _allow_tests(tab: Tab) -> None:
-    """A built VS Code takes tests only with an option that code-server does not pass on: it is put into the page."""
+    """Put the option for tests into the page.
+
+    A built VS Code runs tests only with an option that code-server does not pass on.
+    """
     source = """
         const read = Element.prototype.getAttribute;
         Element.prototype.getAttribute = function (name) {

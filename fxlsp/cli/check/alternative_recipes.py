@@ -1,6 +1,6 @@
-"""Further ways in which models are made, for the parts that the first way leaves out.
+"""Further recipes of models, for the parts that the first recipe does not create.
 
-``ResNet18()`` says nothing about the ``Bottleneck`` that ``ResNet50()`` is made of.
+``ResNet18()`` does not run the ``Bottleneck`` that ``ResNet50()`` contains.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from fxlsp.source.python.expressions import dotted, first_of_chain, parse_expres
 _MAX_TRACES = 6
 """Traces for the sake of one class."""
 _MAX_UNNAMED_TRACES = 2
-"""Of them by recipes that do not name it."""
+"""Of them those by recipes that do not name the class."""
 
 
 def alternative_recipes(
     member: Member, members: Sequence[Member], found: CheckResults
 ) -> Iterator[tuple[FoundModel, Recipe]]:
-    """Recipes of the models that may make ``member``, apart from those that were traced: the likeliest first."""
+    """Yield untraced recipes of models that may create ``member``, likeliest first."""
     _, model = member
     given = unnamed = 0
     for file, parent in _ancestors(member, members):
@@ -45,7 +45,7 @@ def alternative_recipes(
 
 
 def _ancestors(member: Member, members: Sequence[Member]) -> Iterator[Member]:
-    """What makes ``member``, then what makes that."""
+    """Yield what creates ``member``, then what creates that, and so on."""
     by_key = {(file.document.path, model.candidate.name): (file, model) for file, model in members}
     waiting, seen = [member], {id(member[1])}
     for current in waiting:
@@ -57,14 +57,14 @@ def _ancestors(member: Member, members: Sequence[Member]) -> Iterator[Member]:
 
 
 def _known_inputs(parent: FoundModel, found: CheckResults) -> str | None:
-    """What it was fed when it was made in another way."""
+    """Return the inputs of a model that was traced with another recipe."""
     reports = (each.outcome for each in found.attempts if each.model is parent)
     recipes = [report.recipe for report in reports if isinstance(report, Report)]
     return next((recipe.inputs for recipe in recipes if recipe.file is None), None)
 
 
 def _mentions(recipe: Recipe, name: str, offers: FileSummary) -> bool:
-    """Whether what the recipe calls names the class, or the recipe itself does."""
+    """Return whether the recipe, or what it calls, names the class."""
     expression = parse_expression(recipe.init)
     start = None if expression is None else first_of_chain(expression)
     callee = offers.by_name.get(dotted(start.func) or "") if isinstance(start, ast.Call) else None

@@ -1,4 +1,4 @@
-"""What ``fxlsp check`` finds in a file before anything is traced."""
+"""Models that ``fxlsp check`` finds in a file before anything is traced."""
 
 from __future__ import annotations
 
@@ -30,31 +30,35 @@ class FoundModel:
     location: Location
     """Where its name is written."""
     candidate: Candidate
-    """Its recipes and what they come from."""
+    """Its recipes and their sources."""
 
 
 @dataclass(frozen=True)
 class FoundFile:
-    """One file that may hold models."""
+    """A file that may contain models."""
 
     document: Document
     classes: tuple[ModelClass, ...]
     """Those with a ``forward`` of their own, in the order of the text, local ones too."""
     models: tuple[FoundModel, ...]
     problems: tuple[Problem, ...]
-    """Comments and settings that are no recipe."""
+    """Those of comments and settings that are not recipes."""
 
     def target(self, model: ModelClass) -> str:
-        """The public name of one of ``classes``."""
+        """Return the public name of one of ``classes``."""
         return _target(self.document, model.qualname).text
 
     def location(self, model: ModelClass) -> Location:
-        """Where the name of one of ``classes`` is written."""
+        """Return where the name of one of ``classes`` is written."""
         return _location(self.document, model.name)
 
 
 def find_models(path: str, settings: Settings, files: WorkspaceFiles) -> FoundFile | Problem | None:
-    """What one file holds: None if it is nothing, a problem where it cannot be read."""
+    """Return what one file contains.
+
+    Returns:
+        None if it contains no model, a problem if it cannot be read.
+    """
     try:
         with open(path, "rb") as file:
             if not may_define_models(file.read()):
@@ -74,14 +78,14 @@ def find_models(path: str, settings: Settings, files: WorkspaceFiles) -> FoundFi
 
 
 def _broken_cells(path: str) -> Iterator[Problem]:
-    """Why cells of a notebook with models are left out."""
+    """Yield why cells of a notebook with models are left out."""
     if is_notebook(path):
         name = shown_path(path)
         yield from (replace(problem, model=name) for problem in syntax_problems(read_document(path)))
 
 
 def _syntax_error(document: Document) -> Problem | None:
-    """Why no model was found in text that may define one."""
+    """Return why no model was found in text that may define one."""
     if document.parses or "Module" not in document.text:
         return None
     try:
@@ -95,7 +99,10 @@ def _syntax_error(document: Document) -> Problem | None:
 
 
 def _candidates(document: Document, settings: Settings, files: WorkspaceFiles) -> tuple[Candidate, ...]:
-    """Of text that does not parse, each class: the tracing process then says where the mistake is."""
+    """Return the candidates of a file.
+
+    Of text that does not parse, they are all classes: the tracing process then reports the syntax error.
+    """
     analysis = analyse(document, settings, files.elsewhere())
     if analysis is not None:
         return analysis.candidates

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _find(paths: list[str], projects: Projects) -> tuple[list[FoundFile], list[Problem]]:
-    """The files that hold models, and problems of those that cannot be read."""
+    """Return the files that contain models, and problems of those that cannot be read."""
     chosen = list(python_files(paths))
     files = WorkspaceFiles(paths)
     found = [find_models(path, projects.at(os.path.dirname(path)).settings, files) for path in chosen]
@@ -76,7 +76,10 @@ async def _trace_files(files: list[FoundFile], projects: Projects, jobs: int | N
 
 
 class _ProgressLine:
-    """One line that is written over again; nothing where standard error is not a terminal."""
+    """Line on standard error that is overwritten while a command works.
+
+    Nothing is written where standard error is not a terminal.
+    """
 
     def __init__(self) -> None:
         self._visible = sys.stderr.isatty()
@@ -105,7 +108,7 @@ def _lines(results: CheckResults, timing_ms: dict[str, float], output_format: st
 
 
 def _summary(entries: Iterable[ModelEntry], problems: list[Problem]) -> str:
-    """``5 models: 3 traced, 2 covered; no problems``."""
+    """Return ``5 models: 3 traced, 2 covered; no problems``."""
     counts = Counter(entry.status for entry in entries)
     parts = ", ".join(f"{count} {status}" for status, count in counts.items())
     models = counted(sum(counts.values()), "model") + (f": {parts}" if parts else "")

@@ -1,4 +1,4 @@
-"""What ``fxlsp check`` found: what came of each model class, and every problem once."""
+"""Results of ``fxlsp check``: the outcome of each class, and each problem once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Status = Literal["traced", "recovered", "covered", "failed", "skipped"]
 
 @dataclass(frozen=True)
 class ModelEntry(JsonObject):
-    """What came of one class statement (contract: ``models[]``)."""
+    """Outcome of one class statement (contract: ``models[]``)."""
 
     target: str
     location: Location
@@ -37,8 +37,8 @@ class ModelEntry(JsonObject):
 
 
 @dataclass(frozen=True)
-class TraceAttempt:
-    """One trace and what came of it."""
+class CheckedTrace:
+    """One trace and its outcome."""
 
     model: FoundModel
     recipe: Recipe | None
@@ -50,14 +50,14 @@ class CheckResults:
     """Everything that one run found."""
 
     files: Sequence[FoundFile]
-    attempts: list[TraceAttempt] = field(default_factory=list)
+    attempts: list[CheckedTrace] = field(default_factory=list)
     covers: dict[tuple[str, str], str] = field(default_factory=dict)
-    """CommandLineTarget of the model whose trace covers a class, by the class's file and qualified name."""
+    """Target of the model whose trace covers a class, by the class's file and qualified name."""
     unreadable: Sequence[Problem] = ()
-    """Of files that cannot be read at all."""
+    """Those of files that cannot be read at all."""
     environment: Environment | None = None
     suppressions: Suppressions | None = None
-    """What of the problems is not remaining."""
+    """Filter of the problems, None to report all."""
 
     @property
     def no_interpreter(self) -> Failure | None:
@@ -68,17 +68,20 @@ class CheckResults:
         return failures[0] if failures else None
 
     def entries(self) -> list[ModelEntry]:
-        """One for each class with a ``forward`` of its own, in the order of the text."""
+        """Return one for each class with its own ``forward``, in the order of the text."""
         return [in_cells(self._entry(file, model)) for file in self.files for model in file.classes]
 
     def problems(self) -> list[Problem]:
-        """Each once, however many traces met it, in the order of files and lines; without those that are silenced."""
+        """Return each problem once, after suppressions.
+
+        The order is that of files and lines; a problem that several traces found is reported once.
+        """
         found: Iterable[Problem] = merge_problems(self._all_problems())
         remaining = sorted(found if self.suppressions is None else self.suppressions.remaining(found), key=_place_key)
         return [in_cells(problem) for problem in remaining]
 
     def to_json(self, timing_ms: dict[str, float]) -> dict[str, Any]:
-        """The object of ``check --format json``."""
+        """Return the object of ``check --format json``."""
         return {
             "schema": SCHEMA,
             "environment": None if self.environment is None else self.environment.to_json(),
@@ -96,7 +99,10 @@ class CheckResults:
                 yield from _problems_of(attempt)
 
     def _cover(self, model: FoundModel) -> str | None:
-        """The model of another file, traced only after it, that shows its ``forward`` as it is used there."""
+        """Return the model of another file whose trace covers this model.
+
+        It was traced only after this model, and shows its ``forward`` as it is used there.
+        """
         return self.covers.get((model.location.file, model.candidate.name))
 
     def _entry(self, file: FoundFile, model: ModelClass) -> ModelEntry:
@@ -110,18 +116,18 @@ class CheckResults:
             return ModelEntry(target, place, "covered", covered_by=cover)
         return entry
 
-    def _attempt_at(self, place: Location) -> TraceAttempt | None:
-        """The trace by the model's first recipe."""
+    def _attempt_at(self, place: Location) -> CheckedTrace | None:
+        """Return the trace by the model's first recipe."""
         return next((attempt for attempt in self.attempts if attempt.model.location == place), None)
 
 
-def _is_sure(attempt: TraceAttempt) -> bool:
-    """Whether nothing had to be guessed to trace the model, or was missing."""
+def _is_sure(attempt: CheckedTrace) -> bool:
+    """Return whether nothing was guessed or missing in a trace."""
     outcome = attempt.outcome
     return outcome.recipe.source != "search" if isinstance(outcome, Report) else outcome.needs is None
 
 
-def _problems_of(attempt: TraceAttempt) -> tuple[Problem, ...]:
+def _problems_of(attempt: CheckedTrace) -> tuple[Problem, ...]:
     outcome = attempt.outcome
     if isinstance(outcome, Report):
         place = _written_at(attempt, outcome.recipe)
@@ -135,17 +141,21 @@ def _is_of_recipe(problem: Problem) -> bool:
     return problem.location is None and problem.code == NOT_FED
 
 
-def _written_at(attempt: TraceAttempt, recipe: Recipe | None) -> Location | None:
-    """Where the recipe of a trace stands: what is wrong with it has no other place."""
+def _written_at(attempt: CheckedTrace, recipe: Recipe | None) -> Location | None:
+    """Return where the recipe of a trace is written.
+
+    Problems of a recipe have no other location.
+    """
     found = None if recipe is None else find_written(attempt.model.candidate.found, recipe)
     return None if found is None else found.location(attempt.model.location.file)
 
 
 def _skip_reason(model: ModelClass) -> str:
+    """Return why a class was not traced."""
     return "it is made inside a function" if model.local else "its recipe is not one, or a later class has its name"
 
 
-def _entry_of(attempt: TraceAttempt) -> ModelEntry:
+def _entry_of(attempt: CheckedTrace) -> ModelEntry:
     target, place, outcome = attempt.model.target.text, attempt.model.location, attempt.outcome
     if isinstance(outcome, Failure):
         status: Status = "failed" if outcome.needs is None else "skipped"

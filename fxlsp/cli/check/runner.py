@@ -1,4 +1,4 @@
-"""Traces what files hold, parents before the children that they make."""
+"""Traces of the models in files, parents before the children that they create."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
-from fxlsp.cli.check.results import CheckResults, TraceAttempt
+from fxlsp.cli.check.results import CheckedTrace, CheckResults
 from fxlsp.cli.check.trace_order import Member, parents_of, trace_generations
 from fxlsp.cli.tracing.jobs import trace_target
 from fxlsp.cli.tracing.project import Projects
@@ -16,22 +16,24 @@ from fxlsp.engine.state.coverage import covered_classes
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 
-Trace = Callable[[FoundModel, Recipe | None], Awaitable[TraceAttempt]]
+Trace = Callable[[FoundModel, Recipe | None], Awaitable[CheckedTrace]]
 
 
 async def run_check(
     files: Sequence[FoundFile], projects: Projects, traces: TracePool, on_progress: Callable[[str], None]
 ) -> CheckResults:
-    """Traces the models of ``files``: those that others make come after them, and only if those do not cover them.
+    """Trace the models of ``files`` and return the results.
+
+    Models that others create come after them, and are traced only if the traces of those do not cover them.
 
     Args:
-        on_progress: called with the name of each model whose trace is done.
+        on_progress: called with the name of each model whose trace has ended.
     """
     found = CheckResults(files)
     every = trace_generations(files)
     members = [member for generation in every for member in generation]
 
-    async def trace(model: FoundModel, recipe: Recipe | None) -> TraceAttempt:
+    async def trace(model: FoundModel, recipe: Recipe | None) -> CheckedTrace:
         return await _attempt(model, recipe, projects, traces, on_progress)
 
     for generation in every:
@@ -51,7 +53,7 @@ async def run_check(
 
 
 async def _cover(found: CheckResults, member: Member, members: Sequence[Member], trace: Trace) -> None:
-    """Traces what makes a model in further ways, until one covers it."""
+    """Trace the creators of a model by further recipes, until one trace covers it."""
     for parent, recipe in alternative_recipes(member, members, found):
         attempt = await trace(parent, recipe)
         if isinstance(attempt.outcome, Report):
@@ -61,7 +63,7 @@ async def _cover(found: CheckResults, member: Member, members: Sequence[Member],
 
 
 def _needs_parents(found: CheckResults, member: Member) -> bool:
-    """Whether nobody says what a model is fed, and nothing has covered it yet."""
+    """Return whether a model has no inputs in the text and no trace covers it yet."""
     file, model = member
     return not model.candidate.is_fed and _needs_trace(found, file, model) and bool(parents_of(member))
 
@@ -72,14 +74,14 @@ def _needs_trace(found: CheckResults, file: FoundFile, model: FoundModel) -> boo
 
 async def _attempt(
     model: FoundModel, recipe: Recipe | None, projects: Projects, traces: TracePool, on_progress: Callable[[str], None]
-) -> TraceAttempt:
+) -> CheckedTrace:
     alternatives = model.candidate.alternatives
     outcome = await trace_target(model.target, recipe, projects.at(model.target.folder), traces, alternatives)
     on_progress(model.target.text)
-    return TraceAttempt(model, recipe, outcome)
+    return CheckedTrace(model, recipe, outcome)
 
 
-def _record(found: CheckResults, attempt: TraceAttempt) -> None:
+def _record(found: CheckResults, attempt: CheckedTrace) -> None:
     found.attempts.append(attempt)
     if not isinstance(attempt.outcome, Report):
         return

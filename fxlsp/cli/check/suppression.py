@@ -1,4 +1,4 @@
-"""Leaves out of ``fxlsp check`` what settings or comments silence."""
+"""Suppression of problems by settings and comments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fxlsp.source.text.positions import Span
 
 
 class Suppressions:
-    """The settings and the comments of the files that are checked, and of those that they import."""
+    """Settings and comments of the checked files, and of those that they import."""
 
     def __init__(self, files: Iterable[FoundFile], projects: Projects) -> None:
         self._documents: dict[str, Document | None] = {file.document.path: file.document for file in files}
@@ -23,7 +23,7 @@ class Suppressions:
         self._projects = projects
 
     def remaining(self, problems: Iterable[Problem]) -> Iterator[Problem]:
-        """The problems that are left, as severe as the settings say."""
+        """Yield the problems that are not suppressed, with the severity of the settings."""
         for problem in problems:
             place = problem.location
             if place is None:

@@ -1,4 +1,4 @@
-"""The order in which models are traced: what makes others comes before them."""
+"""Order in which models are traced: creators before what they create."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _Key = tuple[str, str]
 
 
 def trace_generations(files: Sequence[FoundFile]) -> list[list[Member]]:
-    """The models of ``files``: first those that no other makes, then those that these make, and so on.
+    """Return the models of ``files`` in the order of their traces.
 
-    Of classes that make each other, the one that stands first counts as the parent.
+    First those that no other model creates, then those that these create, and so on. Of classes that create each other,
+    the first in the text counts as the parent.
     """
     members = {(file.document.path, model.candidate.name): (file, model) for file in files for model in file.models}
     ranks: dict[_Key, int] = {}
@@ -33,7 +34,10 @@ def trace_generations(files: Sequence[FoundFile]) -> list[list[Member]]:
 
 
 def _is_likely_part(parent: Member, child: Member) -> bool:
-    """Of two models that one function names, whether the supposed parent is the one that nobody feeds."""
+    """Return whether the supposed parent is rather a part of the child.
+
+    One function names both models, and inputs are stated for the child alone.
+    """
     (file, model), (_, made) = child, parent
     here = (file.document.path, model.candidate.name)
     mutual = here in parents_of(parent)
@@ -41,7 +45,7 @@ def _is_likely_part(parent: Member, child: Member) -> bool:
 
 
 def parents_of(member: Member) -> set[_Key]:
-    """File and name of what may make a model, of other files too."""
+    """Return file and name of each model that may create a model, in other files too."""
     file, model = member
     here = {(file.document.path, name) for name in model.candidate.parents}
     return here | {(place.path, place.name) for place in model.candidate.users}

@@ -1,4 +1,4 @@
-"""The command: looks at one thing after the other, from what all else needs to what nobody else does."""
+"""``fxlsp doctor``: all checks in order, each after what it depends on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DoctorReport:
 
     @property
     def works(self) -> bool:
-        """Models can be traced, though perhaps not as well as they could be."""
+        """Whether models can be traced, perhaps with warnings."""
         return all(finding.mark != "error" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
@@ -112,10 +112,16 @@ def _lines(found: DoctorReport) -> Iterator[str]:
         if finding.advice is not None:
             yield f"{indent}what to do: {finding.advice}"
     yield ""
-    yield _summary(found)
+    yield summary_line(found)
 
 
-def _summary(found: DoctorReport) -> str:
+def summary_line(found: DoctorReport) -> str:
+    """Return the last line: whether models can be traced, and how many warnings.
+
+    Example:
+        >>> summary_line(DoctorReport("/project"))
+        'Models can be traced here.'
+    """
     if found.works:
         warnings = sum(finding.mark == "warning" for finding in found.findings)
         return "Models can be traced here" + (f", with {counted(warnings, 'warning')}." if warnings else ".")

@@ -1,4 +1,4 @@
-"""Whether there is as much memory as a trace may take, and a cache folder that can be written to."""
+"""Memory for a trace, and a cache folder that can be written to."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from fxlsp.engine.storage.user_dirs import cache_folder
 
 _BYTES = 2**20
 _TORCH = 600
-"""Megabytes that the process takes which imports torch."""
+"""Megabytes of the process that imports torch."""
 _CGROUPS = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
 
 
 def memory(limit: int) -> DoctorFinding:
-    """
+    """Return whether there is as much memory as a trace may take.
+
     Args:
         limit: megabytes at which a trace is ended (``limits.megabytes``).
     """
@@ -32,7 +33,14 @@ def memory(limit: int) -> DoctorFinding:
 
 
 def available(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Megabytes that could be taken now, of the machine's and of those that a container is given; None if unknown."""
+    """Return the free megabytes, of the machine and of the container.
+
+    The smaller of the two; None if neither is known.
+
+    Args:
+        proc: mount point of the ``proc`` file system.
+        cgroups: mount point of the control groups.
+    """
     known = [_of_machine(proc), *(_of_container(cgroups / most, cgroups / used) for most, used in _CGROUPS)]
     amounts = [amount for amount in known if amount is not None]
     return min(amounts) // _BYTES if amounts else None
@@ -51,11 +59,12 @@ def _of_container(most: Path, used: Path) -> int | None:
         texts = most.read_text(encoding="ascii").strip(), used.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    # Without a limit it says "max", or a number beyond all memory.
+    # Without a limit the file contains "max", or a number beyond all memory.
     return max(0, int(texts[0]) - int(texts[1])) if all(map(str.isdecimal, texts)) else None
 
 
 def cache() -> DoctorFinding:
+    """Return whether the cache folder can be written to."""
     folder = cache_folder()
     origin = " (by XDG_CACHE_HOME)" if os.environ.get("XDG_CACHE_HOME") else ""
     problem = _not_writable(folder)
@@ -68,7 +77,7 @@ def cache() -> DoctorFinding:
 
 
 def _not_writable(folder: Path) -> str | None:
-    """Why nothing can be kept there; None if it can."""
+    """Return why no file can be written there; None if it can."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

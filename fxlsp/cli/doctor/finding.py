@@ -1,4 +1,4 @@
-"""What one look at the installation found."""
+"""Findings of the doctor."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ Mark = Literal["ok", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class DoctorFinding(JsonObject):
+    """Result of one check of the installation."""
+
     topic: str
     """In a word or two, the same in every run."""
     mark: Mark
     message: str
     details: tuple[str, ...] = ()
-    """Lines for whoever wants to know more."""
+    """Lines for users who need more information."""
     advice: str | None = None
     """What to do."""

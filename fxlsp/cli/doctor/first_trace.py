@@ -1,4 +1,4 @@
-"""Starts the tracing process and traces a small model with it, as an editor would."""
+"""A first trace of a small model, run as an editor would run it."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Tiny(nn.Module):
         return self.head(self.conv(x).relu().mean((2, 3)))
 """
 _SHAPE = [2, 10]
-"""Of what the model gives."""
+"""Shape of the model's output."""
 _STAGES = ("load", "search", "construct", "trace", "values", "checks")
 
 
 @dataclass
 class FirstTrace:
-    """What came of it."""
+    """Result of the first trace."""
 
     torch: list[DoctorFinding] = field(default_factory=list)
     """Whether the tracing process starts."""
@@ -126,7 +126,7 @@ _REPORT = "send what this command prints to the project: fxlsp cannot trace anyt
 
 
 def _mismatch(report: Report) -> str | None:
-    """What is not as it must be; None if all is."""
+    """Return what differs from the expected report; None if nothing does."""
     if report.verdict.error is not None:
         return f"{report.verdict.error.type}: {report.verdict.error.message}"
     output = report.nodes[-1].output if report.nodes else None
@@ -137,7 +137,7 @@ def _mismatch(report: Report) -> str | None:
 
 @contextmanager
 def _captured_warnings() -> Iterator[list[str]]:
-    """The warnings of the tracing process, which would go to the log."""
+    """Yield a list that collects the supervisor's warnings in place of the log."""
     log = logging.getLogger("fxlsp.worker")
     messages: list[str] = []
     handler = logging.Handler(logging.WARNING)

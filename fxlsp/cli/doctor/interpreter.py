@@ -1,4 +1,7 @@
-"""The interpreter that would trace: which one, why that, and whether it can."""
+"""The interpreter that traces: which one, why that one, and whether it can trace.
+
+It is asked by a program that does not import torch, which takes seconds, and may be what fails.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from fxlsp.engine.settings.interpreters import OLDEST_PYTHON, Interpreter, Inter
 _CHOOSE = "name the interpreter of your project: 'python' in [tool.fxlsp] or in the editor's settings, or --python"
 _SECONDS = 30.0
 _MAX_OUTPUT = 200
-"""Characters of a complaint that are shown."""
+"""Characters of an error message that are shown."""
 _PACKAGES = ("torch", "torchvision", "torchaudio", "timm", "transformers", "lightning", "numpy")
-"""Those whose versions help whoever reads a report of ours."""
+"""Packages whose versions help the readers of a bug report."""
 
-# In words that any Python can run, the oldest too.
+# In syntax that any Python can run, the oldest too.
 _PROGRAM = f"""
 import json, os, platform
 versions = {{}}
@@ -47,10 +50,12 @@ print(json.dumps({{"python": platform.python_version(), "packages": versions, "f
 
 @dataclass(frozen=True, slots=True)
 class Probe:
+    """Versions and abilities that an interpreter reports about itself."""
+
     python: str
     """``3.11.7``."""
     packages: Mapping[str, str]
-    """Versions of those that are installed_packages, by name."""
+    """Versions of those that are installed, by name."""
     fork: str
     """Why a process cannot be forked, "" if it can."""
 
@@ -60,17 +65,18 @@ class Probe:
 
 
 class ProbeError(Exception):
-    """It does not run, or is no Python; the message says what happened."""
+    """An interpreter that does not run, or is not a Python; the message is the reason."""
 
 
 def probe_interpreter(python: str) -> Probe:
-    """
+    """Run an interpreter and return what it reports about itself.
+
     Raises:
         ProbeError: the program does not answer as a Python does.
     """
     try:
         ran = subprocess.run(
-            # By standard input: what is no Python would show the program in its complaint.
+            # By standard input: a program that is not Python would show the text in its error message.
             [python, "-"],
             input=_PROGRAM,
             capture_output=True,
@@ -78,7 +84,7 @@ def probe_interpreter(python: str) -> Probe:
             errors="replace",
             timeout=_SECONDS,
             check=False,
-            # From the root: a file `json.py` of the working directory is not what is meant.
+            # From the root: a file `json.py` of the working directory must not be imported.
             cwd=os.sep,
         )
     except OSError as error:
@@ -95,7 +101,10 @@ def probe_interpreter(python: str) -> Probe:
 
 
 def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | None, Probe | None, DoctorFinding]:
-    """The interpreter of a folder and what it says of itself; None where there is none, or none that could trace."""
+    """Return the interpreter of a folder and its report about itself.
+
+    Both are None where there is no interpreter, the report is None where it cannot trace.
+    """
     try:
         interpreter = choose_interpreter(folder, setting)
     except InterpreterError as error:
@@ -113,13 +122,16 @@ def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | No
 
 
 def installed_packages(probed: Probe) -> DoctorFinding:
-    """What there is to import. Whether it serves is known once it is imported."""
+    """Return the versions of the installed packages.
+
+    Whether they can be imported is known only after the import.
+    """
     versions = ", ".join(f"{name} {version}" for name, version in probed.packages.items())
     return DoctorFinding("packages", "ok", versions or "neither torch nor one that builds on it is installed")
 
 
 def torch_advice(interpreter: Interpreter, probed: Probe) -> str:
-    """What to do about an interpreter that cannot trace."""
+    """Return what to do about an interpreter that cannot trace."""
     upgrade = " --upgrade" if "torch" in probed.packages else ""
     install = f"'{interpreter.path}' -m pip install{upgrade} torch"
     if interpreter.origin == "server":
@@ -128,7 +140,7 @@ def torch_advice(interpreter: Interpreter, probed: Probe) -> str:
 
 
 def fork_support(probed: Probe) -> DoctorFinding:
-    """How traces run."""
+    """Return how traces are run."""
     if probed.fork:
         message = f"processes cannot be forked ({probed.fork}): whether traces run all the same, the first one says"
         return DoctorFinding("processes", "warning", message)

@@ -1,4 +1,4 @@
-"""Every setting with its value and whose word it is."""
+"""Every setting with its value and origin."""
 
 from __future__ import annotations
 
@@ -19,19 +19,24 @@ _TRUST = "FXLSP_TRUST"
 
 @dataclass(frozen=True, slots=True)
 class SettingRow(JsonObject):
+    """One setting, its value and where the value comes from."""
+
     key: str
     value: Any
     origin: str
 
 
 def setting_rows(settings: Settings, pyproject: Pyproject) -> list[SettingRow]:
-    """One for each setting, and for each entry of those that are tables."""
+    """Return one row for each setting, and for each entry of those that are tables."""
     found = [SettingRow(key, value, _origin(key, settings, pyproject)) for key, value in settings.values()]
     return [_trusted(row) if row.key == "trusted" else row for row in found]
 
 
 def _trusted(row: SettingRow) -> SettingRow:
-    """An editor's word; a command is run by its user on purpose, and needs none."""
+    """Return the row of the setting ``trusted``.
+
+    Trust comes from an editor only; a command is run by its user on purpose, and needs none.
+    """
     if os.environ.get(_TRUST) == "1":
         return SettingRow(row.key, True, f"environment: {_TRUST}=1")
     return SettingRow(row.key, row.value, "default; commands need no trust, an editor gives it")
@@ -56,7 +61,7 @@ def _place(key: str, settings: Settings, pyproject: Pyproject) -> Location | Non
 def settings_finding(
     pyproject: Pyproject, found: list[SettingRow], problems: Iterable[SettingProblem]
 ) -> Iterator[DoctorFinding]:
-    """The values, then what is mismatch with them."""
+    """Yield the values, then the errors in them."""
     width = max(len(row.key) for row in found)
     details = tuple(f"{row.key:<{width}}  {_shown(row.value)}  ({row.origin})" for row in found)
     source = f"those of {pyproject.path} and defaults" if pyproject.table else "all are the defaults"

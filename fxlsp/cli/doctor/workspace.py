@@ -1,4 +1,4 @@
-"""What there is to trace, and how problems are told in an editor."""
+"""The models of the workspace, and the profile of problems in an editor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fxlsp.source.text.class_kind import ClassKind
 
 
 def workspace(folder: str) -> tuple[Index, DoctorFinding]:
-    """The index of the project around ``folder``, and what it holds."""
+    """Return the index of the project around ``folder``, and its number of models."""
     folders = index_folders([folder])
     began = time.monotonic()
     index = read_index(folders, is_excluded=is_excluded)
@@ -42,7 +42,7 @@ def _models(index: Index) -> dict[str, list[str]]:
 
 
 def profile(folder: str, settings: Settings) -> DoctorFinding:
-    """Whether what concerns torch.fx alone is a problem in an editor, or a hint."""
+    """Return whether problems of torch.fx alone are problems or hints in an editor."""
     if settings.profile != "auto":
         return DoctorFinding("profile", "ok", f"{settings.profile}, as the settings say")
     use = first_use(folder, is_excluded=settings.exclude)

@@ -1,4 +1,4 @@
-"""The lines of a source file around a problem, with the problem underlined."""
+"""Excerpts of a source file around a problem, with the problem underlined."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ from fxlsp.source.text.positions import LineIndex
 _BEFORE = 2
 _AFTER = 1
 _LONGEST = 8
-"""Lines of an underlined expression; the rest of a longer one is left out."""
+"""Lines of an underlined expression; further lines are left out."""
 _TAB = "    "
 
 
 def shown_path(path: str) -> str:
-    """Relative to the working directory for a file below it."""
+    """Return a path as it is shown: relative for a file below the working directory."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
 
 
 def location_text(location: Location) -> str:
-    """``path:line:column``; in a notebook ``path:cell 3:line:column``."""
+    """Return ``path:line:column``; in a notebook ``path:cell 3:line:column``."""
     cell = "" if location.cell is None else f"cell {location.cell}:"
     return f"{shown_path(location.file)}:{cell}{location.line}:{location.column}"
 
 
 def excerpt(location: Location) -> list[str]:
-    """Numbered lines with the expression underlined; none where the file cannot be read."""
+    """Return numbered lines with the expression underlined.
+
+    Empty if the file cannot be read.
+    """
     index = _lines(location)
     if index is None:
         return []
@@ -46,7 +49,7 @@ def excerpt(location: Location) -> list[str]:
 
 
 def _lines(location: Location) -> LineIndex | None:
-    """The lines of the file, or cell, that holds it."""
+    """Return the lines of the file, or cell, that contains a location."""
     try:
         if location.cell is not None:
             return read_cells(location.file).cells[location.cell - 1].lines
@@ -71,7 +74,7 @@ def _expanded(text: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """Columns of a terminal that the text takes."""
+    """Return the number of terminal columns that the text takes."""
     return sum(_width(character) for character in _expanded(text))
 
 

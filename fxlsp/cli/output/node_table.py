@@ -1,4 +1,4 @@
-"""A report as text: a table of its nodes, or the lines of PyTorch's ``module_tracer.py`` example."""
+"""Text forms of a report: a table of nodes, or lines as of ``module_tracer.py``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ _HEADING = ("node", "op", "target", "module path", "output", "params", "FLOPs", 
 
 
 def path_lines(report: Report) -> list[str]:
-    """``Node NAME is from module PATH`` for each node."""
+    """Return ``Node NAME is from module PATH`` for each node.
+
+    This is the output of PyTorch's ``module_tracer.py`` example.
+    """
     return [f"Node {node.name} is from module {node.module_path}" for node in report.nodes]
 
 
 def graph_lines(report: Report) -> list[str]:
-    """One row a node, under what the model is and how it was made, above what the whole graph costs."""
+    """Return a table with a row for each node.
+
+    Above it are the model and its recipe, below it the cost of the whole graph.
+    """
     usual = ReportIndex(report).usual_dtype
     rows = [_row(node, usual) for node in report.nodes]
     recipe = (
@@ -55,5 +61,5 @@ def _row(node: Node, usual: str | None) -> tuple[str, ...]:
 
 
 def _short_place(location: Location) -> str:
-    """Of a file of an installed package, without the folder that all of those share."""
+    """Return a location without the folder that all installed packages share."""
     return location_text(location).rpartition(_INSTALLED)[2]

@@ -1,4 +1,4 @@
-"""Problems as text."""
+"""Text forms of problems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "
 
 
 def full_lines(problem: Problem) -> list[str]:
-    """The message, the lines of source with the expression underlined, what else helps, and where its page is."""
+    """Return the lines of a problem: message, excerpt, related facts and its page."""
     first, *rest = problem.message.splitlines() or [""]
     lines = [f"{problem.severity}[{problem.code}]: {first}", *(f"    {line}" for line in rest)]
     if problem.location is not None:
@@ -29,20 +29,30 @@ def full_lines(problem: Problem) -> list[str]:
 
 
 def concise_line(problem: Problem) -> str:
-    """``path:line:column: CODE severity: message``."""
+    """Return ``path:line:column: CODE severity: message``."""
     where = location_text(problem.location) if problem.location is not None else problem.model
     return f"{where}: {problem.code} {problem.severity}: {_one_line(problem.message)}"
 
 
 def problem_of(failure: Failure, location: Location | None) -> Problem:
-    """The problem that a failure is, at ``location`` where it names no place of its own."""
+    """Return a failure as a problem.
+
+    Args:
+        failure: why there is no report.
+        location: of the problem, where the failure has none.
+    """
     severity: Severity = "info" if failure.needs is not None else "warning"
     where = failure.location or location
     return Problem(failure.code, severity, failure.message, where, failure.related, None, failure.target)
 
 
 def counted_by_severity(problems: Sequence[Problem]) -> str:
-    """``3 problems (1 error, 2 warnings)``."""
+    """Return ``3 problems (1 error, 2 warnings)``.
+
+    Example:
+        >>> counted_by_severity([])
+        'no problems'
+    """
     if not problems:
         return "no problems"
     counts = Counter(problem.severity for problem in problems)

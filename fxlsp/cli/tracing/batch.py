@@ -1,4 +1,4 @@
-"""``fxlsp trace --batch``: one report or failure a line, in the order of the lines that asked."""
+"""``fxlsp trace --batch``: one report or failure a line, in the order of requests."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
 
 _AHEAD = 2 * (os.cpu_count() or 1)
-"""How many lines are read before the first of them is answered."""
+"""Number of lines that are read before the first of them is answered."""
 
 
 async def trace_batch(file: str, projects: Projects) -> int:
-    """Traces each line of ``file``, ``-`` being standard input.
+    """Trace each line of ``file``, ``-`` being standard input.
 
     Returns:
-        The exit code: 0 once every line has its answer, whatever that says; 2 if no interpreter could trace any.
+        The exit code: 0 once every line has its answer, whatever it contains; 2 if no interpreter could trace any.
 
     Raises:
         UsageError: the file cannot be read.
@@ -43,7 +43,10 @@ async def trace_batch(file: str, projects: Projects) -> int:
 
 
 async def _answers(stream: IO[bytes], projects: Projects, traces: TracePool) -> AsyncIterator[Report | Failure]:
-    """The answers in order. A few lines are worked on ahead; a batch may be larger than memory."""
+    """Yield the answers in order.
+
+    A few lines are traced ahead; a batch may be larger than memory.
+    """
     waiting: asyncio.Queue[asyncio.Task[Report | Failure] | None] = asyncio.Queue(maxsize=_AHEAD)
     loop = asyncio.get_running_loop()
 
@@ -51,7 +54,10 @@ async def _answers(stream: IO[bytes], projects: Projects, traces: TracePool) -> 
         await waiting.put(asyncio.create_task(_answer(line, number, projects, traces)))
 
     def read() -> None:
-        """Line by line as they come: whoever writes them may wait for an answer before the next."""
+        """Read line by line as they arrive.
+
+        The process that writes them may wait for an answer before the next.
+        """
         try:
             for number, line in enumerate(iter(stream.readline, b""), start=1):
                 if line.strip():
@@ -84,7 +90,7 @@ def _job(line: bytes, number: int) -> CommandLineJob | Failure:
 
 
 def _print_answer(answer: Report | Failure) -> str | None:
-    """Prints it; returns the code of a failure."""
+    """Print an answer; return the code of a failure."""
     sys.stdout.write(json.dumps(answer.to_json()) + "\n")
     sys.stdout.flush()
     return answer.code if isinstance(answer, Failure) else None

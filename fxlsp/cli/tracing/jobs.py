@@ -1,4 +1,4 @@
-"""One model to trace, from what was typed to what came of it."""
+"""Jobs: one model to trace, from the command line to its report or failure."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ from fxlsp.wire.messages import Limits, RecipeRequest, TraceRequest, TraceTarget
 
 @dataclass(frozen=True, slots=True)
 class CommandLineJob:
+    """A target and the recipe of the options, as the user typed them."""
+
     target: str
     init: str | None = None
     inputs: str | None = None
 
 
 class WrittenRecipeError(Exception):
-    """What is written where a recipe is expected is none."""
+    """A comment or setting that should contain a recipe and does not."""
 
     def __init__(self, path: str, found: FoundRecipe, message: str) -> None:
         super().__init__(message)
@@ -38,7 +40,10 @@ class WrittenRecipeError(Exception):
 
 
 async def trace_job(job: CommandLineJob, projects: Projects, traces: TracePool) -> Report | Failure:
-    """The report of one job, else why there is none; both name the target as the job does."""
+    """Return the report of one job, else its failure.
+
+    Both name the target as the job does.
+    """
     try:
         _check_options(job)
         target = parse_target(job.target)
@@ -63,10 +68,12 @@ async def trace_target(
     traces: TracePool,
     alternatives: Sequence[Recipe] = (),
 ) -> Report | Failure:
-    """The report of one target, else why there is none; both name it as the target is written.
+    """Return the report of one target, else its failure.
+
+    Both name the target as the user wrote it.
 
     Args:
-        alternatives: what else to try where the recipe does not work.
+        alternatives: recipes to try where ``recipe`` fails.
     """
     request = trace_request(target, recipe, project, alternatives)
     outcome = await traces.trace(project.python, request)
@@ -81,7 +88,10 @@ async def trace_target(
 def trace_request(
     target: CommandLineTarget, recipe: Recipe | None, project: Project, alternatives: Sequence[Recipe] = ()
 ) -> TraceRequest:
-    """What is asked of the tracing process; without a recipe it finds one by conventions and defaults."""
+    """Return the request to the tracing process.
+
+    Without a recipe the process finds one by conventions and defaults.
+    """
     return TraceRequest(
         TraceTarget(target.name, target.file, target.module),
         replace(RecipeRequest.of(recipe), alternatives=tuple(alternatives)),
@@ -94,15 +104,17 @@ def trace_request(
 
 
 def job_recipes(job: CommandLineJob, target: CommandLineTarget, project: Project) -> tuple[Recipe, ...]:
-    """The job's own recipe; what it leaves open is taken from those that are written down for the model.
+    """Return the recipes of a job, the one to try first first.
+
+    What its options leave open is taken from the recipes that are written for the model.
 
     Raises:
-        WrittenRecipeError: it would be taken from a comment or setting that is no recipe.
+        WrittenRecipeError: a comment or setting that it would be taken from is not a recipe.
     """
     if job.init is not None and job.inputs is not None:
         return (Recipe(job.init, job.inputs, "option"),)
     if job.init is not None:
-        # Inputs written for another way to make the model need not fit this one.
+        # Inputs written for another construction of the model need not fit this one.
         return (Recipe(job.init, None, "option"),)
     path = target.file or module_file(target)
     written = written_recipes(path, target.name, project) if path is not None else ()
@@ -113,12 +125,14 @@ def job_recipes(job: CommandLineJob, target: CommandLineTarget, project: Project
 
 
 def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...]:
-    """The recipes of the model ``name`` of a file, the one to try first first; other files are asked if its own says
-    nothing. None where only the tracing process can say what is wrong: a file that cannot be read or does not parse, a
-    name that it does not hold.
+    """Return the recipes written for a model of a file, in the order to try.
+
+    They are in comments, in the settings, or calls in the file; other files are searched if the file states none.
+    There are none where only the tracing process can report the error: a file that cannot be read or does not parse, a
+    name that the file does not define.
 
     Raises:
-        WrittenRecipeError: a comment or setting that should hold it does not.
+        WrittenRecipeError: a comment or setting that should contain a recipe does not.
     """
     try:
         document = read_document(path).program
@@ -143,7 +157,10 @@ def _candidate(analysis: Analysis | None, name: str) -> Candidate | None:
 
 
 def module_file(target: CommandLineTarget) -> str | None:
-    """The file of a module below the working directory; others hold no recipes for fxlsp."""
+    """Return the file of a module below the working directory.
+
+    None for other modules, which contain no recipes for fxlsp.
+    """
     base = os.path.join(target.root, *(target.module or "").split("."))
     found = (path for path in (f"{base}.py", os.path.join(base, "__init__.py")) if os.path.isfile(path))
     return next((os.path.realpath(path) for path in found), None)

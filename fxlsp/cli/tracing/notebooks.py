@@ -1,4 +1,4 @@
-"""Notebooks on the command line: read as one text each, and told by their cells."""
+"""Notebooks on the command line: read as one text each, reported by their cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ T = TypeVar("T")
 
 
 def overlays_of(path: str | None) -> dict[str, str]:
-    """What the tracing process is to read in the place of a notebook, which is no Python; nothing for other files.
+    """Return the text that the tracing process reads in place of a notebook.
+
+    A notebook is not Python. Empty for other files.
 
     Raises:
         OSError, UnicodeDecodeError, SyntaxError: it cannot be read.
@@ -24,7 +26,7 @@ def overlays_of(path: str | None) -> dict[str, str]:
 
 
 def in_cells(value: T) -> T:
-    """A report, or a part of one, with the places in notebooks as those of their cells."""
+    """Return a report, or a part of one, with notebook locations as those of cells."""
     if isinstance(value, Location):
         cells = _cells_of(value.file) if value.cell is None and is_notebook(value.file) else None
         return value if cells is None else cells.cell_location(value)  # type: ignore[return-value]

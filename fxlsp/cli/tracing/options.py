@@ -1,4 +1,4 @@
-"""Options that several commands have, checked before anything runs."""
+"""Options that several commands share, checked before anything runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fxlsp.report.problems import Failure
 
 
 def add_project_options(parser: argparse.ArgumentParser) -> None:
-    """What stands above the settings of every project."""
+    """Add the options that override the settings of every project."""
     parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
     parser.add_argument("--profile", choices=["fx", "shapes"], help="tell what concerns torch.fx alone, or only hint")
     parser.add_argument(
@@ -29,7 +29,7 @@ def _tracer(text: str) -> str:
 
 
 class OptionError(Exception):
-    """A text is not what its option takes."""
+    """A text that its option does not accept."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -37,13 +37,21 @@ class OptionError(Exception):
 
 
 def check_init(text: str) -> None:
-    """Raises OptionError if ``text`` is not one Python expression."""
+    """Raise OptionError if ``text`` is not one Python expression.
+
+    Example:
+        >>> check_init("Net(10, hidden=128)")
+    """
     if _expression(text.strip()) is None:
         raise OptionError(f"init is not one Python expression that makes a model, such as Net(10): {text}")
 
 
 def check_inputs(text: str) -> None:
-    """Raises OptionError if ``text`` is not what stands between the parentheses of a call."""
+    """Raise OptionError if ``text`` is not the arguments of one call.
+
+    Example:
+        >>> check_inputs("torch.randn(1, 3), mask=None")
+    """
     call = _expression(f"_({text.strip()}\n)")
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise OptionError(f"inputs are not the arguments of one call, such as torch.randn(1, 3), mask=None: {text}")

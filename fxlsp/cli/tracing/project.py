@@ -1,4 +1,4 @@
-"""The settings and the interpreter that count for a folder, as the server would choose them."""
+"""Settings and interpreter of a folder, as the server would choose them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ _log = logging.getLogger("fxlsp")
 
 @dataclass(frozen=True)
 class Project:
+    """Settings and interpreter of one folder."""
+
     settings: Settings
     python: str
     """Path of the interpreter that traces."""
@@ -26,19 +28,20 @@ class Project:
 
     @cached_property
     def files(self) -> WorkspaceFiles:
-        """The files around, read when somebody asks."""
+        """The files around, read at the first use."""
         return WorkspaceFiles([self.folder])
 
 
 class Projects:
-    """Reads each folder's settings once, and tells once what is wrong in them."""
+    """Projects by folder: settings are read once, and their errors reported once."""
 
     def __init__(self, python: str | None, profile: str | None = None, tracer: str | None = None) -> None:
-        """
+        """Store the options of the command line, which override all settings.
+
         Args:
-            python: the interpreter that the command line names, a command or a path; it wins over all settings.
-            profile: likewise.
-            tracer: likewise; its file counts from the working directory.
+            python: the interpreter, a command or a path.
+            profile: the profile.
+            tracer: the tracer; its file is relative to the working directory.
         """
         self._profile = profile
         self._tracer = absolute_reference(tracer, os.getcwd()) if tracer else None
@@ -47,10 +50,10 @@ class Projects:
         self._reported: set[str] = set()
 
     def at(self, folder: str) -> Project:
-        """The project of ``folder``.
+        """Return the project of ``folder``.
 
         Raises:
-            InterpreterError: the interpreter that was asked for is none.
+            InterpreterError: the chosen interpreter cannot be used.
         """
         project = self._projects.get(folder)
         if project is None:
@@ -65,7 +68,7 @@ class Projects:
             self._warn_once(f"{where}{problem.message}")
         interpreter = choose_interpreter(folder, settings.python)
         _log.info("%s is traced by %s", folder, interpreter.describe())
-        # Who asks torch.fx for a graph wants to hear what it makes of the model, unless they say otherwise.
+        # These commands are about torch.fx: its problems are reported as such, unless a setting or option differs.
         profile = "fx" if settings.profile == "auto" else settings.profile
         return Project(settings, interpreter.path, Policy.of(settings, profile), folder)
 
@@ -76,5 +79,8 @@ class Projects:
 
 
 def _absolute(python: str) -> str:
-    """A path relative to the working directory made absolute; the name of a command as it is."""
+    """Return a path made absolute from the working directory.
+
+    The name of a command is returned as it is.
+    """
     return os.path.abspath(python) if os.path.basename(python) != python else python

@@ -17,7 +17,10 @@ _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 @dataclass(frozen=True, slots=True)
 class CommandLineTarget:
-    """A model class, factory function or instance. Exactly one of ``file`` and ``module`` says where it is."""
+    """A model class, factory function or instance.
+
+    Exactly one of ``file`` and ``module`` is set.
+    """
 
     text: str
     """As the user wrote it; results are named by it."""
@@ -26,11 +29,11 @@ class CommandLineTarget:
     module: str | None
     """Dotted name."""
     name: str
-    """Qualified name in there, ``Outer.Inner``."""
+    """Qualified name in the file or module, ``Outer.Inner``."""
 
     @property
     def folder(self) -> str:
-        """The folder whose settings and virtual environment count."""
+        """The folder whose settings and virtual environment apply."""
         return os.getcwd() if self.file is None else os.path.dirname(self.file)
 
     @property
@@ -40,7 +43,7 @@ class CommandLineTarget:
 
 
 class TargetError(Exception):
-    """The text names nothing that could be traced."""
+    """A text that names nothing that could be traced."""
 
     def __init__(self, text: str, message: str) -> None:
         super().__init__(message)
@@ -48,10 +51,14 @@ class TargetError(Exception):
 
 
 def parse_target(text: str) -> CommandLineTarget:
-    """The target that ``text`` means; relative paths count from the working directory.
+    """Return the target of ``text``; relative paths start at the working directory.
+
+    Example:
+        >>> parse_target("torchvision.models:resnet18").module
+        'torchvision.models'
 
     Raises:
-        TargetError: it is not of one of the two forms, or names a file that does not exist.
+        TargetError: it has neither of the two forms, or names a file that does not exist.
     """
     where, _, name = text.rpartition(":")
     if not where or not all(part.isidentifier() for part in name.split(".")):
@@ -68,10 +75,7 @@ def parse_target(text: str) -> CommandLineTarget:
 
 
 def _check_notebook(text: str, where: str, path: str) -> None:
-    """
-    Raises:
-        TargetError: the file has the name of a notebook and is none.
-    """
+    """Raise TargetError if a file has the name of a notebook and is not one."""
     try:
         overlays_of(path)
     except (OSError, UnicodeDecodeError, SyntaxError) as error:
@@ -79,12 +83,15 @@ def _check_notebook(text: str, where: str, path: str) -> None:
 
 
 def project_root(path: str) -> str:
-    """The nearest folder above ``path`` that looks like a project's, else the one that holds it."""
+    """Return the nearest folder above that looks like a project's, else the file's."""
     return _marked(path) or os.path.dirname(path)
 
 
 def index_folders(paths: Iterable[str]) -> list[str]:
-    """The folders whose files may say how what is in ``paths`` is made: their projects, else the folders themselves."""
+    """Return the folders whose files may contain recipes for what is in ``paths``.
+
+    They are the projects of the paths, else the folders themselves.
+    """
     folders = {_marked(os.path.join(real, "_")) or real for real in map(_folder, paths)}
     return sorted(each for each in folders if not any(each.startswith(other + os.sep) for other in folders))
 
@@ -95,6 +102,6 @@ def _folder(path: str) -> str:
 
 
 def _marked(path: str) -> str | None:
-    """The nearest folder above ``path`` that looks like a project's."""
+    """Return the nearest folder above ``path`` that looks like a project's."""
     parents = map(str, Path(path).parents)
     return next((folder for folder in parents if any(os.path.exists(os.path.join(folder, m)) for m in _MARKERS)), None)

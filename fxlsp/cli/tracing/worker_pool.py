@@ -1,4 +1,4 @@
-"""The supervisor processes of one command: one an interpreter, all ended when the command ends."""
+"""The supervisors of one command: one an interpreter, stopped at its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TracePool:
         return next((environment for environment in known if environment is not None), None)
 
     async def trace(self, python: str, request: TraceRequest) -> Outcome:
-        """Traces one model under ``python``, when its turn comes."""
+        """Trace one model under ``python``, when a slot is free."""
         supervisor = self._supervisors.setdefault(python, SupervisorClient(python))
         async with self._slots:
             return await supervisor.trace(request)
@@ -38,7 +38,11 @@ class TracePool:
 
 @asynccontextmanager
 async def open_pool(jobs: int | None = None) -> AsyncIterator[TracePool]:
-    """A pool that is closed at the end; without ``jobs``, of one trace fewer at once than there are cores."""
+    """Open a pool, which is closed at the end.
+
+    Args:
+        jobs: traces at once; by default one fewer than there are cores.
+    """
     made = TracePool(jobs or max(1, (os.cpu_count() or 2) - 1))
     try:
         yield made

@@ -1,4 +1,4 @@
-"""The files of a workspace: which of them a command reads, and what they say about its models."""
+"""Files of a workspace: which of them a command reads, and their recipes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from fxlsp.source.text.notebooks.ipynb import SUFFIX
 
 
 def python_files(paths: Sequence[str]) -> Iterator[str]:
-    """Real paths of the Python files and notebooks at and below ``paths``, each once; a file named in ``paths`` always
-    counts, others but for those that the settings exclude.
+    """Yield the Python files and notebooks at and below ``paths``, each once.
+
+    They are real paths. A file named in ``paths`` is always included, other files unless the settings exclude them.
 
     Raises:
         UsageError: a path does not exist.
@@ -37,7 +38,9 @@ def python_files(paths: Sequence[str]) -> Iterator[str]:
 
 
 def is_excluded(path: str) -> bool:
-    """Whether the settings of the folder around it exclude a file, or all of a folder.
+    """Return whether the settings exclude a file, or all of a folder.
+
+    The settings are those of the folder around it.
 
     Args:
         path: real and absolute; that of a folder ends with a separator.
@@ -51,15 +54,23 @@ def _exclusion(folder: str) -> Exclusion:
 
 
 class WorkspaceFiles:
-    """What other files say about a model; all are taken as they were when they were first read."""
+    """Files that may contain recipes of a model, each read once.
+
+    All are taken as they were when they were first read.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """``paths`` are the files and folders that the command is about."""
+        """Read the index of the projects around ``paths``.
+
+        Args:
+            paths: the files and folders that the command is about.
+        """
         self._index = read_index(index_folders(paths), is_excluded=is_excluded)
         self._documents: dict[str, Document | None] = {}
 
     def document(self, path: str) -> Document:
-        """
+        """Return the document of a file, with the base classes of other files.
+
         Raises:
             OSError, UnicodeDecodeError, SyntaxError: as :func:`~fxlsp.source.recipes.markdown_blocks.read_source`.
         """
@@ -71,7 +82,7 @@ class WorkspaceFiles:
         return document
 
     def elsewhere(self) -> CrossFileRecipes:
-        """What to ask about the models of one file."""
+        """Return the recipes of other files, for the models of one file."""
         return CrossFileRecipes(self._index, self._read)
 
     def _read(self, path: str) -> Document | None:

@@ -1,5 +1,5 @@
 "use strict";
-// The panel beside the picture: what is chosen, else the whole, its problems, and what the marks mean.
+// The panel beside the picture: the selected item, else the whole model, its problems, and the legend of the marks.
 
 class Details {
   constructor(panel, tree, picture, host) {

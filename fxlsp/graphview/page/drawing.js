@@ -1,5 +1,5 @@
 "use strict";
-// How it looks: SVG markup of boxes, nodes and edges. Strings, so that a page and a file get the same.
+// SVG markup of boxes, nodes and edges, as strings, so that a page and a file get the same.
 
 const SEVERITIES = ["error", "warning", "info", "hint"];
 
@@ -21,7 +21,7 @@ function troubleOf(tree, picture, id) {
   return found.size === 0 ? null : { count: found.size, severity: SEVERITIES[Math.min(...severities)] };
 }
 
-/** What the page says of an item where there is no room for lines: to screen readers, and as a tooltip. */
+/** The text of an item for screen readers and tooltips. */
 function labelOf(tree, id) {
   const item = tree.items[id];
   return [item.path || item.name || item.title, item.kind, item.flow || item.shape, item.cost].filter(Boolean).join(", ");
@@ -34,7 +34,7 @@ class Drawing {
     this.troubles = new Map();
   }
 
-  /** Of an item with its present place; `classes` are further ones, such as that of what is chosen. */
+  /** Markup of an item at its position; `classes` are additional ones, such as that of the selected item. */
   item(placed, classes = "") {
     return this.tree.isBox(placed.id) ? this.#closed(placed, classes) : this.#node(placed, classes);
   }
@@ -53,13 +53,13 @@ class Drawing {
     return this.#group(id, x, y, `item box ${classes}`, behind + this.#shell(width, height) + words);
   }
 
-  /** The ground of an open box, below the edges. */
+  /** The background of an open box, below the edges. */
   frame({ id, x, y, width, height }, classes = "") {
     const inside = `<rect class="shell" width="${width}" height="${height}" rx="8"/>`;
     return this.#group(id, x, y, `frame depth-${this.tree.around(id).length % 2} ${classes}`, inside);
   }
 
-  /** The line at its top, above the edges, which pass behind it. */
+  /** The header of an open box, above the edges, which pass below it. */
   header({ id, x, y, width }, classes = "") {
     const { title, kind } = headOf(this.tree, id);
     const room = Math.floor((width - 3 * MARGIN) / CHARACTER) - title.length - kind.length - 5;

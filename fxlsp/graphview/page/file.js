@@ -1,7 +1,7 @@
 "use strict";
 // The same picture as an SVG file, for an engine without a browser.
 
-/** The text of an SVG file; `depth` says how far boxes are open, null opens all. */
+/** The text of an SVG file; `depth` is the number of levels of open boxes, null opens all. */
 async function svgOf(picture, style, elk, depth) {
   const tree = new Tree(picture);
   const drawing = new Drawing(tree, picture);

@@ -1,5 +1,5 @@
 "use strict";
-// Who shows the page: an editor's webview, another page around it, or a browser by itself. All else is the same.
+// The page's host: an editor's webview, another page around it, or a browser by itself. All else is the same.
 //
 // To the editor:   {type: "ready"}, {type: "open", node, place: {file, line, column, endLine, endColumn, cell}},
 //                  {type: "chosen", node, path}
@@ -20,19 +20,19 @@ class Host {
     else if (this.isInside) window.parent.postMessage(message, "*");
   }
 
-  /** Calls `reveal` with each message that asks for it. */
+  /** Call `reveal` with each message that requests it. */
   listen(reveal) {
     window.addEventListener("message", ({ data }) => {
       if (data?.type === "reveal") reveal(data);
     });
   }
 
-  /** Keeps what shall be as it is when an editor puts a newer page in the place of this one. */
+  /** Save the state that a newer page restores when an editor replaces this one. */
   keep(state) {
     this.editor?.setState(state);
   }
 
-  /** What an earlier page kept; undefined where there was none. */
+  /** The state that an earlier page saved; undefined if there was none. */
   get kept() {
     return this.editor?.getState();
   }
@@ -42,7 +42,7 @@ class Host {
     else if (this.link) this.#follow(this.address(place));
   }
 
-  /** The address that makes an editor show a place; "" where there is none. */
+  /** The address that opens a location in an editor; "" if there is none. */
   address(place) {
     if (!this.link) return "";
     const path = this.files[place.file].replaceAll("\\", "/").replace(/^(?!\/)/, "/");

@@ -1,8 +1,8 @@
 "use strict";
-// Where everything goes. Each open box is laid out by itself with elkjs, the inner ones first; a box that holds what it
+// Positions of all items. Each open box is laid out by itself with elkjs, the inner ones first; a box that holds what it
 // held before keeps its layout, so opening one lays out that box and those around it.
 
-// The font is monospaced, so that a width can be told without a browser to measure it.
+// The font is monospaced, so that widths are known without a browser that measures them.
 const CHARACTER = 7.3;
 const LINE = 17;
 const MARGIN = 14;
@@ -33,7 +33,7 @@ function linesOf(tree, id) {
   return [shortened(item.shape, WIDEST), factsThatFit(facts, WIDEST)].filter(Boolean);
 }
 
-/** As many as there is room for, rather than one cut in the middle. */
+/** As many lines as fit, so that none is cut in the middle. */
 function factsThatFit(facts, room) {
   let line = "";
   for (const fact of facts.filter(Boolean)) {
@@ -87,7 +87,7 @@ class Layouts {
     return flattened(this.tree.root, placed);
   }
 
-  /** Lays out the inside of a closed box as it will be when it is opened, if that has not been done. */
+  /** Lay out the inside of a closed box in advance, as it will be when it is opened. */
   async ahead(box) {
     if (this.kept.has(box)) return;
     const open = new Set([...this.tree.around(box), box]);
@@ -125,7 +125,7 @@ class Layouts {
       "elk.nodeSize.minimum": `(${header}, ${HEADER})`,
     };
     const ports = [...level.ports].map((port) => portOf(box, port, {}));
-    // A box gets its ports placed only as part of something.
+    // elkjs places the ports of a box only if the box is part of another.
     return { id: "all", layoutOptions: { "elk.algorithm": "fixed" }, children: [{ id: `${box}`, layoutOptions, ports, children, edges }] };
   }
 }

@@ -1,5 +1,5 @@
 "use strict";
-// Puts the parts together: what is open, what is chosen, and what a click or a key does.
+// Main part of the page: which boxes are open, which item is selected, and what clicks and keys do.
 
 // The first hundred layouts also make the engine compile elkjs: later ones take a fifth of the time.
 const MOST_AHEAD = 120;
@@ -39,7 +39,7 @@ class Page {
     this.host.send({ type: "ready" });
   }
 
-  /** As an earlier page was left, else with all that can be taken in at once. */
+  /** In the state of an earlier page, else with as many open levels as fit on a screen. */
   async #arrangeAtStart() {
     const { kept } = this.host;
     if (kept === undefined) return this.arrange(() => this.view.fit(0.75));
@@ -54,7 +54,7 @@ class Page {
     this.host.keep({ open, view: this.view.position });
   }
 
-  /** Lays out what is open and shows it; `settle` says where the view is then. */
+  /** Lay out what is open and show it; `settle` then moves the view. */
   async arrange(settle = () => {}) {
     const asked = ++this.asked;
     const late = setTimeout(() => (this.busy.hidden = false), 100);
@@ -72,7 +72,7 @@ class Page {
     this.#layAhead();
   }
 
-  /** While nobody asks for anything, the insides of what is closed, the outer ones first, so that they open at once. */
+  /** While the page is idle, lay out closed boxes in advance, the outer ones first, so that they open at once. */
   async #layAhead() {
     const { asked, tree } = this;
     const closed = [...tree.children.keys()].filter((id) => !this.open.has(id));
@@ -96,7 +96,7 @@ class Page {
     await this.arrange(() => this.view.fit(0.75));
   }
 
-  /** Opens whatever is around an item, and shows it in the middle. */
+  /** Open the boxes around an item, and center it. */
   async reveal(id) {
     this.open = new Set([...this.open, ...this.tree.around(id)]);
     this.choose(id);
@@ -116,7 +116,7 @@ class Page {
     if (place) this.host.open(item.name, place);
   }
 
-  /** Marks what was found, or what is closed around it. */
+  /** Mark the search results, or the closed boxes around them. */
   #mark(matches) {
     this.matches = matches;
     this.marked = new Set(matches.map((id) => this.tree.shown(id, this.open)));
@@ -182,7 +182,7 @@ class Page {
     const id = Number(group.dataset.id);
     this.choose(id);
     if (!this.tree.isBox(id)) return this.openSource(id);
-    // The ground of an open box is there to be dragged; its header closes it.
+    // Dragging the background of an open box moves the picture; a click on its header closes it.
     return group.classList.contains("frame") ? undefined : this.toggle(id);
   }
 
@@ -216,7 +216,7 @@ class Page {
     actions[event.key]();
   }
 
-  /** To what the chosen item is joined with, in one direction of the edges. */
+  /** Select a neighbour of the selected item, in one direction of the edges. */
   #step(ends) {
     const { tree, open } = this;
     if (this.chosen === null) return this.#go(tree.children.get(tree.root)[0]);

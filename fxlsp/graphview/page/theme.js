@@ -1,5 +1,5 @@
 "use strict";
-// Dark or light: as the editor or the system has it, until somebody says otherwise.
+// Dark or light: as in the editor or system, until the user chooses one.
 
 class Theme {
   constructor(button) {
@@ -27,7 +27,7 @@ class Theme {
     this.button.textContent = this.isDark ? "light" : "dark";
   }
 
-  // A page from a file, or in a frame, may be allowed to keep nothing.
+  // A page from a file, or in a frame, may have no storage.
   #kept() {
     try {
       return localStorage.getItem("fxlsp-theme");
@@ -40,7 +40,7 @@ class Theme {
     try {
       localStorage.setItem("fxlsp-theme", this.choice);
     } catch {
-      // It holds until the page is closed.
+      // The choice lasts until the page is closed.
     }
   }
 }

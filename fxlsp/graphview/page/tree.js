@@ -1,6 +1,6 @@
 "use strict";
 // What is drawn: nodes and boxes by one kind of id, which of them are visible while some boxes are open, and the edges
-// between these. Nothing here knows of a browser: `fxlsp graph -o FILE.svg` runs it in an embedded engine.
+// between these. Nothing here needs a browser: `fxlsp graph -o FILE.svg` runs it in an embedded engine.
 
 /**
  * Nodes have the ids 0, 1, ... of the picture; boxes follow, the root first.
@@ -53,7 +53,7 @@ class Tree {
     return new Set(boxes.filter((box) => this.around(box).length <= depth));
   }
 
-  /** So many generations of boxes as can be taken in at once. */
+  /** As many levels of boxes as fit on a screen. */
   openedAtStart(most = 40) {
     let open = this.opened(0);
     for (let depth = 1; ; depth++) {
@@ -127,7 +127,7 @@ class Tree {
   }
 }
 
-/** Edges with the same ends are drawn once, and remember every node that they join. */
+/** Edges with the same ends are drawn once, and list every node that they connect. */
 function addEdge(level, from, to, carried) {
   const key = `${from.id}.${from.port ?? ""}>${to.id}.${to.port ?? ""}`;
   if (!level.inner.has(key)) level.inner.set(key, { from, to, joins: [] });

@@ -1,5 +1,5 @@
 "use strict";
-// The part of the picture that can be seen: moved by its transform, and only what is near the window is there at all.
+// The visible part of the picture: moved by its transform. Only items near the window are in the document.
 
 const SMALLEST = 0.03;
 const LARGEST = 3;
@@ -25,7 +25,7 @@ class View {
     this.#listen();
   }
 
-  /** Shows a scene. `classesOf` says of an item or an edge how it is marked. */
+  /** Shows a scene. `classesOf` returns the classes that mark an item or an edge. */
   show(scene, drawing, classesOf) {
     this.scene = scene;
     this.drawing = drawing;
@@ -46,7 +46,7 @@ class View {
     return { layer, x, y, width, height, markup, subject, classes: "" };
   }
 
-  /** What is only somewhere else than before is moved: to make it anew takes longer than a layout does. */
+  /** Items that only changed position are moved: to create them again takes longer than a layout. */
   #reuse() {
     const key = ({ layer, subject, width, height, classes }) =>
       [[...this.world.children].indexOf(layer), subject, width, height, classes].join();
@@ -68,7 +68,7 @@ class View {
     for (const element of before.values()) element.remove();
   }
 
-  /** Draws anew what is marked otherwise than before. */
+  /** Redraw the items whose marks changed. */
   remark() {
     for (const [entry, element] of this.shown) {
       if (this.classesOf(entry.subject) === entry.classes) continue;
@@ -87,7 +87,7 @@ class View {
     return { width: this.canvas.clientWidth, height: this.canvas.clientHeight };
   }
 
-  /** Moves so that all of it can be read, else as much as begins at the top. */
+  /** Move so that the whole picture is readable, else its upper part. */
   fit(smallest = SMALLEST) {
     const { width, height } = this.size;
     const whole = Math.min(width / (this.scene.width + 40), height / (this.scene.height + 40), 1.2);
@@ -150,7 +150,7 @@ class View {
     this.#moved();
   }
 
-  /** However often it moves, it is drawn once a frame. */
+  /** Draw once a frame, however often the view moves. */
   #moved() {
     if (this.isDue) return;
     this.isDue = true;
@@ -169,7 +169,7 @@ class View {
     this.resting = setTimeout(() => this.onRest(), REST);
   }
 
-  /** The part of the picture in the window, and around it so many widths and heights of it. */
+  /** The part of the picture in the window, with a margin of so many widths and heights of it. */
   #window(around) {
     const { width, height } = this.size;
     return {

@@ -20,6 +20,38 @@ _PASS_ON = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Tuple, ast.L
 """Expressions that turn a traced value into a traced value, or a structure of them."""
 
 
+_KEEP_SHAPE = frozenset(
+    {
+        *("abs", "neg", "exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "square", "sin", "cos", "tan", "tanh", "erf"),
+        *("sigmoid", "relu", "relu6", "gelu", "silu", "elu", "leaky_relu", "softplus", "hardswish", "mish", "selu"),
+        *("clamp", "clip", "floor", "ceil", "round", "sign", "reciprocal", "softmax", "log_softmax", "nan_to_num"),
+        *("clone", "detach", "contiguous", "add", "sub", "mul", "div", "pow"),
+        *("maximum", "minimum", "lerp", "zeros_like", "ones_like", "full_like", "logical_not", "cumsum", "flip"),
+    }
+)
+"""Functions and methods whose result has the shape and dtype of their tensors, broadcast together."""
+
+NUMBERS_OF_TENSORS = frozenset(
+    {*("shape", "size", "dim", "ndim", "stride", "numel", "nelement", "numpy", "tolist", "item", "dtype", "device")}
+)
+"""Attributes and methods of a tensor that are not tensors."""
+
+_RANDOM = ("rand", "normal", "bernoulli", "multinomial", "dropout", "poisson", "exponential", "uniform")
+"""Parts of the names of functions that draw random numbers."""
+
+_STATELESS = frozenset(
+    {
+        *("ReLU", "ReLU6", "LeakyReLU", "GELU", "SiLU", "ELU", "SELU", "CELU", "Mish", "Hardswish", "Hardsigmoid"),
+        *("Sigmoid", "Tanh", "Softplus", "Softsign", "Softmax", "Softmax2d", "LogSoftmax", "LogSigmoid", "GLU"),
+        *("Identity", "Flatten", "Unflatten", "MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d"),
+        *("AvgPool3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d"),
+        *("AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "Upsample", "PixelShuffle", "PixelUnshuffle", "ZeroPad2d"),
+        *("ReflectionPad2d", "ReplicationPad2d", "ConstantPad2d", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d"),
+    }
+)
+"""Module classes of torch of which one instance does the same as several."""
+
+
 def accepts_proxy(tree: PythonTree, node: ast.expr, *, strict: bool, seen: frozenset[str] = frozenset()) -> bool:
     """Return whether torch.fx can trace on if an expression becomes a traced value.
 
@@ -125,26 +157,6 @@ def _parameters(function: Function) -> frozenset[str]:
     return frozenset(each.arg for each in every if each is not None)
 
 
-_KEEP_SHAPE = frozenset(
-    {
-        *("abs", "neg", "exp", "log", "log1p", "expm1", "sqrt", "rsqrt", "square", "sin", "cos", "tan", "tanh", "erf"),
-        *("sigmoid", "relu", "relu6", "gelu", "silu", "elu", "leaky_relu", "softplus", "hardswish", "mish", "selu"),
-        *("clamp", "clip", "floor", "ceil", "round", "sign", "reciprocal", "softmax", "log_softmax", "nan_to_num"),
-        *("clone", "detach", "contiguous", "add", "sub", "mul", "div", "pow"),
-        *("maximum", "minimum", "lerp", "zeros_like", "ones_like", "full_like", "logical_not", "cumsum", "flip"),
-    }
-)
-"""Functions and methods whose result has the shape and dtype of their tensors, broadcast together."""
-
-NUMBERS_OF_TENSORS = frozenset(
-    {*("shape", "size", "dim", "ndim", "stride", "numel", "nelement", "numpy", "tolist", "item", "dtype", "device")}
-)
-"""Attributes and methods of a tensor that are not tensors."""
-
-_RANDOM = ("rand", "normal", "bernoulli", "multinomial", "dropout", "poisson", "exponential", "uniform")
-"""Parts of the names of functions that draw random numbers."""
-
-
 def shape_operands(tree: PythonTree, expression: ast.expr) -> frozenset[str] | None:
     """Return the names whose shapes, broadcast together, are an expression's shape.
 
@@ -222,19 +234,6 @@ def _is_pure(tree: PythonTree, node: ast.AST) -> bool:
         return False
     name = (full or (node.func.attr if isinstance(node.func, ast.Attribute) else "")).rpartition(".")[2]
     return not name.endswith("_") and not any(part in name for part in _RANDOM)
-
-
-_STATELESS = frozenset(
-    {
-        *("ReLU", "ReLU6", "LeakyReLU", "GELU", "SiLU", "ELU", "SELU", "CELU", "Mish", "Hardswish", "Hardsigmoid"),
-        *("Sigmoid", "Tanh", "Softplus", "Softsign", "Softmax", "Softmax2d", "LogSoftmax", "LogSigmoid", "GLU"),
-        *("Identity", "Flatten", "Unflatten", "MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d"),
-        *("AvgPool3d", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d"),
-        *("AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "Upsample", "PixelShuffle", "PixelUnshuffle", "ZeroPad2d"),
-        *("ReflectionPad2d", "ReplicationPad2d", "ConstantPad2d", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d"),
-    }
-)
-"""Module classes of torch of which one instance does the same as several."""
 
 
 def module_class_name(tree: PythonTree, expression: ast.expr) -> str | None:

@@ -37,7 +37,7 @@ def expression_hover(hits: Sequence[CursorHit], focus: Focus, span: Span) -> Hov
 
 
 def _one_run(run: ReportEvent) -> list[Part]:
-    lines = [_headline(run.event.title, run), node_facts(run), *cost_facts(run.event), *warnings([run])]
+    lines = [_headline(run.event.title, run), _node_facts(run), *_cost_facts(run.event), *_warnings([run])]
     parts = [ReportEvent(run.state, run.index, part) for part in run.event.parts]
     return [*lines, runs_table(parts)] if len(parts) > 1 else [*lines]
 
@@ -49,8 +49,8 @@ def _several_runs(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent], foc
     """
     more = words(f", and {len(runs) - len(shown)} more" if len(shown) == 1 else f", and {len(runs) - 1} more")
     first = _headline(_common_title(shown), shown[0]) + more
-    above = [first, node_facts(shown[0])] if len(shown) == 1 else [first]
-    return [*above, runs_table(runs, focus.holds), *warnings(runs)]
+    above = [first, _node_facts(shown[0])] if len(shown) == 1 else [first]
+    return [*above, runs_table(runs, focus.holds), *_warnings(runs)]
 
 
 def _common_title(runs: Sequence[ReportEvent]) -> str:
@@ -77,7 +77,7 @@ def _through_facts(hits: Sequence[CursorHit], focus: Focus) -> list[Part]:
     return [first, runs_table(nodes), *provenance_lines(run.state for run in nodes)]
 
 
-def node_facts(run: ReportEvent) -> RichText:
+def _node_facts(run: ReportEvent) -> RichText:
     """Return node name, kind, module path, alias, and which call of its module it is."""
     event = run.event
     facts = list(_identity(event))
@@ -91,7 +91,7 @@ def node_facts(run: ReportEvent) -> RichText:
     return dotted(facts)
 
 
-def cost_facts(event: Event) -> Iterator[RichText]:
+def _cost_facts(event: Event) -> Iterator[RichText]:
     """Yield parameters and FLOPs on one line, unless there are none."""
     params, flops = event.subject.params, event.subject.flops
     known = [params_text(params)] if params else []
@@ -101,7 +101,7 @@ def cost_facts(event: Event) -> Iterator[RichText]:
         yield words(" · ".join(known))
 
 
-def warnings(runs: Sequence[ReportEvent]) -> Iterator[RichText]:
+def _warnings(runs: Sequence[ReportEvent]) -> Iterator[RichText]:
     """Yield what plain torch.fx would not have recorded of the runs."""
     subjects = [run.event.subject for run in runs]
     nodes = [subject for subject in subjects if not isinstance(subject, ModuleCall)]

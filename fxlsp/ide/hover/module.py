@@ -22,6 +22,10 @@ from fxlsp.ide.trace_view.runs import path_text, runs_table
 from fxlsp.report.graph import Module
 from fxlsp.source.text.positions import Span
 
+_HEADING = ("child", "module", "parameters", "", "FLOPs", "")
+
+_OWN = "(its own)"
+
 
 def modules_hover(modules: Sequence[ReportModule], focus: Focus, span: Span) -> HoverText:
     """Return what the modules are, and the shapes at their uses.
@@ -66,10 +70,6 @@ def _facts(modules: Sequence[ReportModule]) -> Iterable[RichText]:
     elif len(modules[0].runs) == 1:
         event = modules[0].runs[0].event
         yield code(flow_text(event.inputs, event.output, modules[0].index.usual_dtype))
-
-
-_HEADING = ("child", "module", "parameters", "", "FLOPs", "")
-_OWN = "(its own)"
 
 
 def children_table(index: ReportIndex, path: str) -> TextTable | None:

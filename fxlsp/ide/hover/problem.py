@@ -15,35 +15,6 @@ from fxlsp.ide.render.rich_text import RichText, link, prose, words
 from fxlsp.report import codes
 from fxlsp.source.text.documents import Document
 
-
-def problem_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    """Return advice for each problem at a position, inner expressions first.
-
-    None if there is no problem.
-    """
-    document = snapshot.documents.get(path)
-    around = [] if document is None else _around(problems(snapshot, path), line, column)
-    if document is None or not around:
-        return None
-    lines = dict.fromkeys(_advice(document, problem) for problem in around)
-    return HoverText((), around[0].span, tuple(lines))
-
-
-def _around(shown: Sequence[FileProblem], line: int, column: int) -> list[FileProblem]:
-    """Return the problems at a position, the smallest span first.
-
-    One that ends directly before the position counts only if no other contains the character after it.
-    """
-    touching = [each for each in shown if each.code in ADVICE and each.span.contains(line, column)]
-    holding = [each for each in touching if (line, column) < (each.span.end_line, each.span.end_column)]
-    return sorted(holding or touching, key=lambda each: each.span.size)
-
-
-def _advice(document: Document, problem: FileProblem) -> RichText:
-    fix = next(iter(fixes_for(document, problem.code, problem.span)), None)
-    return advice(problem.code, None if fix is None else fix.title)
-
-
 # Source code is between backticks; the full stop that the pages have is left out.
 ADVICE: Mapping[str, str] = {
     codes.CONTROL_FLOW: "Choose with an operation that the graph can hold, such as `torch.where`",
@@ -155,6 +126,34 @@ ADVICE: Mapping[str, str] = {
     ),
     codes.BAD_TRACER: "Name a class that is there, derives from `torch.fx.Tracer` and needs no arguments",
 }
+
+
+def problem_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
+    """Return advice for each problem at a position, inner expressions first.
+
+    None if there is no problem.
+    """
+    document = snapshot.documents.get(path)
+    around = [] if document is None else _around(problems(snapshot, path), line, column)
+    if document is None or not around:
+        return None
+    lines = dict.fromkeys(_advice(document, problem) for problem in around)
+    return HoverText((), around[0].span, tuple(lines))
+
+
+def _around(shown: Sequence[FileProblem], line: int, column: int) -> list[FileProblem]:
+    """Return the problems at a position, the smallest span first.
+
+    One that ends directly before the position counts only if no other contains the character after it.
+    """
+    touching = [each for each in shown if each.code in ADVICE and each.span.contains(line, column)]
+    holding = [each for each in touching if (line, column) < (each.span.end_line, each.span.end_column)]
+    return sorted(holding or touching, key=lambda each: each.span.size)
+
+
+def _advice(document: Document, problem: FileProblem) -> RichText:
+    fix = next(iter(fixes_for(document, problem.code, problem.span)), None)
+    return advice(problem.code, None if fix is None else fix.title)
 
 
 def advice(code: str, fix: str | None) -> RichText:

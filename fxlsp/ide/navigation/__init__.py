@@ -1,4 +1,5 @@
-"""Where a module call leads, who calls a module, and the outline of files and of the workspace.
+"""Targets of module calls, call hierarchy, and outlines of files and workspace.
 
-In: a place or a query. Out: places and symbols. Only what was traced is given, and nothing that a Python server says.
+In: a position or a query. Out: locations and symbols. Only what was traced is given, and nothing that a Python language
+server gives already.
 """

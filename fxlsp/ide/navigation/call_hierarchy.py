@@ -1,7 +1,7 @@
-"""The calls of modules as a hierarchy: which ``forward`` calls which, and at which expressions.
+"""Call hierarchy of modules: which ``forward`` calls which, at which expressions.
 
-Torch's containers are passed over: ``self.layers(x)`` calls the ``forward`` of what the ``nn.Sequential`` holds. A
-module that runs torch's own code, such as a convolution, stands for itself, at the line that registered it.
+Torch's containers are skipped: ``self.layers(x)`` calls the ``forward`` of what the ``nn.Sequential`` holds. A module
+that runs torch's own code, such as a convolution, is an item of its own, at the line that registered it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ __all__ = ["HierarchyCalls", "HierarchyItem", "Reference", "incoming", "outgoing
 
 
 def prepare(snapshot: Snapshot, path: str, line: int, column: int) -> list[HierarchyItem]:
-    """What is meant by a cursor on a class, its ``forward`` or a module call; nothing where none of them ever ran."""
+    """Return the items for a position on a class, its ``forward`` or a module call.
+
+    Empty if none of them ever ran.
+    """
     builder = HierarchyBuilder(snapshot)
     for model in (each.model for each in outline(snapshot, path)):
         forward = model.forward
@@ -42,7 +45,10 @@ def prepare(snapshot: Snapshot, path: str, line: int, column: int) -> list[Hiera
 
 
 def incoming(snapshot: Snapshot, reference: Reference) -> list[HierarchyCalls]:
-    """Who calls an item, in every kept report; the places are in the file of the caller."""
+    """Return the callers of an item, in every last good report.
+
+    The places are in the file of the caller.
+    """
     builder = HierarchyBuilder(snapshot)
     for reported in _calls_of(snapshot, reference):
         caller = reported.nested.caller
@@ -53,7 +59,10 @@ def incoming(snapshot: Snapshot, reference: Reference) -> list[HierarchyCalls]:
 
 
 def outgoing(snapshot: Snapshot, reference: Reference) -> list[HierarchyCalls]:
-    """What an item calls, in every kept report; the places are in the file of the reference."""
+    """Return what an item calls, in every last good report.
+
+    The places are in the file of the reference.
+    """
     builder = HierarchyBuilder(snapshot)
     for reported in _calls_of(snapshot, reference):
         caller = reported.nested.caller if reported.nested.call.forward is None else reported.nested
@@ -66,7 +75,7 @@ def outgoing(snapshot: Snapshot, reference: Reference) -> list[HierarchyCalls]:
 
 
 def _calls_of(snapshot: Snapshot, reference: Reference) -> Iterator[ReportCall]:
-    """Every entry that an item stands for."""
+    """Yield every call that an item represents."""
     for state, _ in snapshot.reports_touching(reference.path):
         if state.report is None:
             continue
@@ -80,7 +89,7 @@ def _calls_of(snapshot: Snapshot, reference: Reference) -> Iterator[ReportCall]:
 
 
 def _is_meant(snapshot: Snapshot, reference: Reference, reported: ReportCall) -> bool:
-    """Whether what ran is the ``forward`` of a reference."""
+    """Return whether a call ran the ``forward`` of a reference."""
     target = forward_target(snapshot, reported)
     model = None if target is None else defining_class(snapshot, target)
     if model is not None and reference.name:
@@ -89,7 +98,10 @@ def _is_meant(snapshot: Snapshot, reference: Reference, reported: ReportCall) ->
 
 
 def _modules_of(forward: NestedCall, around: NestedCall, below: str) -> Iterator[NestedCall]:
-    """The entries of a module without a ``forward`` of its own that a ``forward`` ran, at whatever depth."""
+    """Yield the calls of a module without workspace code that a ``forward`` made.
+
+    They may be at any depth.
+    """
     for callee in around.callees:
         if callee.call.forward is None:
             if path_below(forward.call.module_path, callee.call.module_path) == below:
@@ -98,7 +110,10 @@ def _modules_of(forward: NestedCall, around: NestedCall, below: str) -> Iterator
 
 
 def _place(snapshot: Snapshot, called: ReportCall, caller: NestedCall) -> Span | None:
-    """The expression in the file of the calling ``forward`` that called a module; None if it was edited away."""
+    """Return the expression in the calling ``forward``'s file that made a call.
+
+    None if it was edited away.
+    """
     target = target_of(snapshot, called.state, _location(called, caller))
     return None if target is None else target.span
 
@@ -107,7 +122,7 @@ def _location(called: ReportCall, caller: NestedCall) -> Location | None:
     call, forward = called.nested.call, caller.call.forward
     if call.location is None or forward is None or call.location.file == forward.file:
         return call.location
-    # A function of another file calls the module: what counts here is where that function is called.
+    # A function of another file calls the module: what counts is the expression in this file that called the function.
     nodes = called.index.report.nodes[call.first_node : call.end_node]
     steps = [
         step.location

@@ -1,8 +1,8 @@
-"""Where a module call leads: to the ``forward`` that ran, and to the line that registered the module.
+"""Targets of a module call: the ``forward`` that ran, the line that registered it.
 
-A Python server runs beside this one and editors show the places of both. So nothing is repeated that it knows: for
-``self.conv(x)`` it finds ``self.conv = ...``. It knows neither which ``forward`` that runs, nor what an element of a
-container is, a loop variable, or a module registered by ``add_module``.
+A Python language server runs beside this one, and editors show the locations of both. So nothing is repeated that it
+finds: for ``self.conv(x)`` it finds ``self.conv = ...``. It does not find which ``forward`` that runs, nor what an
+element of a container is, a loop variable, or a module registered by ``add_module``.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from fxlsp.source.text.positions import Span
 
 @dataclass(frozen=True, slots=True)
 class CallTargets:
-    """Where an expression leads."""
+    """Targets of an expression that calls a module."""
 
     name: Span
-    """What of the expression names the module."""
+    """The part of the expression that names the module."""
     forwards: tuple[NavigationTarget, ...]
     """Each ``forward`` that ran there, once."""
     registrations: tuple[NavigationTarget, ...] = ()
@@ -31,7 +31,10 @@ class CallTargets:
 
 
 def definition(snapshot: Snapshot, path: str, line: int, column: int) -> CallTargets | None:
-    """What ran at the module call under the cursor, and where that was registered; None where no module is called."""
+    """Return what ran at the module call at a position, and its registration.
+
+    None if no module is called there.
+    """
     site = call_site_at(snapshot, path, line, column)
     if site is None:
         return None
@@ -40,7 +43,10 @@ def definition(snapshot: Snapshot, path: str, line: int, column: int) -> CallTar
 
 
 def implementation(snapshot: Snapshot, path: str, line: int, column: int) -> CallTargets | None:
-    """Every ``forward`` that ran at the module call under the cursor, in whatever instance and trace."""
+    """Return every ``forward`` that ran at the module call at a position.
+
+    It may have run in any instance and trace.
+    """
     site = call_site_at(snapshot, path, line, column)
     return None if site is None else CallTargets(site.name, _forwards(snapshot, site))
 
@@ -48,17 +54,17 @@ def implementation(snapshot: Snapshot, path: str, line: int, column: int) -> Cal
 def unknown_to_python(
     targets: CallTargets, document: Document, text_of: Callable[[str], Document | None]
 ) -> Iterator[NavigationTarget]:
-    """The registrations that a Python server does not find by itself.
+    """Yield the registrations that a Python language server does not find.
 
     Args:
         document: holds the module call.
-        text_of: the texts of the files to which ``leads`` lead; None for one that cannot be read.
+        text_of: returns the text of a target's file; None if it cannot be read.
     """
     name = document.lines.slice(targets.name)
     for target in targets.registrations:
         text = text_of(target.path)
         registered = "" if text is None else text.lines.slice(target.span)
-        # ``layer`` stands in ``self.layer = ...``, but not in ``self.add_module("layer", ...)``.
+        # ``self.layer = ...`` ends with ``.layer`` there, ``self.add_module("layer", ...)`` does not.
         if not registered.endswith(f".{name}"):
             yield target
 
@@ -73,5 +79,5 @@ def _registration(snapshot: Snapshot, reported: ReportCall) -> NavigationTarget 
 
 
 def _once(targets: Iterable[NavigationTarget | None]) -> tuple[NavigationTarget, ...]:
-    """The targets without those that were edited away; one that several traces name once."""
+    """Return the targets that were not edited away, each once."""
     return tuple({(target.path, target.span): target for target in targets if target is not None}.values())

@@ -1,4 +1,4 @@
-"""The outline of a file: its model classes and their ``forward`` from syntax, the modules in them from a trace."""
+"""Outline of a file: classes and ``forward`` from syntax, modules from a trace."""
 
 from __future__ import annotations
 
@@ -23,9 +23,34 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
 
+_MOST_SHOWN = 500
+"""Most modules of one class; of a larger model the deepest are left out."""
+
+_DEEPEST = 24
+"""Most levels below a class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A model class, its ``forward``, or a module that is registered in it."""
+
+    name: str
+    kind: Literal["class", "forward", "module"]
+    span: Span
+    """The whole definition or statement, inside that of the parent symbol."""
+    name_span: Span
+    """What to select, inside ``span``."""
+    detail: str = ""
+    path: str = ""
+    """A module's path, which names it for clients that show no tree."""
+    children: list[Symbol] = field(default_factory=list)
+
 
 def symbols(snapshot: Snapshot, path: str) -> list[Symbol]:
-    """The model classes of an open file; a class inside another is a child of that one."""
+    """Return the model classes of an open file.
+
+    A class inside another is a child of it.
+    """
     top: list[Symbol] = []
     enclosing: list[Symbol] = []
     for model in sorted((each.model for each in outline(snapshot, path)), key=lambda each: each.extent):
@@ -41,65 +66,45 @@ def _class_symbol(snapshot: Snapshot, path: str, model: ModelClass) -> Symbol:
     children, extent = [], model.extent
     if model.forward is not None:
         children.append(Symbol("forward", "forward", model.forward.extent, model.forward.name))
-        # While the text does not parse, the end of a class may be edited away and its forward still be there.
+        # While the text does not parse, the end of a class may be edited away while its forward is still there.
         extent = extent.joined(model.forward.extent)
-    instance = shown_instance(snapshot, path, model)
+    instance = _shown_instance(snapshot, path, model)
     detail = ""
     if instance is not None:
-        detail = class_detail(instance)
-        children += module_symbols(snapshot, path, extent, model.name, instance)
+        detail = _class_detail(instance)
+        children += _module_symbols(snapshot, path, extent, model.name, instance)
     return Symbol(model.qualname.rpartition(".")[2], "class", extent, model.name, detail, children=children)
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
-    """A model class, its ``forward``, or a module that is registered in it."""
-
-    name: str
-    kind: Literal["class", "forward", "module"]
-    span: Span
-    """The whole definition or statement; inside that of the symbol above."""
-    name_span: Span
-    """What to select, inside ``span``."""
-    detail: str = ""
-    path: str = ""
-    """Of a module, its path: a name for it where there is no tree."""
-    children: list[Symbol] = field(default_factory=list)
-
-
-_MOST_SHOWN = 500
-"""Modules of one class; of a larger model the deepest are left out."""
-
-_DEEPEST = 24
-"""Levels below a class."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownInstance:
-    """The module of a trace that stands for a class in the outline."""
+class _ShownInstance:
+    """The module of a trace that represents a class in the outline."""
 
     state: ModelState
     index: ReportIndex
     root: Registered
     others: int
-    """How many more calls ran the same ``forward``."""
+    """Number of other calls that ran the same ``forward``."""
 
 
-def shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> ShownInstance | None:
-    """The instance that the user chose; else of a class with a trace of its own its root, else of the first call."""
+def _shown_instance(snapshot: Snapshot, path: str, model: ModelClass) -> _ShownInstance | None:
+    """Return the instance that the user chose, or else a default.
+
+    The default is the root if the class has a trace of its own, else the first call.
+    """
     runs = forward_runs(snapshot, path, model)
     chosen = focus_on(snapshot, path).on_calls(runs)
     if len(chosen) == len(runs):
         for state in states_of(snapshot, path, model.qualname):
             root = None if state.report is None else index_of(state.report).modules.get("")
             if state.report is not None and root is not None:
-                return ShownInstance(state, index_of(state.report), root, 0)
+                return _ShownInstance(state, index_of(state.report), root, 0)
     module = chosen[0].index.modules.get(chosen[0].event.module_path or "") if chosen else None
-    return None if module is None else ShownInstance(chosen[0].state, chosen[0].index, module, len(runs) - 1)
+    return None if module is None else _ShownInstance(chosen[0].state, chosen[0].index, module, len(runs) - 1)
 
 
-def class_detail(instance: ShownInstance) -> str:
-    """``layer1.0 (+7 more)`` for a class that runs inside another model."""
+def _class_detail(instance: _ShownInstance) -> str:
+    """Return ``layer1.0 (+7 more)`` for a class that runs inside another model."""
     where = instance.root.module.path
     more = f" (+{instance.others} more)" if instance.others else ""
     stale = STALE if is_stale(instance.state) else ""
@@ -108,12 +113,12 @@ def class_detail(instance: ShownInstance) -> str:
     return " · ".join(filter(None, [f"{where}{more}{stale}".strip(), cut]))
 
 
-def module_symbols(snapshot: Snapshot, path: str, extent: Span, name: Span, instance: ShownInstance) -> list[Symbol]:
-    """The modules registered in an instance of a class, each with those below it.
+def _module_symbols(snapshot: Snapshot, path: str, extent: Span, name: Span, instance: _ShownInstance) -> list[Symbol]:
+    """Return the modules registered in an instance of a class, with their children.
 
     Args:
-        extent: what the symbol of the class covers.
-        name: the name of the class.
+        extent: the span of the class's symbol.
+        name: the span of the class's name.
     """
     document = snapshot.documents.get(path)
     log = snapshot.edits_since(path, instance.state.texts)
@@ -124,7 +129,7 @@ def module_symbols(snapshot: Snapshot, path: str, extent: Span, name: Span, inst
 
 
 def _levels(root: Registered) -> int:
-    """How many levels below a module can be shown, the first in any case."""
+    """Return how many levels below a module can be shown, at least one."""
     level: Sequence[Registered] = [root]
     count = 0
     for depth in range(_DEEPEST):
@@ -136,7 +141,7 @@ def _levels(root: Registered) -> int:
 
 
 class _Placing:
-    """Where the modules of one trace stand in one file as it is now."""
+    """Spans of the modules of one trace in the current text of one file."""
 
     def __init__(self, document: Document, log: EditLog) -> None:
         self._document = document
@@ -144,10 +149,10 @@ class _Placing:
         self._found: dict[Location, tuple[Span | None, Span | None]] = {}
 
     def inside(self, module: Registered, extent: Span, name: Span) -> tuple[Span, Span]:
-        """The statement that registered a module and what to select of it, if that is a part of ``extent``.
+        """Return the statement that registered a module, and what to select of it.
 
-        Else the expression that constructed or registered it, if that is one; else ``name``, which stands for what is
-        above it.
+        If that is not inside ``extent``, the expression that constructed or registered the module; if that is not
+        either, ``name``, the name of the parent symbol.
         """
         registration, statement = self._place(module.module.registration)
         made, _ = self._place(module.module.location)
@@ -157,7 +162,10 @@ class _Placing:
         return name, name
 
     def _place(self, location: Location | None) -> tuple[Span | None, Span | None]:
-        """The place in the text as it is, and its statement; None for another file's, and one that was edited away."""
+        """Return the current span of a location, and its statement.
+
+        None for another file's location, and for one that was edited away.
+        """
         if location is None or location.file != self._document.path:
             return None, None
         if location not in self._found:
@@ -168,15 +176,15 @@ class _Placing:
 
 
 class _Symbols:
-    """Makes the symbols of one instance."""
+    """Builds the symbols of one instance."""
 
-    def __init__(self, placing: _Placing, instance: ShownInstance) -> None:
+    def __init__(self, placing: _Placing, instance: _ShownInstance) -> None:
         self._placing = placing
         self._index = instance.index
         self._mark = "~" if is_guessed(instance.index.report) else ""
 
     def below(self, module: Registered, extent: Span, name: Span, levels: int) -> list[Symbol]:
-        """The symbols of what is registered in a module whose own symbol covers ``extent``."""
+        """Return the symbols of the modules in a module whose symbol covers ``extent``."""
         shown = islice(rows(module.children), _MOST_SHOWN) if levels else ()
         return [self._symbol(row, extent, name, levels) for row in shown]
 
@@ -200,7 +208,7 @@ class _Symbols:
         return " · ".join(filter(None, [kind, path, self._shape(row)]))
 
     def _shape(self, row: Sequence[Registered]) -> str:
-        """What comes out of the modules; "" for what is never called."""
+        """Return the outputs' shape; "" for modules that are never called."""
         nested_calls = [nested for each in row for nested in self._index.calls.by_module.get(each.module.path, ())]
         shapes = dict.fromkeys(output_text(nested.call.output, self._index.usual_dtype) for nested in nested_calls)
         if not shapes:

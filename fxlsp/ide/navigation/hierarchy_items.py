@@ -1,4 +1,4 @@
-"""The items of the call hierarchy: each ``forward`` or module once, however many instances of it ran."""
+"""Items of the call hierarchy: each ``forward`` or module once for all instances."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from fxlsp.source.text.positions import Span
 
 @dataclass(frozen=True, slots=True)
 class Reference(JsonObject):
-    """Which item is meant, also after edits and further traces."""
+    """Reference to an item that stays valid after edits and further traces."""
 
     path: str
     """The file of a ``forward``."""
     name: str
-    """The class that defines it; "" if its file was not open, then its place tells."""
+    """The class that defines it; "" if its file was not open, in which case the position identifies it."""
     line: int
     column: int
-    """Where the name of the ``forward`` stood."""
+    """Position of the name of the ``forward``."""
     module: str = ""
-    """Path below that of its module, if not the ``forward`` is meant but a module that it calls."""
+    """Path of a called module below its caller, if that is meant and not the ``forward`` itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class HierarchyItem:
 
 @dataclass(frozen=True, slots=True)
 class HierarchyCalls:
-    """One end of some calls, and the expressions that call."""
+    """One side of some calls, and the expressions that call."""
 
     item: HierarchyItem
     places: tuple[Span, ...]
@@ -62,7 +62,7 @@ class _End:
 
 
 class HierarchyBuilder:
-    """Collects the ends of calls."""
+    """Collects one side of calls and groups it by item."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
@@ -70,17 +70,24 @@ class HierarchyBuilder:
         self._forwards: dict[tuple[int, Location], NavigationTarget | None] = {}
 
     def add(self, reported: ReportCall, place: Span | None = None) -> None:
-        """Adds what ran, and where it called or was called; nothing for what stands nowhere any more."""
+        """Add a call, and the expression where it called or was called.
+
+        Nothing is added for a ``forward`` or module that was edited away.
+        """
         end = self._module(reported) if reported.nested.call.forward is None else self._forward(reported)
         if end is not None:
             end.calls.append(reported)
             end.places |= {place} if place is not None else set()
 
     def items(self) -> list[HierarchyItem]:
+        """Return the items in the order in which they were added."""
         return [_item(end) for end in self._found.values()]
 
     def calls(self) -> list[HierarchyCalls]:
-        """The ends in the order in which they were added, each with its places in the order of the text."""
+        """Return the items with the calling expressions.
+
+        Items are in the order in which they were added, the expressions of each in the order of the text.
+        """
         return [HierarchyCalls(_item(end), tuple(sorted(end.places))) for end in self._found.values()]
 
     def _forward(self, reported: ReportCall) -> _End | None:
@@ -94,7 +101,11 @@ class HierarchyBuilder:
         return self._found[key]
 
     def _module(self, reported: ReportCall) -> _End | None:
-        """A module is known by its path below the one whose ``forward`` calls it: one for all instances of that."""
+        """Return the entry of a module without workspace code.
+
+        It is identified by its path below the module whose ``forward`` calls it, so all instances of the caller share
+        one entry.
+        """
         caller = reported.nested.caller
         around = None if caller is None else self._forward_target(replace(reported, nested=caller))
         if caller is None or around is None:
@@ -109,7 +120,7 @@ class HierarchyBuilder:
         return self._found[key]
 
     def _registration(self, reported: ReportCall) -> NavigationTarget | None:
-        """The line that registered a module, else the expression that calls it."""
+        """Return the line that registered a module, else the expression that calls it."""
         registered = reported.index.modules.get(reported.nested.call.module_path)
         place = None if registered is None else place_of_module(registered.module)
         return target_of(self._snapshot, reported.state, place) or target_of(
@@ -131,7 +142,10 @@ class HierarchyBuilder:
 
 
 def path_below(around: str, path: str) -> str:
-    """``conv1`` for ``layer1.0.conv1`` in ``layer1.0``; the whole path of a module that is registered elsewhere."""
+    """Return ``conv1`` for ``layer1.0.conv1`` in ``layer1.0``.
+
+    The whole path if the module is registered elsewhere.
+    """
     return path.removeprefix(f"{around}.") if around else path
 
 
@@ -143,7 +157,7 @@ def _item(end: _End) -> HierarchyItem:
 
 
 def _detail(end: _End) -> str:
-    """``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``."""
+    """Return ``layer1.0 (+7 more): (1, 64, 56, 56) → (1, 64, 56, 56)``."""
     first = end.calls[0]
     call = first.nested.call
     others = len({id(reported.nested) for reported in end.calls}) - 1

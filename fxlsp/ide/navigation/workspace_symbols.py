@@ -1,4 +1,4 @@
-"""Model classes and modules of the whole workspace by name: ``layer1.0.conv1``, ``ResNet.layer1``."""
+"""Classes and modules of the workspace by name, such as ``ResNet.layer1``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.syntax import span_of
 
 MOST_SYMBOLS = 128
-"""More than anybody reads; what is left out comes with more letters."""
+"""More than anyone reads; a longer query finds what is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,19 @@ class WorkspaceSymbol:
     """A model class, or a module of a traced model."""
 
     name: str
-    """``ResNet`` or ``ResNet.layer1.0.conv1``: what is typed is looked for in all of it, by the editor too."""
+    """``ResNet`` or ``ResNet.layer1.0.conv1``. The query is matched against all of it, by the editor too."""
     kind: Literal["class", "module"]
     container: str
     """The class of a module."""
     path: str
-    """The file in which it is."""
+    """The file that contains it."""
     target: NavigationTarget | None
     """None for a class of a file that is not open: :func:`class_target` finds it in the file's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """What may be found, before anybody has looked where it is."""
+    """Possible match whose location is computed only when it is needed."""
 
     name: str
     short: str
@@ -51,9 +51,12 @@ class _Candidate:
 
 
 def workspace_symbols(snapshot: Snapshot, query: str, most: int = MOST_SYMBOLS) -> list[WorkspaceSymbol]:
-    """What goes by a name in which the letters of ``query`` follow each other; the best matches first.
+    """Return the symbols whose name contains the letters of ``query`` in order.
 
-    An empty query finds everything, up to the limit.
+    The best matches come first. An empty query finds everything, up to the limit.
+
+    Args:
+        most: the limit.
     """
     letters = "".join(query.split()).lower()
     matches = re.compile("".join(f"[^{re.escape(each)}]*{re.escape(each)}" for each in letters)).match
@@ -65,7 +68,7 @@ def workspace_symbols(snapshot: Snapshot, query: str, most: int = MOST_SYMBOLS) 
     waiting = list(ranked)
     heapify(waiting)
     found: list[WorkspaceSymbol] = []
-    # Some turn out to be no models, or to stand nowhere, only when they are looked at.
+    # Only the lookup shows that some are no models, or were edited away.
     while waiting and len(found) < most:
         *_, candidate = heappop(waiting)
         found += filter(None, [candidate.locate()])
@@ -73,7 +76,7 @@ def workspace_symbols(snapshot: Snapshot, query: str, most: int = MOST_SYMBOLS) 
 
 
 def class_target(document: Document, qualname: str) -> NavigationTarget | None:
-    """The class of that name in a text; the last of several, which is the one that Python keeps."""
+    """Return the class of that name in a text; of several the last, as in Python."""
     for statement in reversed(class_statements(document.tree.root_node)):
         if statement.qualname == qualname:
             name, extent = span_of(statement.name, document.lines), span_of(statement.statement, document.lines)
@@ -82,7 +85,11 @@ def class_target(document: Document, qualname: str) -> NavigationTarget | None:
 
 
 def _rank(letters: str, candidate: _Candidate) -> int:
-    """0 for what is called exactly so, then what ends with it, begins with it, holds it, or only its letters."""
+    """Return the rank of a match, 0 for the best.
+
+    0 if the name is equal, 1 if it ends with the letters after a dot, 2 if it begins with them, 3 if it contains them,
+    4 if it contains only each of them in order.
+    """
     name, short = candidate.name.lower(), candidate.short.lower()
     if letters in (name, short):
         return 0
@@ -122,14 +129,17 @@ def _other_classes(snapshot: Snapshot) -> Iterator[_Candidate]:
 
 
 def _other_class(snapshot: Snapshot, place: SymbolId) -> WorkspaceSymbol | None:
-    """A class of a file that is not open; None if it is no module."""
+    """Return a class of a file that is not open; None if it is not a module class."""
     if snapshot.index.kind_of(place) is not ClassKind.MODULE:
         return None
     return WorkspaceSymbol(place.name, "class", "", place.path, None)
 
 
 def _modules(snapshot: Snapshot) -> Iterator[_Candidate]:
-    """The modules of every traced model; of one that is traced in several ways those of the chosen one first."""
+    """Yield the modules of every traced model.
+
+    If a model is traced with several recipes, those of the chosen one come first.
+    """
     known: set[tuple[str, str]] = set()
     for state in sorted(snapshot.models.values(), key=lambda state: not state.pinned):
         for module in () if state.report is None else state.report.modules:
@@ -140,6 +150,6 @@ def _modules(snapshot: Snapshot) -> Iterator[_Candidate]:
 
 
 def _module(snapshot: Snapshot, state: ModelState, name: str, module: Module) -> WorkspaceSymbol | None:
-    """A module of a report; None if the line that registered it is not known, or not there any more."""
+    """Return a module of a report; None if its registration is unknown or edited away."""
     target = target_of(snapshot, state, place_of_module(module))
     return None if target is None else WorkspaceSymbol(name, "module", module.type, target.path, target)

@@ -13,6 +13,9 @@ _MIN_LINES = 4
 """Least lines of a table in a long hover: the heading, two rows, and how many are missing."""
 
 
+_MAX_TITLE = 48
+
+
 @dataclass(frozen=True, slots=True)
 class TextTable:
     """Table whose number of shown rows is not decided yet.
@@ -69,9 +72,6 @@ def _markdown(cells: Sequence[Sequence[str]]) -> str:
     lines = [[words(cell).markdown for cell in row] for row in cells]
     lines.insert(1, ["---"] * len(lines[0]))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-_MAX_TITLE = 48
 
 
 def distinguishing(titles: Sequence[str]) -> list[str]:

@@ -29,10 +29,12 @@ class Event:
 
     @property
     def module_path(self) -> str | None:
+        """Path of the originating module; "" is the root."""
         return self.subject.module_path
 
     @property
     def call_path(self) -> str | None:
+        """Path by which the call site reached the module, None if ambiguous."""
         return self.subject.call_path
 
     @property
@@ -42,6 +44,7 @@ class Event:
 
     @property
     def output(self) -> Output | None:
+        """The output, None if unknown."""
         return self.subject.output
 
     @property
@@ -55,6 +58,7 @@ class Event:
 
     @property
     def is_argument(self) -> bool:
+        """Whether it is an input of the graph, which is located at a parameter."""
         return isinstance(self.subject, Node) and self.subject.op == "placeholder"
 
     @property

@@ -1,4 +1,4 @@
-"""Questions to the user, and words for them, where an editor has no interface of its own."""
+"""Questions and messages to the user, where the editor has no interface for them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ async def resolve_model(
     question: str,
     nothing: str,
 ) -> tuple[str, str] | None:
-    """Path and name of the model that is meant: what the editor says, else what the user picks.
+    """Return path and name of the model that a command is about; None without one.
+
+    It is the one that the editor names, else the one that the user picks.
 
     Args:
-        arguments: the URI of a document and the name of a model in it, as far as the editor gives them.
-        names: the models of an open file that come into question.
-        question: what to ask_user, and ``nothing`` what to show_info where there are none.
+        arguments: the URI of a document and the name of a model in it, as far as the editor sends them.
+        names: returns the models of an open file that are candidates.
+        question: the question to the user.
+        nothing: the message where there are no candidates.
     """
     if len(arguments) > 1:
         return server.path_of(arguments[0]), arguments[1]
@@ -40,7 +43,7 @@ async def resolve_model(
 
 
 async def ask_user(server: Server, question: str, answers: dict[str, T]) -> T | None:
-    """What belongs to the title that the user picks; None if they pick none, or cannot be asked."""
+    """Return what belongs to the title that the user picks; None without an answer."""
     actions = [types.MessageActionItem(title=title) for title in answers]
     params = types.ShowMessageRequestParams(type=types.MessageType.Info, message=question, actions=actions)
     try:
@@ -51,8 +54,10 @@ async def ask_user(server: Server, question: str, answers: dict[str, T]) -> T | 
 
 
 def show_info(server: Server, message: str) -> None:
+    """Show a message to the user."""
     server.window_show_message(types.ShowMessageParams(type=types.MessageType.Info, message=message))
 
 
 def show_warning(server: Server, message: str) -> None:
+    """Show a warning to the user."""
     server.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=message))

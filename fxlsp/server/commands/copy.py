@@ -1,7 +1,8 @@
-"""Commands that return what a hover says as text to copy: shapes as a comment, and the table with all its rows.
+"""Commands that return contents of a hover as text to copy.
 
-Each takes the URI of a document, and line and character of a position in it as the protocol counts them. The answer is
-``{"text"}``, null where there is nothing. No request reaches an editor's clipboard: it copies the text itself.
+These are shapes as a comment, and the table with all its rows. Each takes the URI of a document, and line and
+character of a position in it, as the protocol counts them. The answer is ``{"text"}``, null where there is nothing.
+No request reaches an editor's clipboard: the editor copies the text itself.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _answer(server: Server, text: str | None, nothing: str) -> dict[str, str] | 
 
 
 def _hover(server: Server, command: str, arguments: Sequence[Any]) -> HoverText | None:
-    """What is known about the place that the arguments name; the user is told where nothing is."""
+    """Return the hover at the place of the arguments; show a message if there is none."""
     match arguments:
         case [str(uri), int(line), int(character), *_]:
             snapshot, text_document = server.find_text_document(uri)

@@ -1,8 +1,8 @@
-"""``fxlsp.showGraph``: writes the graph of a model as a page, and asks the editor to show it.
+"""``fxlsp.showGraph``: writes the graph of a model as a page and shows it.
 
 Its arguments are the URI of a document, the name of a model in it or null, and an object of what to show first:
 ``node``, the name of one, or ``position``. With ``"show": false`` in it the page is only written, for an editor that
-has a view of its own, and with ``"quiet": true`` nothing is said where there is no graph. The answer is
+has a view of its own, and with ``"quiet": true`` no message is shown where there is no graph. The answer is
 ``{"path", "uri", "model", "node", "modulePath"}``, null where there is no graph.
 """
 
@@ -55,7 +55,10 @@ def register(server: Server) -> None:
 
 
 def _as_dict(options: Any) -> dict[str, Any]:
-    """pygls makes objects with attributes of what has no type in the protocol."""
+    """Return an object of the arguments as a dict, with the objects in it.
+
+    pygls makes objects with attributes of what has no type in the protocol.
+    """
     if hasattr(options, "_asdict"):
         return {
             name: _as_dict(value) if hasattr(value, "_asdict") else value for name, value in options._asdict().items()
@@ -74,13 +77,15 @@ def _chosen(server: Server, uri: str, name: str | None, options: dict[str, Any])
 
 
 def _write(choice: GraphChoice) -> str:
-    """Not on the server's loop: a page of 2,000 nodes takes a tenth of a second, and the disk its time.
+    """Write the page and return its path.
+
+    It does not run on the server's loop: a page of 2,000 nodes takes a tenth of a second, and the disk its time.
 
     Raises:
         OSError: it cannot be written.
     """
     picture = picture_of(choice.report, choice.moved)
-    # The folder is known to whoever has the file open.
+    # The user, who has the file open, knows its folder.
     picture["title"] = f"{os.path.basename(choice.state.key.file)}:{choice.state.key.name}"
     if choice.is_stale:
         picture["facts"].append("of an earlier text")
@@ -94,18 +99,19 @@ def _address(page: str, fragment: str) -> str:
 
 
 async def _show(server: Server, page: str, fragment: str) -> None:
-    """By the editor, else by a message that says where it is."""
+    """Show the page in the editor, else show a message with its path."""
     if server.support.shows_documents:
         params = types.ShowDocumentParams(uri=_address(page, fragment), external=True)
         try:
             if (await server.window_show_document_async(params)).success:
                 return
         except JsonRpcException:
-            pass  # What follows is for whoever says that they can and then cannot.
+            pass  # The editor announces the capability and then fails: show the path instead.
     _say(server, types.MessageType.Info, f"The graph is in {page}")
 
 
 def _no_graph_text(server: Server, path: str | None, name: str | None) -> str:
+    """Return the message for a model or file without a graph."""
     if path is None:
         return "There is no graph to show: open a file with a model in it."
     if name is None:

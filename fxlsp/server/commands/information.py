@@ -1,4 +1,4 @@
-"""``fxlsp.information``: what the server is doing and with what."""
+"""``fxlsp.information``: the state of the server and its interpreters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fxlsp.server.session.server import Server
 def register(server: Server) -> None:
     @server.command(INFORMATION)
     def information_command(*_: str) -> dict[str, Any]:
-        """As data, and as ``text`` for people."""
+        """Return the state as data, and as ``text`` for people."""
         is_holding = server.steady_hints is not None and server.steady_hints.is_waiting
         facts = information(server.engine.snapshot, server.engine.is_idle and not is_holding)
         return {**facts, "text": information_text(facts)}

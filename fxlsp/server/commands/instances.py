@@ -1,7 +1,8 @@
-"""Commands about the instances of a class: list the calls that ran its ``forward``, choose the one to see.
+"""Commands about instances of a class: list them, choose the one to show.
 
-Each takes the URI of a document and the name of a class in it, ``Outer.Inner``, and may take the ``id`` of an instance
-from the list. What an editor does not show_info is asked for by ``window/showMessageRequest``.
+An instance is a call that ran the class's ``forward``. Each command takes the URI of a document and the name of a
+class in it, ``Outer.Inner``, and may take the ``id`` of an instance from the list. Missing arguments are requested by
+``window/showMessageRequest``.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from fxlsp.server.session.command_names import CHOOSE_INSTANCE, LIST_INSTANCES
 from fxlsp.server.session.server import Server
 
 _FIRST = "first"
-"""The ``id`` that takes a choice back."""
+"""The ``id`` that undoes a choice."""
 _NOWHERE = "No class here ran in more than one place."
 
 
 def register(server: Server) -> None:
     @server.command(LIST_INSTANCES)
     def list_instances(uri: str, name: str) -> list[dict[str, Any]]:
-        """The instances of a class as data, for an editor that has a picker of its own."""
+        """Return the instances of a class as data, for an editor with its own picker."""
         return [_to_json(each) for each in instance_choices(server.engine.snapshot, server.path_of(uri), name)]
 
     @server.command(CHOOSE_INSTANCE)
@@ -43,7 +44,7 @@ def _names(snapshot: Snapshot, path: str) -> list[str]:
 
 
 async def _choose(server: Server, path: str, name: str, chosen: str | None) -> None:
-    """Shows the instance with that ``id``, or the one that the user picks."""
+    """Show the instance with that ``id``, or the one that the user picks."""
     choices = instance_choices(server.engine.snapshot, path, name)
     if chosen is None:
         chosen = await _picked(server, name, choices)

@@ -1,7 +1,7 @@
-"""Commands about recipes: list those of a model, choose one of them, write one as a comment.
+"""Commands about recipes: list those of a model, choose one, write a comment.
 
 Each takes the URI of a document and the name of a model in it, ``Outer.Inner``, and may take the ``id`` of a recipe
-from the list. What an editor does not show_info is asked for by ``window/showMessageRequest``.
+from the list. Missing arguments are requested by ``window/showMessageRequest``.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from fxlsp.server.session.text_documents import text_document_at
 from fxlsp.source.text.documents import uri_of_path
 
 _AUTOMATIC = "automatic"
-"""The ``id`` that takes a choice back."""
+"""The ``id`` that undoes a choice."""
 _WRITE_TITLE = "Write it as a comment"
 
 
 def register(server: Server) -> None:
-    # pygls hands over the arguments as they came, and no more than these.
+    # pygls passes the arguments as they arrived, and no more than these.
 
     @server.command(LIST_RECIPES)
     def list_recipes(uri: str, name: str) -> list[dict[str, Any]]:
-        """The recipes of a model as data, for an editor that has a picker of its own."""
+        """Return the recipes of a model as data, for an editor with its own picker."""
         snapshot, path = server.engine.snapshot, server.path_of(uri)
         return [_to_json(server, choice) for choice in recipe_choices(snapshot, path, name)]
 
@@ -63,7 +63,7 @@ def _to_json(server: Server, choice: RecipeChoice) -> dict[str, Any]:
 
 
 def _location(server: Server, choice: RecipeChoice) -> dict[str, Any]:
-    """A file, or the cell of a notebook that is open, and a line of it from 0."""
+    """Return the URI of a file or of a cell of an open notebook, and a line from 0."""
     document = server.engine.snapshot.documents.get(choice.file)
     if document is None or document.cells is None:
         return {"uri": uri_of_path(choice.file), "line": choice.line - 1}
@@ -81,7 +81,7 @@ def _names(snapshot: Snapshot, path: str) -> list[str]:
 
 
 async def _choose(server: Server, path: str, name: str, chosen: str | None) -> None:
-    """Follows the recipe with that ``id``, or the one that the user picks."""
+    """Use the recipe with that ``id``, or the one that the user picks."""
     choices = recipe_choices(server.engine.snapshot, path, name)
     if chosen is None:
         chosen = await _picked(server, path, name, choices)
@@ -96,7 +96,7 @@ async def _choose(server: Server, path: str, name: str, chosen: str | None) -> N
 
 
 async def _picked(server: Server, path: str, name: str, choices: list[RecipeChoice]) -> str | None:
-    """What the user wants: the ``id`` of a recipe, or one of the other items."""
+    """Return what the user picks: the ``id`` of a recipe, or another item."""
     recipe = recipe_in_use(server.engine.snapshot, path, name)
     items = {f"{number}: {choice.text} ({choice.origin})": choice.id for number, choice in enumerate(choices, 1)}
     if any(choice.pinned for choice in choices):
@@ -128,9 +128,10 @@ async def _write(server: Server, path: str, name: str, chosen: str | None) -> No
 
 
 async def _apply_comment(server: Server, path: str, name: str, recipe: Recipe) -> None:
-    """
+    """Write a recipe as the comment above its model.
+
     Raises:
-        NotWritableError: it cannot be told in the words of the file, or not in a comment.
+        NotWritableError: it cannot be expressed with the names of the file, or not in a comment.
     """
     own = await server.engine.rewrite_for_document(path, recipe)
     document = server.engine.snapshot.documents.get(path)

@@ -1,4 +1,4 @@
-"""``workspace/executeCommand``: trust the workspace, trace again, restart the tracing processes."""
+"""Commands that trust the workspace, trace again, and restart the supervisors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fxlsp.server.session.server import Server
 
 
 def register(server: Server) -> None:
-    # pygls passes itself first to what accepts any object; it passes no more than the arguments to what takes strings.
+    # pygls passes itself first to handlers that accept any object, and the arguments alone to those of strings.
 
     @server.command(TRUST)
     def trust(*_: str) -> None:
@@ -15,7 +15,7 @@ def register(server: Server) -> None:
 
     @server.command(RETRACE)
     def retrace(*uris: str) -> None:
-        """Traces the models of the document whose URI is given, or all."""
+        """Trace the models of the document whose URI is given, or all."""
         server.engine.retrace(server.path_of(uris[0]) if uris else None)
 
     @server.command(RESTART)

@@ -1,4 +1,4 @@
-"""What the server sends by itself: problems, refreshes, progress and status.
+"""What the server sends on its own: problems, refreshes, progress and status.
 
-In: a new snapshot. Out: notifications. An editor hears only of what has changed, and of a problem in one way alone.
+In: a new snapshot. Out: notifications. Only changes are sent, and a problem in one way alone.
 """

@@ -1,4 +1,4 @@
-"""One problem as an LSP diagnostic."""
+"""Conversion of a problem to an LSP diagnostic."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 def to_diagnostic(
     server: Server, snapshot: Snapshot, text_document: TextDocument, problem: FileProblem
 ) -> types.Diagnostic:
-    """The problem as the editor shows it."""
+    """Return the problem as the editor shows it."""
     related = list(_related(server, snapshot, problem)) if server.support.related_places else []
     return types.Diagnostic(
         range=text_document.range(problem.span),
@@ -57,7 +57,10 @@ def _related(server: Server, snapshot: Snapshot, problem: FileProblem) -> Iterat
 
 
 def _on_disk(path: str) -> Document | None:
-    """The text of a file that is not open, such as a library's; None if it cannot be read."""
+    """Return the text of a file that is not open, such as a library's.
+
+    None if it cannot be read.
+    """
     try:
         return _of_version(path, os.stat(path).st_mtime_ns)
     except (OSError, UnicodeDecodeError, SyntaxError):

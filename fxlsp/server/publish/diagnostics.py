@@ -1,4 +1,7 @@
-"""Problems as LSP diagnostics: pushed with the document's version, or pulled by editors that can. Never both."""
+"""Problems of open documents as LSP diagnostics.
+
+They are pushed with the document's version, or pulled by editors that support that. Never both.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,14 @@ from fxlsp.source.text.documents import path_of_uri
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What the editor was published last about one file or cell."""
+    """Diagnostics last published for one file or cell."""
 
     version: int | None
     diagnostics: list[types.Diagnostic]
 
 
 class Diagnostics:
-    """Keeps the editor's problems of the open documents as they are."""
+    """Publisher of the problems of open documents."""
 
     def __init__(self, server: Server, refresher: Refresher) -> None:
         self._server = server
@@ -37,7 +40,7 @@ class Diagnostics:
         """By URI."""
 
     def update(self, change: SnapshotChange) -> None:
-        """Follows a change of the session."""
+        """Follow a change of the session."""
         documents = self._server.engine.snapshot.documents
         text_documents = {
             path: text_documents_of(document, self._server.encoding) for path, document in documents.items()
@@ -49,7 +52,7 @@ class Diagnostics:
         for path in self._paths - documents.keys():
             self._feed.forget(path)
         self._paths = set(documents)
-        # An editor that pulls does so after each edit of its own accord.
+        # An editor that pulls does so after each edit, without a request.
         if self._server.support.pulls_problems and change.cause == "edit":
             return
         changed = [path for path in documents if self._publish(path, text_documents[path])]
@@ -57,11 +60,11 @@ class Diagnostics:
             self._refresher.diagnostics()
 
     def saved(self, path: str) -> None:
-        """The user rests."""
+        """Show all problems of a document that was saved."""
         self._feed.mark_idle(path)
 
     def current(self, text_document: TextDocument) -> list[types.Diagnostic]:
-        """What there is to tell about a file or cell now."""
+        """Return the present diagnostics of a file or cell."""
         return self._shown(text_document, self._feed.problems(self._server.engine.snapshot, text_document.path))
 
     def _shown(self, text_document: TextDocument, problems: Iterable[FileProblem]) -> list[types.Diagnostic]:
@@ -76,7 +79,11 @@ class Diagnostics:
             self._refresher.diagnostics()
 
     def _publish(self, path: str, text_documents: Sequence[TextDocument]) -> bool:
-        """Tells the problems of a document to an editor that does not pull; whether they differ from those before."""
+        """Push the problems of a document to an editor that does not pull.
+
+        Returns:
+            Whether they differ from those published before.
+        """
         problems = self._feed.problems(self._server.engine.snapshot, path) if text_documents else []
         changed = [
             self._publish_one(text_document, self._shown(text_document, problems)) for text_document in text_documents
@@ -87,7 +94,7 @@ class Diagnostics:
         before = self._published.get(text_document.uri, Published(None, []))
         self._published[text_document.uri] = Published(text_document.version, diagnostics)
         is_new = diagnostics != before.diagnostics
-        # Of the same problems the version is new: an editor may drop those of an old one.
+        # The same problems are sent for a new version: an editor may drop those of an old one.
         if is_new or (diagnostics and text_document.version != before.version):
             self._send(text_document.uri, text_document.version, diagnostics)
         return is_new
@@ -104,7 +111,10 @@ class Diagnostics:
 
 
 def register_save(server: Server, diagnostics: Diagnostics) -> None:
-    """Lets ``textDocument/didSave``, and that of a notebook, count as mark_idle."""
+    """Register ``didSave`` of files and notebooks.
+
+    A saved document counts as idle.
+    """
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))
     def did_save(params: types.DidSaveTextDocumentParams) -> None:

@@ -1,7 +1,7 @@
-"""The problems of each open document, as they are to be shown now.
+"""Selection of the problems of each open document that are shown now.
 
-A failure that leaves no graph is held back until the user has is_idle, saved, or just opened the file: half-typed text
-fails like that all the time. One that is shown stays while it lasts.
+A failure that leaves no graph is held back until the user pauses, saves, or has just opened the file: half-typed text
+fails like that all the time. A failure that is shown stays while it lasts.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.problems import FileProblem, problems
 
 IDLE_SECONDS = 2.0
-"""Seconds without an edit after which failures are shown_before."""
+"""Seconds without an edit after which failures are shown."""
 
 
 class ProblemFeed:
-    """Decides which problems are shown_before; calls ``on_idle`` with a path when its user has is_idle."""
+    """Filter of the problems of open documents.
+
+    It calls ``on_idle`` with a path when the user has stopped to edit that document.
+    """
 
     def __init__(self, on_idle: Callable[[str], None]) -> None:
         self._on_idle = on_idle
@@ -27,7 +30,7 @@ class ProblemFeed:
         """The failures shown, by code and model."""
 
     def problems(self, snapshot: Snapshot, path: str) -> list[FileProblem]:
-        """What to show of the file."""
+        """Return the problems of a file to show."""
         self._note_edit(snapshot, path)
         shown_before = self._shown_failures.get(path, frozenset())
         is_idle = path not in self._timers
@@ -40,14 +43,14 @@ class ProblemFeed:
         return shown
 
     def mark_idle(self, path: str) -> None:
-        """The user rests: the document was saved, or not edited for a while."""
+        """End the wait: the document was saved, or not edited for a while."""
         timer = self._timers.pop(path, None)
         if timer is not None:
             timer.cancel()
             self._on_idle(path)
 
     def forget(self, path: str) -> None:
-        """The document was closed."""
+        """Drop the state of a document that was closed."""
         timer = self._timers.pop(path, None)
         if timer is not None:
             timer.cancel()
@@ -55,7 +58,10 @@ class ProblemFeed:
         self._shown_failures.pop(path, None)
 
     def _note_edit(self, snapshot: Snapshot, path: str) -> None:
-        """Starts waiting for mark_idle when the document was edited; one that was just opened is at mark_idle."""
+        """Start to wait when the document was edited.
+
+        A document that was just opened counts as idle.
+        """
         document = snapshot.documents.get(path)
         if document is None or self._versions.get(path, document.version) == document.version:
             self._versions[path] = document.version if document else None

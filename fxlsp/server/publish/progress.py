@@ -1,4 +1,4 @@
-"""Shows what takes more than half a second as progress: importing torch, and long traces."""
+"""Progress of work over half a second: importing torch, long traces."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ DELAY_SECONDS = 0.5
 def register(server: Server) -> None:
     @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
     def cancel(_: types.WorkDoneProgressCancelParams) -> None:
-        """One display shows all that is under way, so its end is wanted of all."""
+        """Cancel all work: one display shows everything that is under way."""
         server.engine.stop()
 
 
 class Progress:
-    """One progress display while anything is under way."""
+    """Publisher of one progress display while any work is under way."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -33,7 +33,7 @@ class Progress:
         self._changed = asyncio.Event()
 
     def update(self, _: SnapshotChange) -> None:
-        """Follows a change of the session."""
+        """Follow a change of the session."""
         self._changed.set()
         if self._server.support.progress and self._display is None and work_text(self._server.engine.snapshot):
             self._display = asyncio.ensure_future(self._show())
@@ -78,7 +78,7 @@ class Progress:
 
 
 def work_text(snapshot: Snapshot) -> str | None:
-    """What is under way, None if nothing is."""
+    """Return what is under way, None if nothing is."""
     running = [state.key.name for state in snapshot.models.values() if state.status is Status.RUNNING]
     if running:
         return f"tracing {', '.join(dict.fromkeys(running))}"

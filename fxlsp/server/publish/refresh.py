@@ -1,6 +1,6 @@
-"""Asks the editor to request again: for lenses, hints, and problems that it pulls.
+"""Refresh requests for lenses, hints and pulled problems.
 
-Each kind has one request under way at most; what happens meanwhile leads to one more after it.
+Each kind has one request under way at most; changes meanwhile lead to one more after it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SendRequest = Callable[[None], Awaitable[None]]
 
 
 class Refresher:
-    """Knows what lenses and hints were made of when the editor was last told to request for them."""
+    """Publisher of refresh requests, sent when the inputs of lenses or hints change."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -28,7 +28,10 @@ class Refresher:
         self._inputs: tuple[Sequence[object], Sequence[object]] = ((), ())
 
     def update(self, _: SnapshotChange) -> None:
-        """Follows a change of the session. Edits alone need no request: the editor asks after its own edits."""
+        """Follow a change of the session.
+
+        Edits alone need no request: an editor requests everything again after its own edits.
+        """
         snapshot = self._server.engine.snapshot
         reports, states = _reports(snapshot), _lens_states(snapshot)
         old_reports, old_states = self._inputs
@@ -47,7 +50,7 @@ class Refresher:
 
 
 class _CoalescedRequest:
-    """A request that is not sent again before it is answered."""
+    """Request that is not sent again before it is answered."""
 
     def __init__(self, send: SendRequest) -> None:
         self._send = send
@@ -71,20 +74,23 @@ class _CoalescedRequest:
 
 
 def _reports(snapshot: Snapshot) -> list[object]:
-    """What hints are made of, and the texts of lenses."""
+    """Return the inputs of hints, and of the texts of lenses."""
     hints = snapshot.hints.values()
     return [*hints, *snapshot.instances.values(), *(state.report for state in snapshot.models.values())]
 
 
 def _lens_states(snapshot: Snapshot) -> list[object]:
-    """What else decides the texts of lenses."""
+    """Return the other inputs of the texts of lenses."""
     parts: list[object] = [snapshot.trusted, *(each.failure for each in snapshot.interpreters)]
     for state in snapshot.models.values():
-        # The key changes with the recipe, and what is found with what there is to choose.
+        # The key changes with the recipe, `found` with the recipes to choose from.
         parts += (state.key, state.found, state.pinned, state.failure, state.report is None and state.busy)
     return parts
 
 
 def _same(one: Sequence[object], other: Sequence[object]) -> bool:
-    """The very same objects: reports are too large to be compared by content."""
+    """Return whether two sequences hold identical objects.
+
+    Reports are too large to be compared by content.
+    """
     return len(one) == len(other) and all(mine is theirs for mine, theirs in zip(one, other, strict=True))

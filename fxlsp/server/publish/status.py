@@ -1,6 +1,6 @@
-"""``fxlsp/status``: how the session stands, for an editor that shows it.
+"""``fxlsp/status``: the status of the session, for editors that show it.
 
-Sent whenever it changes, to editors that announce the experimental capability ``fxlspStatus``. Others have the progress
+Sent on each change, to editors that announce the experimental capability ``fxlspStatus``. Others have the progress
 display and the log.
 """
 
@@ -18,14 +18,14 @@ STATUS = "fxlsp/status"
 
 
 class StatusFeed:
-    """Tells the editor how the session stands, each state once."""
+    """Publisher of the status, each state once."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._sent: dict[str, Any] = {}
 
     def update(self, _: SnapshotChange) -> None:
-        """Follows a change of the session."""
+        """Follow a change of the session."""
         status = status_of(self._server.engine.snapshot)
         if self._server.support.shows_status and status != self._sent:
             self._sent = status
@@ -33,11 +33,11 @@ class StatusFeed:
 
 
 def status_of(snapshot: Snapshot) -> dict[str, Any]:
-    """``{"trusted", "interpreters", "tracing", "stale"}``.
+    """Return ``{"trusted", "interpreters", "tracing", "stale"}``.
 
     ``tracing`` names the models whose trace waits or runs, ``stale`` those whose answers are of an earlier text while
-    none does. Of each interpreter: its folder, path, why it was chosen, versions once it has started, whether it is
-    being started, and why it cannot trace.
+    no trace waits or runs. Of each interpreter: its folder, path, why it was chosen, versions once it has started,
+    whether it is being started, and why it cannot trace.
     """
     states = snapshot.models.values()
     return {
@@ -49,7 +49,7 @@ def status_of(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _is_left_behind(state: ModelState) -> bool:
-    """Something of an earlier text is shown, and nothing is under way that would change that."""
+    """Return whether outdated answers are shown that no trace will replace."""
     shows_nothing = state.report is None or state.status is Status.UNKNOWN
     return not shows_nothing and is_stale(state) and not state.busy
 

@@ -1,6 +1,7 @@
-"""Hints of the line that is being edited stand still until its user rests: nothing moves the text that somebody types.
+"""Hints that do not change on the line being edited, until its user pauses.
 
-A trace takes a tenth of a second, and a hint that appears or grows within a line pushes away what is behind it.
+A trace takes a tenth of a second, and a hint that appears or grows within a line moves the text behind it, where the
+user is typing.
 """
 
 from __future__ import annotations
@@ -20,34 +21,44 @@ IDLE_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _EditedLine:
-    """The line of the last edit."""
+    """Line of the last edit."""
 
     path: str
     line: int
     shown: tuple[str, ...]
-    """The texts of its hints when somebody began to edit it."""
+    """The texts of its hints when the user began to edit it."""
 
 
 class SteadyHints:
-    """Holds hints back, and calls ``on_idle`` once one that was hints_to_show back is to be shown."""
+    """Filter that holds hints back.
+
+    It calls ``on_idle`` once a hint that was held back is to be shown.
+    """
 
     def __init__(self, on_idle: Callable[[], None]) -> None:
         self._on_idle = on_idle
         self._documents: dict[str, Document] = {}
         """As they were after the last change of each."""
         self._shown: dict[str, dict[int, tuple[str, ...]]] = {}
-        """The texts that the editor was last given, by path and line."""
+        """The texts that the editor last received, by path and line."""
         self._edited: _EditedLine | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._has_held_back = False
 
     @property
     def is_waiting(self) -> bool:
-        """The user has not rested yet: hints may change without any news."""
+        """Whether the user still edits a line.
+
+        Hints may then change without a change of the session.
+        """
         return self._timer is not None
 
     def update(self, snapshot: Snapshot, change: SnapshotChange, cursor: tuple[str, int] | None) -> None:
-        """Follows a change of the session; ``cursor`` is the path and line of the last edit."""
+        """Follow a change of the session.
+
+        Args:
+            cursor: the path and line of the last edit.
+        """
         for path in change.paths if change.cause == "edit" else ():
             before, after = self._documents.get(path), snapshot.documents.get(path)
             if after is None:
@@ -59,7 +70,7 @@ class SteadyHints:
                 self._note_edit(before, after, cursor[1])
 
     def hints_to_show(self, path: str, lines: range, found: Iterable[Hint]) -> list[Hint]:
-        """The hints to show on ``lines``, given those that are right."""
+        """Return the hints to show on ``lines``, given the present ones."""
         shown = [still for hint in found if (still := self._steady(path, hint)) is not None]
         known = self._shown.setdefault(path, {})
         for line in [line for line in known if line in lines]:
@@ -70,7 +81,7 @@ class SteadyHints:
 
     def _note_edit(self, before: Document, after: Document, line: int) -> None:
         if before.lines.line_count != after.lines.line_count or line > after.lines.line_count:
-            # What is below moves anyway.
+            # The lines below move anyway.
             self._edited = None
             return
         if before.lines.line_text(line) == after.lines.line_text(line):

@@ -1,4 +1,8 @@
-"""The problems of files that are not open, pushed: an editor that pulls asks for those of open ones alone."""
+"""Problems of files that are not open, which are always pushed.
+
+An editor that pulls does so for open files alone, and an editor that does not open ``pyproject.toml`` with this server
+never pulls the problems of the settings.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +18,22 @@ from fxlsp.source.text.documents import Document, uri_of_path
 
 
 class WorkspaceDiagnostics:
-    """Keeps the editor's problems of the files in the background as they are."""
+    """Publisher of the problems of models in files that are not open."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._published: dict[str, list[types.Diagnostic]] = {}
-        """Of each file of which there was something to tell."""
+        """By path, of files with problems."""
 
     def update(self, change: SnapshotChange) -> None:
-        """Follows a change of the session. To be told before what tells the problems of open documents."""
+        """Follow a change of the session.
+
+        It must be called before the publisher of the problems of open documents.
+        """
         background = self._server.engine.snapshot.background
         for path in self._published.keys() - background.keys():
             self._publish(path, [])
-        # What is typed elsewhere changes nothing here before it is traced.
+        # An edit of another file changes nothing here before it is traced.
         paths = background.keys() if change.cause == "session" else background.keys() & change.paths
         for path in paths:
             self._publish(path, self._diagnostics(background[path]))
@@ -47,14 +54,14 @@ class WorkspaceDiagnostics:
 
 
 class SettingDiagnostics:
-    """Keeps the editor's problems of the settings files as they are."""
+    """Publisher of the problems of the settings files."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._published: dict[str, list[types.Diagnostic]] = {}
 
     def update(self, _: SnapshotChange) -> None:
-        """Follows a change of the session."""
+        """Follow a change of the session."""
         texts = self._server.engine.snapshot.setting_texts
         for path in self._published.keys() - texts.keys():
             self._publish(path, [])

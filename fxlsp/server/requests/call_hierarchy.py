@@ -1,4 +1,7 @@
-"""``textDocument/prepareCallHierarchy``, ``callHierarchy/incomingCalls`` and ``callHierarchy/outgoingCalls``."""
+"""The call hierarchy: its preparation, incoming and outgoing calls.
+
+``textDocument/prepareCallHierarchy``, ``callHierarchy/incomingCalls`` and ``callHierarchy/outgoingCalls``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _KINDS = {"forward": types.SymbolKind.Method, "module": types.SymbolKind.Field}
 
 
 def register(server: Server) -> None:
-    """For editors that show call hierarchies."""
+    """Register the call hierarchy, for editors that show it."""
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     async def on_prepare(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
@@ -46,7 +49,7 @@ def register(server: Server) -> None:
         found = outgoing(snapshot, reference)
         locations = await _locations(server, snapshot, [each.item for each in found], reference.path)
         return [
-            # The ranges are of the file of the item, which for a module may be another than that of its calls.
+            # The ranges are in the file of the item, which for a module may differ from the file of its calls.
             types.CallHierarchyOutgoingCall(item, locations.ranges(reference.path, each.places, params.item.uri))
             for each in found
             if (item := _item(each.item, locations)) is not None

@@ -1,10 +1,10 @@
 """``textDocument/codeAction``: quick fixes, and shapes as a comment.
 
-That comment can be written at nearly every place. It is offered to who asks for actions, not to editors that show by a
-light bulb where there are some.
+That comment can be written at nearly every place. It is offered when the user requests actions, not to editors that
+show a light bulb where there are actions.
 
-An action comes with its edit. That there is a fix is known only once the edit is: an editor that asked for it later
-would save nothing.
+An action comes with its edit. Whether there is a fix is known only with the edit: an editor that requested the edit
+later would save nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def register(server: Server) -> None:
         comments = [] if comment is None else [_to_action(server, text_document, comment, _COMMENT)]
         if not _asks_for(params.context, _FIX):
             return comments
-        # Some editors name all problems of the line, wherever on it the cursor is.
+        # Some editors send all problems of the line, wherever on it the cursor is.
         named = {(str(each.code), text_document.span(each.range)) for each in params.context.diagnostics}
         fixes = [
             _to_action(
@@ -68,14 +68,18 @@ def _to_action(
 
 
 def _asks_for(context: types.CodeActionContext, kind: types.CodeActionKind) -> bool:
-    """Whether the editor wants such actions; a kind stands for those below it, the empty one for all."""
+    """Return whether the editor requests actions of a kind.
+
+    A requested kind includes its sub-kinds, the empty one includes all.
+    """
     return context.only is None or any(f"{kind.value}.".startswith(f"{each}." if each else "") for each in context.only)
 
 
 def _asks_for_comments(params: types.CodeActionParams) -> bool:
-    """Whether the user does: by the kind, by selecting something, or by asking what can be done here.
+    """Return whether the user requests comments.
 
-    The range of a problem is no selection: editors that show fixes beside it name it so.
+    The user does so by the kind, by a selection, or by requesting all actions at a place. The range of a problem is no
+    selection: editors that show fixes beside a problem request actions for its range.
     """
     context = params.context
     if context.only is not None or context.trigger_kind == types.CodeActionTriggerKind.Invoked:
@@ -85,7 +89,7 @@ def _asks_for_comments(params: types.CodeActionParams) -> bool:
 
 
 def to_workspace_edit(server: Server, document: Document, changes: Iterable[Edit]) -> types.WorkspaceEdit:
-    """Edits of one document, for its present version where the editor can say so."""
+    """Return edits of one document, with its version where the editor supports that."""
     edits: dict[str, list[types.TextEdit]] = {}
     text_documents: dict[str, TextDocument] = {}
     for change in changes:

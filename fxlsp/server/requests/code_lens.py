@@ -1,7 +1,7 @@
 """``textDocument/codeLens`` and ``codeLens/resolve``.
 
-A lens comes with its text: it is known already, and an editor that had to ask for it would show a gap meanwhile.
-Resolving brings an old lens up to date.
+A lens comes with its text: the text is known already, and an editor that had to request it would show a gap
+meanwhile. Resolving brings an old lens up to date.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def register(server: Server) -> None:
         for present in lenses(snapshot, text_document.path) if text_document is not None else ():
             if (present.name, present.kind) == (data.get("name"), data.get("place")):
                 lens.command = _command(present, str(data["uri"]))
-        # A lens without a command stays unresolved for ever in some editors.
+        # In some editors a lens without a command is never resolved.
         lens.command = lens.command or types.Command(title="not traced yet", command="")
         return lens
 

@@ -1,4 +1,4 @@
-"""``textDocument/definition`` and ``textDocument/implementation`` of a module call."""
+"""``textDocument/definition`` and ``implementation`` of a module call."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ def _places(
     locations: TargetLocations,
     links: bool,
 ) -> Places:
-    """Return the targets as links, which name what is underlined, or as locations for editors without links."""
+    """Return the targets as links, or as locations for editors without links.
+
+    Links contain the range of the name at the cursor.
+    """
     found = [(target, locations.location(target)) for target in targets]
     known = [(target, location) for target, location in found if location is not None]
     if not known:

@@ -11,7 +11,7 @@ from fxlsp.server.session.server import Server
 
 
 def register(server: Server, diagnostics: Diagnostics) -> None:
-    """Answers ``textDocument/diagnostic``; registered only for editors that pull."""
+    """Register ``textDocument/diagnostic``, only for editors that pull."""
     options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier=server.name)
 
     @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)

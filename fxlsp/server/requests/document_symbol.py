@@ -1,4 +1,7 @@
-"""``textDocument/documentSymbol``: classes from syntax, so before anything is traced; modules from the trace."""
+"""``textDocument/documentSymbol``: classes and modules.
+
+Classes come from syntax, so before anything is traced; modules come from the trace.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def _nested(symbol: Symbol, range_of: RangeOf) -> types.DocumentSymbol:
 
 
 def _flat(symbol: Symbol, inside: str, uri: str, range_of: RangeOf) -> Iterator[types.SymbolInformation]:
-    """A symbol and those below it, for editors that know no tree: modules by their paths in the class around them."""
+    """Yield a symbol and those below it, for editors without trees.
+
+    Modules are named by their paths in the class around them.
+    """
     yield types.SymbolInformation(
         name=symbol.path or symbol.name,
         kind=KINDS[symbol.kind],

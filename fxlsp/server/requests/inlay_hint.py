@@ -36,7 +36,7 @@ def register(server: Server) -> None:
 
 
 def _inlay_hint(server: Server, text_document: TextDocument, hint: Hint) -> types.InlayHint:
-    """A hint, with its tooltip only for editors that will not ask for it."""
+    """Return a hint, with its tooltip only for editors that do not resolve tooltips."""
     return types.InlayHint(
         position=text_document.position(hint.line, hint.column),
         label=hint.text,

@@ -1,4 +1,7 @@
-"""``workspace/symbol`` and ``workspaceSymbol/resolve``: model classes, and modules by their paths."""
+"""``workspace/symbol`` and ``workspaceSymbol/resolve``.
+
+They find model classes, and modules by their paths.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def register(server: Server) -> None:
     async def workspace_symbol(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         snapshot = server.engine.snapshot
         found = workspace_symbols(snapshot, params.query)
-        # To find a class its file is read and parsed: editors that ask for that later get the list sooner.
+        # A class is located by reading and parsing its file: editors that resolve locations get the list sooner.
         lookups = [] if server.support.resolves_symbol_places else [each for each in found if each.target is None]
         targets = await _class_targets(server.disk, lookups)
         known = [targets.get((each.path, each.name), each.target) for each in found]
@@ -40,7 +43,7 @@ def register(server: Server) -> None:
         target = None if document is None else class_target(document, symbol.name)
         locations = await load_target_locations(snapshot, server.disk, [path], server.encoding)
         location = None if target is None else locations.location(target)
-        # The file without the class, if that is gone meanwhile.
+        # The start of the file, if the class was removed meanwhile.
         start = types.Position(line=0, character=0)
         symbol.location = location or types.Location(symbol.location.uri, types.Range(start=start, end=start))
         return symbol
@@ -49,7 +52,10 @@ def register(server: Server) -> None:
 def _symbol(
     server: Server, found: WorkspaceSymbol, target: NavigationTarget | None, locations: TargetLocations
 ) -> types.WorkspaceSymbol | None:
-    """The symbol with its place, or with its file alone for an editor that asks for the place when it is needed."""
+    """Return a symbol with its location; None if it has none.
+
+    Editors that resolve locations get the file alone where the location is not known yet.
+    """
     location: types.Location | types.LocationUriOnly | None = None
     if target is not None:
         location = locations.location(target)
@@ -69,7 +75,7 @@ async def _class_targets(
 
 
 def _look_for(disk: FileCache, classes: Sequence[WorkspaceSymbol]) -> dict[tuple[str, str], NavigationTarget]:
-    """The place of each of these classes that is still in its file, by file and name."""
+    """Return the target of each of these classes that is still in its file."""
     targets: dict[tuple[str, str], NavigationTarget] = {}
     for each in classes:
         document = disk.read(each.path)

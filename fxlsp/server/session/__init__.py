@@ -1,4 +1,4 @@
-"""What all methods share: the server object, the editor's capabilities, its documents, places and settings.
+"""What all methods share: server, capabilities, text documents and settings.
 
 In: what the editor announces. Out: documents and places of the engine. A URI and a position of the protocol become a
 document and a place here, and nowhere else.

@@ -1,4 +1,4 @@
-"""What the editor says it can do, as far as it matters here."""
+"""Capabilities of the editor, as far as the server depends on them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from pygls.capabilities import get_capability
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Capabilities of the client; all off until it says otherwise."""
+    """Capabilities of the client, all off until it announces them."""
 
     markdown: bool = False
     markdown_tables: bool = False
-    """Its markdown is GitHub's: of the parsers that editors name, that of VS Code renders tables."""
+    """Its markdown is GitHub's: of the parsers that editors name, VS Code's renders tables."""
     resolves_tooltips: bool = False
-    """It asks for a hint's tooltip when it is needed."""
+    """It requests a hint's tooltip when it is needed."""
     lens_refresh: bool = False
     hint_refresh: bool = False
     pulls_problems: bool = False
-    """It asks for problems, and can be told to ask again; otherwise they are pushed. Never both."""
+    """It pulls problems, and accepts refresh requests for them; otherwise problems are pushed.
+
+    Never both.
+    """
     related_places: bool = False
     unnecessary: bool = False
-    """It fades what a problem says is of no use."""
+    """It fades code that a problem reports as unused."""
     code_pages: bool = False
     """It shows a link where a problem's code has a page."""
     configuration: bool = False
@@ -32,25 +35,27 @@ class Support:
     watches_files: bool = False
     progress: bool = False
     code_actions: bool = False
-    """It takes code actions, not commands alone."""
+    """It accepts code actions, not commands alone."""
     preferred_actions: bool = False
     versioned_edits: bool = False
-    """It takes edits that say which version of a document they are for."""
+    """It accepts edits for one version of a document."""
     shows_documents: bool = False
-    """It opens what the server asks it to, in a browser too."""
+    """It opens documents at the server's request, in a browser too."""
     definition_links: bool = False
-    """It takes links, which say what leads to a definition and how far that reaches."""
+    """It accepts links, which contain the range of the origin and the extent of the definition."""
     implementation_links: bool = False
     nested_symbols: bool = False
     """It shows the outline of a file as a tree."""
     resolves_symbol_places: bool = False
-    """It asks for the place of a workspace symbol when it is needed."""
+    """It requests the location of a workspace symbol when it is needed."""
     call_hierarchy: bool = False
     shows_status: bool = False
-    """It shows how the session stands (:mod:`fxlsp.server.publish.status`)."""
+    """It shows the status of the session (:mod:`fxlsp.server.publish.status`)."""
 
     @classmethod
     def of(cls, client: types.ClientCapabilities) -> Support:
+        """Return what the client announced in ``initialize``."""
+
         def has(name: str) -> bool:
             return bool(get_capability(client, name, False))
 
@@ -90,6 +95,9 @@ class Support:
 
 
 def _is_enabled(experimental: object, name: str) -> bool:
-    """Whether an experimental capability is on. pygls makes objects of what the protocol leaves open."""
+    """Return whether an experimental capability is on.
+
+    pygls makes objects of what the protocol leaves open.
+    """
     value = experimental.get(name) if isinstance(experimental, Mapping) else getattr(experimental, name, False)
     return value is True

@@ -1,4 +1,7 @@
-"""Names of the server's commands in ``workspace/executeCommand``. They are public and do not change."""
+"""Names of the server's commands in ``workspace/executeCommand``.
+
+They are public and do not change.
+"""
 
 TRUST = "fxlsp.trust"
 RETRACE = "fxlsp.retrace"

@@ -1,4 +1,7 @@
-"""The settings of the editor: initialization options, then ``workspace/configuration``, key by key."""
+"""The editor's settings.
+
+Initialization options are overlaid with ``workspace/configuration``, key by key.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ SECTION = "fxlsp"
 
 
 class Configuration:
-    """What the editor has said so far."""
+    """Settings that the editor has sent so far."""
 
     def __init__(self, server: Server, options: Mapping[str, Any]) -> None:
         self._server = server
@@ -28,24 +31,26 @@ class Configuration:
         """For the engine: the options, overlaid with the settings."""
 
     async def read(self) -> None:
-        """Asks the editor for its settings, if it can be asked."""
+        """Request the editor's settings, if it supports that, and apply them."""
         if await self._request():
             self._server.engine.configure(self.client)
 
     async def update_folders(self) -> None:
-        """Takes the workspace folders as they are now, and first what is set for each: nothing is to be traced by an
-        interpreter that another one replaces."""
+        """Apply the present workspace folders, after reading the settings of each.
+
+        The settings come first: nothing must be traced by an interpreter that the settings of a folder replace.
+        """
         await self._request()
         folders = [path_of_uri(folder.uri) for folder in self._server.workspace.folders.values()]
         self._server.engine.configure(self.client, folders)
 
     def apply(self, settings: object) -> None:
-        """Uses what the editor says."""
+        """Apply the settings that the editor sent."""
         if self._store(settings, {}):
             self._server.engine.configure(self.client)
 
     async def _request(self) -> bool:
-        """Whether there is an answer."""
+        """Request the settings; return whether there is an answer."""
         if not self._server.support.configuration:
             return False
         uris = [folder.uri for folder in self._server.workspace.folders.values()]
@@ -72,7 +77,7 @@ class Configuration:
 
 
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """``over`` on ``under``, key by key, in tables too; null is unset."""
+    """Return ``over`` on ``under``, key by key, in tables too; null is unset."""
     found = dict(under)
     for key, value in over.items():
         before = found.get(key)
@@ -93,11 +98,14 @@ def register(server: Server, configuration: Configuration) -> None:
 
 
 def options_of(params: types.InitializeParams) -> Mapping[str, Any]:
-    """The initialization options, if they are an object."""
+    """Return the initialization options, if they are an object, else an empty one."""
     options = params.initialization_options
     return options if isinstance(options, Mapping) else {}
 
 
 def is_trusted(options: Mapping[str, Any]) -> bool:
-    """Trust given at the start: by the editor, or by whoever started the server."""
+    """Return whether the workspace is trusted at start.
+
+    Trust is given by the editor, or by the environment of the server.
+    """
     return options.get("trusted") is True or os.environ.get("FXLSP_TRUST") == "1"

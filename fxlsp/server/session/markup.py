@@ -1,4 +1,4 @@
-"""Rich text in the form that the editor shows."""
+"""Rich text in the form that the editor renders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from fxlsp.server.session.capabilities import Support
 
 
 def markup(text: RichText, support: Support) -> types.MarkupContent:
-    """Markdown where the editor renders it, with tables if it renders those too; plain text elsewhere."""
+    """Return text as Markdown where the editor renders it, else as plain text.
+
+    Tables are Markdown tables only if the editor renders those too.
+    """
     if support.markdown:
         value = text.tabular if support.markdown_tables else text.markdown
         return types.MarkupContent(kind=types.MarkupKind.Markdown, value=value)

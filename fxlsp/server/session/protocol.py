@@ -1,4 +1,4 @@
-"""pygls' protocol, mended where it leaks or corrupts."""
+"""pygls' protocol with corrections where it leaks or corrupts."""
 
 from __future__ import annotations
 
@@ -24,24 +24,30 @@ _DOCUMENT_METHODS = (
     types.NOTEBOOK_DOCUMENT_DID_CHANGE,
     types.NOTEBOOK_DOCUMENT_DID_CLOSE,
 )
-"""pygls would keep documents too, and cut their lines at form feeds. The engine keeps them."""
+"""pygls would store documents too, and split their lines at form feeds. The engine stores them."""
 _PROGRESS_METHOD = types.WINDOW_WORK_DONE_PROGRESS_CANCEL
-"""pygls would look for the progress among those that it has begun itself."""
+"""pygls would look up the progress among those that it has created itself."""
 
 
 class Protocol(LanguageServerProtocol):
-    """Releases what belongs to a message once it is handled, and ends by the loop's end, not by an exception."""
+    """Protocol that releases what belongs to a message once it is handled.
+
+    It ends by the end of the loop, not by an exception.
+    """
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         super().__init__(server, converter)
         self.finish: Callable[[int], object] = sys.exit
-        """Ends the session with an exit code, as the editor asks. pygls makes the protocol, so it is set afterwards."""
+        """Ends the session with an exit code, at the editor's request.
+
+        pygls creates the protocol, so it is set afterwards.
+        """
         for method in (*_DOCUMENT_METHODS, _PROGRESS_METHOD):
             del self.fm.builtin_features[method]
 
     @property
     def pending(self) -> int:
-        """Messages of either side that are not done with."""
+        """Number of messages in either direction that are not completed."""
         return len(self._request_futures) + len(self._result_types)
 
     def _execute_handler(
@@ -69,7 +75,7 @@ class Protocol(LanguageServerProtocol):
     def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
         if (user_handler := self.fm.features.get(types.SHUTDOWN)) is not None:
             yield user_handler, args, None
-        # A copy: to cancel a future is to release it.
+        # A copy: cancelling a future removes it.
         for msg_id, future in tuple(self._request_futures.items()):
             if msg_id != self.msg_id and not future.done():
                 future.cancel()

@@ -1,4 +1,4 @@
-"""The server object: what all features share."""
+"""The server object, which all features share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[types.NotebookDocumentFilterWithCells(cells=[types.NotebookCellLanguage(language="python")])],
     save=True,
 )
-"""Their Python cells. Editors that know no notebooks are not told of it."""
+"""Python cells of all notebooks. The option is left out for editors without notebook support."""
 
 _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
@@ -33,11 +33,11 @@ _log = logging.getLogger("fxlsp.server")
 
 
 class NotInitializedError(Exception):
-    """A message came before ``initialize``."""
+    """A message arrived before ``initialize``."""
 
 
 class Server(LanguageServer):
-    """One editor's session."""
+    """Server of one editor's session."""
 
     protocol: Protocol
 
@@ -47,13 +47,13 @@ class Server(LanguageServer):
         self.support = Support()
         self.encoding: Encoding = "utf-16"
         self.exit_code = 1
-        """1 as long as the editor has not said goodbye."""
+        """1 until the editor has sent ``shutdown`` and ``exit``."""
         self.finished = threading.Event()
-        """The transport reads no further message."""
+        """Set when the transport must read no further message."""
         self.disk = FileCache()
-        """Files that are not open, where an answer leads to one."""
+        """Files that are not open, for answers that lead to one."""
         self.steady_hints: SteadyHints | None = None
-        """For an editor that can be told to ask for hints again."""
+        """For an editor that accepts refresh requests for hints; else None."""
         self._engine: Workspace | None = None
 
     @property
@@ -61,7 +61,7 @@ class Server(LanguageServer):
         """The session without LSP.
 
         Raises:
-            NotInitializedError: there is none before ``initialize``.
+            NotInitializedError: ``initialize`` has not arrived yet.
         """
         if self._engine is None:
             raise NotInitializedError("the first message must be 'initialize'")
@@ -69,32 +69,38 @@ class Server(LanguageServer):
 
     @property
     def has_session(self) -> bool:
-        """Whether an editor has introduced itself."""
+        """Whether an editor has sent ``initialize``."""
         return self._engine is not None
 
     def start_session(self, params: types.InitializeParams, engine: Workspace) -> None:
-        """Starts the session that ``initialize`` asks for."""
+        """Start the session that ``initialize`` requests."""
         self._engine = engine
         self.support = Support.of(params.capabilities)
         self.encoding = _ENCODINGS[ServerCapabilitiesBuilder.choose_position_encoding(params.capabilities)]
 
     def finish(self, exit_code: int) -> None:
-        """Ends the session after the message that is being handled."""
+        """End the session after the message that is being handled."""
         self.exit_code = exit_code
         self.finished.set()
 
     async def close(self) -> None:
-        """Ends every process of the session."""
+        """End every process of the session."""
         if self._engine is not None:
             await self._engine.shutdown()
             self._engine = None
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Into the log. pygls would pop up a message for each: with a mistake in ``didChange``, one a keystroke."""
+        """Log an error of a handler.
+
+        pygls would show a message for each: with an error in ``didChange``, one a keystroke.
+        """
         _log.error("%s: %s", type(error).__name__, error, exc_info=error)
 
     def find_text_document(self, uri: str) -> tuple[Snapshot, TextDocument | None]:
-        """The last snapshot, and in it the file or cell that the editor calls ``uri``; None if it is not open."""
+        """Return the last snapshot, and in it the file or cell with a URI.
+
+        The second is None if no such document is open.
+        """
         snapshot = self.engine.snapshot
         document = snapshot.documents.get(path_of_uri(uri))
         if document is not None and document.cells is None:
@@ -102,6 +108,6 @@ class Server(LanguageServer):
         return snapshot, text_document_by_uri(snapshot.documents.values(), uri, self.encoding)
 
     def path_of(self, uri: str) -> str:
-        """The path of the document that the editor calls ``uri``, or of which that is a cell."""
+        """Return the path of a document, or of the notebook that contains the cell."""
         _, text_document = self.find_text_document(uri)
         return path_of_uri(uri) if text_document is None else text_document.path

@@ -1,4 +1,4 @@
-"""Places in files that need not be open, for the editor."""
+"""Locations in files that need not be open, as LSP objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fxlsp.source.text.positions import Encoding, Span
 
 
 class TargetLocations:
-    """The texts that places stand in: those of a snapshot, and files read from disk."""
+    """Locations of targets in the texts of a snapshot, and in files read from disk."""
 
     def __init__(self, snapshot: Snapshot, read: Mapping[str, Document], encoding: Encoding) -> None:
         """Use :func:`load_target_locations`."""
@@ -25,23 +25,26 @@ class TargetLocations:
         self._encoding = encoding
 
     def document(self, path: str) -> Document | None:
-        """None for a file that cannot be read."""
+        """Return the text of a file; None if it cannot be read."""
         return self._snapshot.documents.get(path) or self._read.get(path)
 
     def location(self, target: NavigationTarget) -> types.Location | None:
-        """Where to select what a target names; None if its file is not the text that was traced."""
+        """Return what to select of a target.
+
+        None if its file is not the text that was traced.
+        """
         document = self.document(target.path)
         if document is None or not target.is_in(document):
             return None
         return self._text_document(document, target.span).location(target.span)
 
     def extent(self, target: NavigationTarget) -> types.Range | None:
-        """The statement around the place of a target."""
+        """Return the range of the statement around a target."""
         document = self.document(target.path)
         return None if document is None else self._text_document(document, target.span).range(target.extent)
 
     def ranges(self, path: str, spans: Iterable[Span], uri: str) -> list[types.Range]:
-        """Those of the spans of a file that the editor shows in the file or cell that it calls ``uri``."""
+        """Return the ranges of those spans of a file that are in one text document."""
         document = self.document(path)
         if document is None:
             return []
@@ -55,7 +58,10 @@ class TargetLocations:
 async def load_target_locations(
     snapshot: Snapshot, disk: FileCache, paths: Iterable[str], encoding: Encoding
 ) -> TargetLocations:
-    """The texts of all these files. Those that are not open are read beside the loop."""
+    """Return the locations in these files.
+
+    Files that are not open are read on a thread, not on the loop.
+    """
     closed = sorted(set(paths) - snapshot.documents.keys())
     read = await asyncio.to_thread(_read, disk, closed) if closed else {}
     return TargetLocations(snapshot, read, encoding)

@@ -1,4 +1,4 @@
-"""Documents, notebooks and files on disk as the editor opens, changes and closes them.
+"""Synchronization of documents, notebooks and files on disk with the editor.
 
-In: notifications. Out: calls of the engine. The text that the engine has is the one that the editor shows.
+In: notifications. Out: calls of the engine. The engine's text is always the one that the editor shows.
 """

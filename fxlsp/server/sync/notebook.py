@@ -1,4 +1,4 @@
-"""Notebooks as the editor opens, changes and closes them: one document each, whatever is done to their cells."""
+"""Synchronization of notebooks: each is one document, however its cells change."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def register(server: Server) -> None:
 
 
 def changed(cells: Cells, change: types.NotebookDocumentCellChanges, encoding: Encoding) -> Cells:
-    """The cells after one message: first which there are, then of what kind, then their texts."""
+    """Return the cells after one notification.
+
+    It is applied in order: first which cells there are, then their kinds, then their texts.
+    """
     if change.structure is not None:
         cells = _restructured(cells, change.structure)
     kinds = {cell.document: _is_code(cell) for cell in change.data or ()}
@@ -56,8 +59,10 @@ def changed(cells: Cells, change: types.NotebookDocumentCellChanges, encoding: E
 
 
 def _restructured(cells: Cells, structure: types.NotebookDocumentCellChangeStructure) -> Cells:
-    """A cell that is moved is taken out and put in, in one message or in two, and comes with no text where it is
-    still open."""
+    """Return the cells after some were inserted, removed or moved.
+
+    A moved cell is removed and inserted, in one message or in two, and has no text in the message while it is open.
+    """
     array = structure.array
     known = {uri: extent.cell for uri, extent in cells.by_uri.items()}
     inserted = _cells(array.cells or (), structure.did_open or (), known)
@@ -84,7 +89,10 @@ def _is_code(cell: types.NotebookCell) -> bool:
 
 
 def _close_stray_cells(server: Server, items: Iterable[types.TextDocumentItem]) -> None:
-    """Some editors open a cell as a text of its own before they say of which notebook it is."""
+    """Close cells that were opened as files.
+
+    Some editors open a cell as a text document before they report which notebook contains it.
+    """
     for item in items:
         path = path_of_uri(item.uri)
         if path in server.engine.snapshot.documents:

@@ -1,4 +1,7 @@
-"""Documents as the editor opens, changes and closes them. What saving means is in ``diagnostics``."""
+"""Synchronization of text documents: ``didOpen``, ``didChange`` and ``didClose``.
+
+``didSave`` is handled in :mod:`fxlsp.server.publish.diagnostics`.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ def register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
-        # Of a cell its notebook tells.
+        # A cell is opened with its notebook.
         if item.language_id != "python" or server.path_of(item.uri) != path_of_uri(item.uri):
             return
         if _open_file(server, item.uri) is not None:
-            # By another page of the editor, which knows nothing of what the first was told.
+            # Another page of the editor opens it again, without knowing what the first page has opened.
             server.engine.close(path_of_uri(item.uri))
         server.engine.open(Document(item.uri, path_of_uri(item.uri), item.version, item.text))
 
@@ -39,7 +42,10 @@ def register(server: Server) -> None:
 
 
 def _open_file(server: Server, uri: str) -> Document | None:
-    """The document of a file; of a cell its notebook tells."""
+    """Return the document of an open file.
+
+    None for a cell, which is synchronized with its notebook.
+    """
     _, text_document = server.find_text_document(uri)
     return None if text_document is None or text_document.document.cells is not None else text_document.document
 
@@ -47,13 +53,16 @@ def _open_file(server: Server, uri: str) -> Document | None:
 def edits_of(
     lines: LineIndex, changes: Sequence[types.TextDocumentContentChangeEvent], encoding: Encoding
 ) -> tuple[TextEdit, ...]:
-    """The changes of one message as edits; each counts in the text that the one before it left."""
+    """Return the changes of one message as edits.
+
+    The offsets of each refer to the text that the one before it left.
+    """
     edits: list[TextEdit] = []
     for change in changes:
         start, end = 0, len(lines.text)
         if isinstance(change, types.TextDocumentContentChangePartial):
             start, end = _offsets(lines, change.range, encoding)
-        # Some editors replace whole lines, or everything: what is the same in them is not touched.
+        # Some editors replace whole lines, or everything: unchanged parts are not edited.
         edits += (
             TextEdit(start + edit.start_offset, start + edit.old_end_offset, edit.new_text)
             for edit in edits_between(lines.text[start:end], change.text)

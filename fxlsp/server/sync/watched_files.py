@@ -1,4 +1,4 @@
-"""Files that change on disk, by ``workspace/didChangeWatchedFiles``."""
+"""Changes of files on disk, by ``workspace/didChangeWatchedFiles``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def register(server: Server) -> None:
 
 
 def registration() -> types.Registration:
-    """What to ask the editor to watch."""
+    """Return the registration of the files that the editor is to watch."""
     watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in _PATTERNS]
     options = types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
     method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES

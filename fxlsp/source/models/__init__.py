@@ -1,4 +1,4 @@
-"""The models of one file: classes that make modules, their ``forward``, and what the file offers to others.
+"""The models of one file, their ``forward``, and a summary for the index.
 
-In: a document. Out: models with their spans, and a summary of the file in plain data that no longer needs its tree.
+In: a document. Out: models with their spans, and a summary of the file as plain data, independent of its tree.
 """

@@ -1,4 +1,4 @@
-"""Which class statements of a file make modules: subclasses of ``torch.nn.Module``, near and far."""
+"""The module classes of a file: all subclasses of ``torch.nn.Module``."""
 
 from __future__ import annotations
 
@@ -20,13 +20,17 @@ _LIBRARY_MODULE = re.compile(
     r"(torchvision\.(models|ops)|timm\.(models|layers))\.(\w+\.)*[A-Z]\w*(?<!Weights)(?<!Config)(?<!Cfg)"
     r"|transformers\.(\w+\.)*([A-Z]\w*Model|\w+For[A-Z]\w+)"
 )
-"""Classes that people derive from. Functions of these packages begin with a small letter."""
+"""Library classes that users subclass. Functions of these packages start with a lower-case letter."""
 _MODULE_SUFFIXES = ("LightningModule", "PreTrainedModel")
-"""How the base classes of Lightning and transformers end, wherever they are imported from."""
+"""Suffixes of the base classes of Lightning and transformers, wherever they are imported from."""
 
 
 def external_kind(full_name: str | None) -> ClassKind:
-    """The kind of a class that another file defines, by its full dotted name (None: nothing in the file binds it)."""
+    """Return the kind of a class that another file defines.
+
+    Args:
+        full_name: its dotted name; None for a name that nothing in the file binds.
+    """
     if full_name is None:
         return ClassKind.UNKNOWN
     if is_torch_module(full_name) or full_name.endswith(_MODULE_SUFFIXES) or _LIBRARY_MODULE.fullmatch(full_name):
@@ -37,7 +41,7 @@ def external_kind(full_name: str | None) -> ClassKind:
 
 
 def is_torch_module(full_name: str) -> bool:
-    """Whether this is the name of a module class of torch's own."""
+    """Return whether this is the full name of a module class of torch."""
     return _TORCH_MODULE.fullmatch(full_name) is not None and _TORCH_TENSOR.fullmatch(full_name) is None
 
 
@@ -47,12 +51,12 @@ def module_classes(
     takes_inputs: Callable[[ClassStatement], bool],
     external_kinds: Mapping[str, ClassKind],
 ) -> frozenset[str]:
-    """The qualified names of the classes that are modules.
+    """Return the qualified names of the classes that are modules.
 
-    A class of unknown ancestry is one if it ``takes_inputs``: if it has a method ``forward(self, ...)``.
+    A class with an unknown base is one if it ``takes_inputs``: if it has a method ``forward(self, ...)``.
 
     Args:
-        external_kinds: what is known of bases that other files define, by their names here.
+        external_kinds: kinds of base classes that other files define, by their names in this file.
     """
     classes = tuple(classes)
     defined = frozenset(each.qualname for each in classes)
@@ -76,7 +80,7 @@ def _kind(
     imports: ImportedNames,
     external_kinds: Mapping[str, ClassKind],
 ) -> ClassKind:
-    """The strongest kind among the bases, as far as is known by now."""
+    """Return the strongest kind among the bases, according to ``kinds`` so far."""
     result = ClassKind.OTHER
     for base in statement.bases:
         defined = defined_class(base, statement.qualname.rpartition(".")[0], kinds.keys() - {statement.qualname})
@@ -101,7 +105,10 @@ def _stronger(one: ClassKind, other: ClassKind) -> bool:
 
 
 def defined_class(name: str, scope: str, defined: Container[str]) -> str | None:
-    """The qualified name of the class that ``name`` means inside ``scope``, if it is among those ``defined``."""
+    """Return the qualified name of the class that ``name`` means in ``scope``.
+
+    None if it is not among those ``defined``.
+    """
     for prefix in enclosing_prefixes(scope) if scope else [""]:
         if prefix + name in defined:
             return prefix + name

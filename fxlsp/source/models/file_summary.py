@@ -1,6 +1,6 @@
-"""What one file offers to the others of a workspace: its classes, its functions, and what they mention.
+"""Summary of a file for the index: imports, classes, functions, mentioned names.
 
-All of it is plain data, without the tree it was read from: an index keeps it for every file, and on disk.
+It is plain data, independent of the syntax tree: an index stores it for every file, in memory and on disk.
 """
 
 from __future__ import annotations
@@ -20,63 +20,69 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.syntax import assignment_in, field, text_of
 
 FORMAT = 2
-"""Grows when what is written to disk means something else, and when :func:`may_define_models` says something else."""
+"""Version of the summaries on disk; to be increased if their meaning or :func:`may_define_models` changes."""
 
 _HINTS = (b"torch", b"forward", b"fxlsp:", b"lightning", b"transformers", b"timm")
-"""What a file names that defines a model, makes one or feeds one."""
+"""One of these is in every file that defines, creates or calls a model."""
 
-# Two expressions that start with a word each are five times faster than one that does not.
+# Two patterns that each start with a literal word are five times faster than one that does not.
 _IMPORTED = re.compile(rb"import[ \t]+([\w.]+)")
 _IMPORTED_FROM = re.compile(rb"from[ \t]+([\w.]+)")
 _CALLED = re.compile(rb"([A-Za-z_][\w.]*)\s*\(")
 _APART = bytes(byte if byte in b"_." or byte > 127 or chr(byte).isalnum() else ord(" ") for byte in range(256))
-"""Leaves the dotted names of a text in UTF-8, and numbers: four times faster than an expression that finds them."""
+"""Translation that leaves only dotted names and numbers of UTF-8 text, four times faster than a regular expression."""
 
 
 def may_define_models(data: bytes) -> bool:
-    """Whether a file is worth parsing, told from its bytes: parsing takes a hundred times longer."""
+    """Return whether a file may define models, from its bytes.
+
+    Parsing takes a hundred times longer.
+    """
     return any(hint in data for hint in _HINTS)
 
 
 def imported_modules(data: bytes) -> frozenset[str]:
-    """The last parts of the names of the modules that a file imports, and some more, told from its bytes."""
+    """Return the last parts of imported modules' names, from the bytes of a file.
+
+    The result may contain further words.
+    """
     names = (*_IMPORTED.findall(data), *_IMPORTED_FROM.findall(data))
     return frozenset(name.rpartition(b".")[2].decode("latin-1") for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A class, or a function at the top of a file."""
+    """A class, or a function at the top level of a file."""
 
     name: str
-    """Qualified."""
+    """The qualified name."""
     bases: tuple[str, ...] | None
-    """Of a class, its bases as dotted names, "" for any other expression; None for a function."""
+    """The bases of a class as dotted names, "" for any other expression; None for a function."""
     takes_inputs: bool
-    """It is a class with a method ``forward(self, ...)``."""
+    """Whether it is a class with a method ``forward(self, ...)``."""
     mentions: frozenset[str]
-    """The dotted names in it that imports, definitions of the file or ``from ... import *`` may bind."""
+    """The dotted names in it that may refer to imports (``*`` included) or definitions of the file."""
 
 
 @dataclass(frozen=True)
 class FileSummary:
-    """What a file offers."""
+    """Imports, definitions and mentioned names of one file."""
 
     imports: ImportedNames
     definitions: tuple[Definition, ...]
     mentions: frozenset[str]
-    """Those of the code outside of its definitions."""
+    """The dotted names mentioned outside of the definitions."""
     assigned: frozenset[str]
-    """The names assigned at the top of the file."""
+    """The names assigned at the top level of the file."""
 
     @cached_property
     def by_name(self) -> dict[str, Definition]:
-        """Of two definitions of one name the last, as in Python."""
+        """The definitions by name; of two with the same name the last, as in Python."""
         return {definition.name: definition for definition in self.definitions}
 
     @cached_property
     def names_by_word(self) -> dict[str, list[str]]:
-        """The dotted names mentioned anywhere in the file that may mean something whose own name is the key."""
+        """The dotted names in the file, by the unqualified name of their target."""
         found: dict[str, list[str]] = {}
         imported = {name: full.rpartition(".")[2] for name, full in self.imports.names.items()}
         for name in self.mentions.union(*(each.mentions for each in self.definitions)):
@@ -87,14 +93,18 @@ class FileSummary:
         return found
 
     def mentions_of(self, word: str) -> Iterator[tuple[str, str | None]]:
-        """The dotted names that may mean something whose own name is ``word``, each with the definition around it."""
+        """Yield the dotted names that may refer to a definition named ``word``.
+
+        Each comes with the name of the definition around it; None at the top level.
+        """
         for name in self.names_by_word.get(word, ()):
             if name in self.mentions:
                 yield name, None
             yield from ((name, each.name) for each in self.definitions if name in each.mentions)
 
-    # By hand, unlike other JSON: an array for each definition, since the cache on disk holds tens of thousands.
+    # Written by hand, unlike other JSON: an array for each definition, since the cache on disk has tens of thousands.
     def to_json(self) -> dict[str, Any]:
+        """Return the summary as JSON data."""
         return {
             "imports": self.imports.names,
             "stars": self.imports.stars,
@@ -107,9 +117,10 @@ class FileSummary:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> FileSummary:
-        """
+        """Restore a summary.
+
         Raises:
-            KeyError, TypeError, ValueError: it was not written by :meth:`to_json`.
+            KeyError, TypeError, ValueError: the data was not written by :meth:`to_json`.
         """
         return cls(
             ImportedNames(dict(data["imports"]), tuple(data["stars"])),
@@ -123,7 +134,7 @@ class FileSummary:
 
 
 def file_summary_of(document: Document) -> FileSummary:
-    """What a document offers, found once."""
+    """Return the summary of a document, computed once."""
     return document.derive(_summarize)
 
 
@@ -160,13 +171,17 @@ def _assigned_names(root: Node) -> Iterator[str]:
 
 
 class _Names:
-    """The dotted names of a text, strings and comments included: telling those apart would cost more than it saves."""
+    """Finder of the dotted names in a text.
+
+    Strings and comments are included: to exclude them would cost more time than it saves.
+    """
 
     def __init__(self, root: Node, known: frozenset[str], any_called: bool) -> None:
-        """
+        """Collect the names of a tree.
+
         Args:
             known: first parts of the names to find.
-            any_called: names that are called count too, whatever they are.
+            any_called: find all names that are called, too.
         """
         self._source = root.text or b""
         self._start = root.start_byte
@@ -177,7 +192,7 @@ class _Names:
         self._names = {word: word.decode("utf-8", "surrogatepass") for word in words}
 
     def between(self, start: int, end: int) -> frozenset[str]:
-        """Those between two places of the file, in bytes."""
+        """Return the names between two bytes of the file."""
         part = slice(max(0, start - self._start), end - self._start)
         found = {self._names[word] for word in self._names.keys() & self._apart[part].split()}
         if self._any_called:
@@ -185,7 +200,7 @@ class _Names:
         return frozenset(found)
 
     def outside(self, extents: Iterable[tuple[int, int]]) -> frozenset[str]:
-        """Those that are in none of some extents."""
+        """Return the names outside of all extents, given as (start, end) bytes."""
         found: set[str] = set()
         position = self._start
         for start, end in sorted(extents):

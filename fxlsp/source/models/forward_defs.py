@@ -1,4 +1,4 @@
-"""The ``forward`` of a class."""
+"""The ``forward`` of a class, and the spans of its parameters."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from fxlsp.source.text.syntax import assignment_in, field, first_part, span_of, 
 
 @dataclass(frozen=True)
 class ForwardDef:
-    """The ``forward`` that a class itself defines or assigns."""
+    """``forward`` that a class itself defines or assigns."""
 
     name: Span
     extent: Span
     """The whole statement, decorators included."""
     parameters: tuple[str, ...]
-    """Their names without the first one (``self``), stars included; none are known of an assigned ``forward``."""
+    """Their names without the first one (``self``), with stars; empty for an assigned ``forward``."""
 
 
 def forward_of(document: Document, statement: ClassStatement) -> ForwardDef | None:
-    """The last ``forward`` of the class body: the one that a row of overloads ends with."""
+    """Return the last ``forward`` in a class: after overloads the implementation."""
     found: ForwardDef | None = None
     for node in statements_run_by(field(statement.node, "body")):
         name = _forward_name(node)
@@ -37,7 +37,7 @@ def forward_of(document: Document, statement: ClassStatement) -> ForwardDef | No
 
 
 def _forward_name(statement: Node) -> Node | None:
-    """The name ``forward`` in a statement that binds it."""
+    """Return the name ``forward`` in a statement that binds it, if it does."""
     name = None
     if statement.type == "function_definition":
         name = field(statement, "name")
@@ -47,7 +47,7 @@ def _forward_name(statement: Node) -> Node | None:
 
 
 def takes_inputs(statement: ClassStatement) -> bool:
-    """Whether the class has a method ``forward(self, ...)``."""
+    """Return whether a class has a method ``forward(self, ...)``."""
     for node in statements_run_by(field(statement.node, "body")):
         parameters = field(node, "parameters")
         if _forward_name(node) is not None and parameters is not None:
@@ -67,9 +67,9 @@ def _parameter_names(parameters: Node) -> Iterator[str]:
 
 
 def parameter_spans(document: Document, forward: ForwardDef) -> tuple[Span, ...]:
-    """Each parameter but the first (``self``) with its annotation, without its default; stars are left out.
+    """Return the spans of all parameters but ``self``, with annotations.
 
-    Empty for a ``forward`` that is assigned, not defined.
+    Defaults are not part of the span, parameters with stars are omitted. Empty for a ``forward`` that is assigned.
     """
     row, column = document.lines.to_bytes(forward.name.line, forward.name.column)
     name = document.tree.root_node.named_descendant_for_point_range((row, column), (row, column))

@@ -1,4 +1,4 @@
-"""Whether a text uses torch.fx, told without parsing it: every file of a workspace is asked."""
+"""Detection of torch.fx without parsing, for every file of a workspace."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ _HINTS = (b"fx", b"create_feature_extractor", b"symbolic_trace")
 
 
 def may_use_fx(data: bytes) -> bool:
-    """Whether a file is worth looking for a use, told from its bytes: that takes twenty times longer."""
+    """Return whether a file may use torch.fx, from its bytes.
+
+    :func:`fx_use` takes twenty times longer.
+    """
     return any(hint in data for hint in _HINTS)
 
 
 def fx_use(text: str) -> str | None:
-    """What of torch.fx, of its quantisation or of torchvision's feature extraction the text names, comments aside."""
+    """Return the first name of torch.fx in a text outside of comments, if any.
+
+    Its quantisation and the feature extraction of torchvision count too.
+    """
     for match in _USES.finditer(text):
         line_start = text.rfind("\n", 0, match.start()) + 1
         if "#" not in text[line_start : match.start()]:
@@ -29,5 +35,5 @@ def fx_use(text: str) -> str | None:
 
 
 def fx_use_of(document: Document) -> str | None:
-    """:func:`fx_use` of a document; use it with ``derive``."""
+    """Return :func:`fx_use` of a document; to be used with ``derive``."""
     return fx_use(document.text)

@@ -1,4 +1,4 @@
-"""What a file offers to trace: module classes, and the factories and instances that make modules of them."""
+"""The models of a file: module classes, factories and instances."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from fxlsp.source.text.positions import Span
 from fxlsp.source.text.syntax import assignment_in, captures, dotted_name, field, span_of, text_of
 
 _BARE = frozenset({"Module", "ABC", "object"})
-"""Bases that bring no ``forward``."""
+"""Base classes without a ``forward``."""
 
 
 @dataclass(frozen=True)
 class ModelClass:
-    """A class statement that derives from ``torch.nn.Module``."""
+    """Class statement of a subclass of ``torch.nn.Module``."""
 
     qualname: str
-    """As Python sets it: ``Outer.Inner``, ``make.<locals>.Net``."""
+    """The ``__qualname__``: ``Outer.Inner``, ``make.<locals>.Net``."""
     local: bool
-    """Whether it is made inside a function."""
+    """Whether it is defined inside a function."""
     name: Span
-    """Its name in the class statement."""
+    """The span of its name in the class statement."""
     extent: Span
     """The whole statement, decorators included."""
     forward: ForwardDef | None
-    """None where it inherits one, or has none."""
+    """Its own ``forward``; None where it inherits one, or has none."""
     constructs: frozenset[str]
-    """Qualified names of the other model classes of this file that its body calls, or hands on to be called."""
+    """Qualified names of the other model classes of this file that its body calls or passes on."""
     bases: tuple[str, ...]
-    """Its bases as dotted names, "" for any other expression."""
+    """The bases as dotted names, "" for any other expression."""
 
     @property
     def runs(self) -> bool:
-        """Whether it has a ``forward`` or may inherit one: ``nn.Module`` itself has none."""
+        """Whether it has a ``forward`` or may inherit one other than ``nn.Module``'s."""
         return self.forward is not None or any(base.rpartition(".")[2] not in _BARE for base in self.bases)
 
 
 @dataclass(frozen=True)
 class Factory:
-    """A top-level function that a recipe comment says returns a module."""
+    """Top-level function with a recipe comment, which returns a module."""
 
     name: str
     name_span: Span
     extent: Span
     constructs: frozenset[str]
-    """Qualified names of the model classes of this file that its body calls, or hands on to be called."""
+    """Qualified names of the model classes of this file that its body calls or passes on."""
 
 
 @dataclass(frozen=True)
 class ModelInstance:
-    """A top-level name that is assigned a module."""
+    """Top-level name to which a module is assigned."""
 
     name: str
     name_span: Span
@@ -68,17 +68,20 @@ class ModelInstance:
 
 
 def model_classes(document: Document) -> tuple[ModelClass, ...]:
-    """The model classes of a file in the order of the text; a class defined twice appears twice."""
+    """Return the model classes of a file in text order, a redefined one twice."""
     return document.derive(_find_model_classes)
 
 
 def factories(document: Document) -> tuple[Factory, ...]:
-    """The top-level functions with a recipe comment."""
+    """Return the top-level functions with a recipe comment, in text order."""
     return document.derive(_find_factories)
 
 
 def instances(document: Document) -> tuple[ModelInstance, ...]:
-    """The top-level assignments of a module: of a same-file class, of torch's own, or with a recipe comment."""
+    """Return the top-level names to which a module is assigned, in text order.
+
+    These are assignments of a call of a class of this file or of torch, and those with a recipe comment.
+    """
     return document.derive(_find_instances)
 
 
@@ -146,7 +149,7 @@ def _find_instances(document: Document) -> tuple[ModelInstance, ...]:
 
 
 def _constructed_class(expression: Node | None) -> str | None:
-    """``Net`` for ``Net(10)`` and ``Net(10).eval()``: the dotted name that is called first in a chain of calls."""
+    """Return ``Net`` for ``Net(10)`` and ``Net(10).eval()``."""
     while expression is not None and expression.type == "assignment":
         expression = field(expression, "right")
     while expression is not None and expression.type == "call":
@@ -159,7 +162,7 @@ def _constructed_class(expression: Node | None) -> str | None:
 
 
 def header_of(document: Document, model: ModelClass | Factory | ModelInstance) -> Span:
-    """The lines of a statement on which a recipe comment may stand: from its first decorator to its colon."""
+    """Return the header of a statement: from its first decorator to its colon."""
     extent = model.extent
     if isinstance(model, ModelInstance):
         return extent
@@ -184,23 +187,26 @@ _USES = f"""
 (list {_NAME} @use)
 (tuple {_NAME} @use)
 """
-"""Where a class is called, or handed to what will call it."""
+"""Places where a class is called or passed to code that may call it."""
 
 
 class ClassUses(NamedTuple):
-    """The dotted names that a file calls, or hands to what will call them."""
+    """Dotted names that a file calls or passes to code that may call them."""
 
     names: tuple[tuple[int, str], ...]
-    """Each after the byte at which it stands, in the order of the text."""
+    """(start byte, name), in text order."""
 
     def classes_used_by(self, statement: ClassStatement, classes: frozenset[str]) -> frozenset[str]:
-        """Those of the ``classes`` (qualified names) that the body of a class uses, itself left out."""
+        """Return those of the ``classes`` (qualified names) that the body of a class uses.
+
+        The class itself is not among them.
+        """
         superclasses = field(statement.node, "superclasses")
         start = statement.node.start_byte if superclasses is None else superclasses.end_byte
         return self._classes_between(start, statement.node.end_byte, statement.qualname, classes)
 
     def classes_used_in(self, function: Node, name: str, classes: frozenset[str]) -> frozenset[str]:
-        """Those of the ``classes`` (qualified names) that a top-level function uses."""
+        """Return the qualified names of ``classes`` that a top-level function uses."""
         return self._classes_between(function.start_byte, function.end_byte, name, classes)
 
     def _classes_between(self, start: int, end: int, user: str, classes: frozenset[str]) -> frozenset[str]:
@@ -211,6 +217,6 @@ class ClassUses(NamedTuple):
 
 
 def uses_of_classes(root: Node) -> ClassUses:
-    """Every use of what may be a class."""
+    """Return all names in a file that may refer to a used class."""
     nodes = [(node.start_byte, dotted_name(node)) for node in captures(root, _USES).get("use", [])]
     return ClassUses(tuple((byte, name) for byte, name in nodes if name is not None))

@@ -1,5 +1,5 @@
-"""What the names and expressions of one file stand for, as far as its text tells.
+"""Static analysis of one Python file: the values of its names and expressions.
 
-In: a document. Out: scopes, bindings, imports, classes, and expressions written in other words. An answer is certain or
-None: nothing is run, and nothing is guessed.
+In: a document. Out: scopes, bindings, imports, classes, and expressions rewritten with other names. A result is certain
+or None: nothing is run, and nothing is guessed.
 """

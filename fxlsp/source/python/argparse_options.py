@@ -1,4 +1,4 @@
-"""The options that a script declares with ``argparse``, and the values they have when nobody passes any."""
+"""The options that a script declares with ``argparse``, and their defaults."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from fxlsp.source.text.syntax import captures, field, text_of
 
 _CALLS = "(call function: (attribute attribute: (identifier) @method)) @call"
 _PARSE = {"parse_args": False, "parse_known_args": True, "parse_intermixed_args": False}
-"""Methods of a parser, and whether they return a pair of which the first is meant."""
+"""Methods of a parser, and whether they return a pair whose first item holds the options."""
 _NUMBERS = {"int": int, "float": float}
 _OPTIONAL = ("?", "*")
 
 
 class Option(NamedTuple):
-    """One attribute of what ``parse_args`` returns."""
+    """One attribute of the result of ``parse_args``."""
 
     name: str
     value: ast.expr | None
-    """None where only the command line can say."""
+    """The default; None where the command line must give the value."""
     byte: int
-    """Where it is declared: the value's names are those known there."""
+    """Where it is declared, which is the scope of the names in ``value``."""
 
 
 def parses_arguments(expression: ast.expr) -> bool:
-    """Whether an expression is a call of ``parser.parse_args()``, or the first of what its kin return."""
+    """Return whether it is ``parser.parse_args()`` or ``parse_known_args()[0]``."""
     if isinstance(expression, ast.Subscript) and isinstance(expression.slice, ast.Constant):
         return expression.slice.value == 0 and _parse_method(expression.value) == "parse_known_args"
     return _parse_method(expression) not in (None, "parse_known_args")
@@ -42,7 +42,10 @@ def _parse_method(expression: ast.expr) -> str | None:
 
 
 def options_of(root: Node) -> dict[str, Option]:
-    """The options that a file declares, whatever parser they belong to; of two of one name, the first that is known."""
+    """Return the options that a file declares, of all its parsers, by name.
+
+    Of two with the same name the first with a known default is used; ``set_defaults`` overrides both.
+    """
     found: dict[str, Option] = {}
     for node in captures(root, _CALLS).get("call", []):
         method = field(node, "function")
@@ -91,12 +94,12 @@ def _value(keywords: dict[str | None, ast.expr], positional: bool) -> ast.expr |
     if not required:
         return ast.Constant(None)
     choices = keywords.get("choices")
-    # Whoever runs the script has to choose one: the first is as good as the others.
+    # A value must be passed: the first choice is as good as the others.
     return choices.elts[0] if isinstance(choices, (ast.List, ast.Tuple)) and choices.elts else None
 
 
 def _converted(default: ast.expr, kind: ast.expr | None) -> ast.expr:
-    """``argparse`` converts a default that is a string."""
+    """Convert a default that is a string, as ``argparse`` does."""
     convert = _NUMBERS.get(kind.id) if isinstance(kind, ast.Name) else None
     value = _constant(default)
     if convert is None or not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What the parameters of a function stand for, by the calls of it in the same file and by what pytest would pass."""
+"""Arguments of a function's parameters: from calls in the file, or pytest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PARAMETRIZE = "parametrize"
 
 
 class PassedArgument:
-    """An expression that a parameter gets, and the byte of the code that says so."""
+    """Expression passed to a parameter, and the byte of the code that passes it."""
 
     __slots__ = ("byte", "expression")
 
@@ -27,7 +27,10 @@ class PassedArgument:
 
 
 def argument_for(name: str, function: Scope, scopes: Scopes) -> PassedArgument | None:
-    """What the first call of a function passes for its parameter ``name``, if anything in the file calls it."""
+    """Return the argument of the first call of a function for its parameter ``name``.
+
+    Without such a call it is the value that pytest would pass: from ``parametrize`` or a fixture.
+    """
     for call, position in _calls_of(function, scopes):
         found = _passed(call, name, position, function)
         if found is not None:
@@ -36,7 +39,7 @@ def argument_for(name: str, function: Scope, scopes: Scopes) -> PassedArgument |
 
 
 def _calls_of(function: Scope, scopes: Scopes) -> Iterator[tuple[Node, int]]:
-    """The calls of a function, each with the number of its parameters that nobody passes (``self``)."""
+    """Yield the calls of a function with the number of implicit parameters."""
     name, owner = _name(function), function.parent
     if name is None or owner is None:
         return
@@ -68,7 +71,7 @@ def _passed(call: Node, name: str, hidden: int, function: Scope) -> ast.expr | N
 
 
 def positional_parameters(definition: Node) -> list[str]:
-    """The names of the parameters that may be passed by position."""
+    """Return the names of the parameters that may be passed by position."""
     names: list[str] = []
     parameters = field(definition, "parameters")
     for node in [] if parameters is None else parameters.named_children:
@@ -95,7 +98,10 @@ def _decorators(definition: Node) -> list[Node]:
 
 
 def _parametrized(decorator: Node, name: str) -> ast.expr | None:
-    """The first value that ``@pytest.mark.parametrize("a, b", [(1, 2), ...])`` gives to a name."""
+    """Return the first value that a ``parametrize`` decorator gives to a name.
+
+    For ``@pytest.mark.parametrize("a, b", [(1, 2), ...])`` and ``b`` that is ``2``.
+    """
     text = text_of(decorator)
     expression = parse_expression(text[1:]) if _PARAMETRIZE in text and len(text) <= LONGEST_EXPRESSION else None
     if not isinstance(expression, ast.Call) or len(expression.args) < 2:
@@ -123,7 +129,7 @@ def _argument_names(expression: ast.expr) -> list[str]:
 
 
 def _from_fixture(name: str, scopes: Scopes) -> PassedArgument | None:
-    """What the fixture of that name returns or yields."""
+    """Return the value that the fixture of that name returns or yields."""
     for scope in scopes.functions.get(name, ()):
         if not any(_FIXTURE in text_of(each) for each in _decorators(scope.definition)):
             continue

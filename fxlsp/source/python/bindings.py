@@ -1,4 +1,4 @@
-"""The places of a file that bind names."""
+"""The bindings of names in a file."""
 
 from __future__ import annotations
 
@@ -26,49 +26,49 @@ _BINDINGS = """
 """
 
 _OPENED = re.compile(r"open\(\s*[rb]?[\"']")
-"""The start of a call that opens a file whose name the code knows: configurations are read so."""
+"""The start of a call that opens a file with a literal name, as configurations are read."""
 _MUTATORS = frozenset({"append", "extend", "insert", "update", "setdefault", "add", "pop", "remove", "clear"})
-"""Methods after which a list, set or dictionary is no longer what was assigned."""
+"""Methods that modify a list, set or dictionary, so that its value is no longer the assigned one."""
 
 
 class BindingKind(Enum):
-    """How a name gets its value."""
+    """Way in which a name gets its value."""
 
     ASSIGNED = auto()
-    """By one expression."""
+    """One expression is assigned."""
     METHOD_CALLED = auto()
-    """It keeps its object, on which a method is called: ``net.eval()``."""
+    """The name still refers to the same object, on which a method is called: ``net.eval()``."""
     ATTRIBUTE_SET = auto()
-    """It keeps its object, of which an attribute is set: ``net.width = 3``."""
+    """The name still refers to the same object, of which an attribute is set: ``net.width = 3``."""
     EXPRESSION_LOCAL = auto()
-    """As the variable of a comprehension or lambda, which exists nowhere else."""
+    """The variable of a comprehension or lambda, which exists in that expression only."""
     IMPORTED = auto()
     OTHER = auto()
-    """In a way that no expression states: as a loop variable, as an argument, by an item assignment."""
+    """No expression states the value: a loop variable, an argument, an item assignment."""
 
 
 @dataclass(frozen=True)
 class Binding:
-    """One place that gives a name a value."""
+    """One binding of a name."""
 
     name: str
     kind: BindingKind
     start: int
-    """Byte up to which the name does not have this value: for an assignment the last one of its statement."""
+    """The byte after which the name has this value: for an assignment the last one of its statement."""
     block: tuple[int, int]
-    """Bytes of the code that runs after it for certain, from ``start`` on."""
+    """Bytes of the code that certainly runs after it, from ``start`` on."""
     value: str | None = None
-    """The expression bound, if ``kind`` says that there is one."""
+    """The source of the bound expression, for kinds that have one."""
     parameter: bool = False
-    """Whether it is a parameter; its value is then its default, which is evaluated outside the function."""
+    """Whether it is a parameter; ``value`` is then its default, which is evaluated outside the function."""
 
     def reaches(self, byte: int) -> bool:
-        """Whether code at this byte runs after the binding, whatever branches are taken."""
+        """Return whether code at a byte runs after the binding in every branch."""
         return self.start < byte and self.block[0] <= byte < self.block[1]
 
 
 def bindings_of(root: Node) -> list[Binding]:
-    """Every binding of a file, in the order of the text."""
+    """Return every binding of a file, in text order."""
     found: list[Binding] = []
     for capture, nodes in captures(root, _BINDINGS).items():
         for node in nodes:
@@ -102,7 +102,7 @@ def _assigned(target: Node, value: Node, statement: Node) -> Binding:
 
 
 def _targets(pattern: Node | None, statement: Node) -> Iterator[Binding]:
-    """The names that a pattern binds; an item assignment changes the object behind its name."""
+    """Yield the bindings of a pattern; an item assignment binds its object's name."""
     waiting = [] if pattern is None else [pattern]
     while waiting:
         node = waiting.pop()
@@ -135,7 +135,7 @@ def _left(node: Node) -> Iterator[Binding]:
 
 
 def _first_round(target: Node | None, values: Node | None) -> Iterator[tuple[str, str]]:
-    """What a loop over a literal gives its variables at first."""
+    """Yield the names and values of the first iteration of a loop over a literal."""
     first = None if values is None or values.type not in ("list", "tuple") else first_part(values)
     if target is None or values is None:
         return
@@ -152,7 +152,10 @@ def _name(node: Node) -> Iterator[Binding]:
 
 
 def _target(node: Node) -> Iterator[Binding]:
-    """``with ... as f`` and ``except ... as e``; a file that is opened by its name is what the call returns."""
+    """Yield the bindings of ``with ... as f`` and ``except ... as e``.
+
+    For a file opened by a literal name the value is the call of ``open``.
+    """
     pattern, name = node.parent, first_part(node)
     opened = None if pattern is None else first_part(pattern)
     if opened is None or name is None or name.type != "identifier" or not _OPENED.match(text_of(opened)):
@@ -169,7 +172,7 @@ def _import(node: Node) -> Iterator[Binding]:
 
 
 def _update(node: Node) -> Iterator[Binding]:
-    """The change that a method makes to its object, if it is one that matters to a model or its arguments."""
+    """Yield the binding of a method call that modifies a module or a collection."""
     call = first_part(node)
     callee = None if call is None else field(call, "function")
     owner = None if callee is None else field(callee, "object")
@@ -188,12 +191,15 @@ def _parameters(function: Node) -> Iterator[Binding]:
         return
     for name, value in parameter_defaults(function):
         kind = BindingKind.OTHER if value is None else BindingKind.ASSIGNED
-        # It is bound where the body starts, so that the body's own bindings come later.
+        # Bound where the body starts, so that the bindings in the body come later.
         yield Binding(text_of(name), kind, body.start_byte - 1, body.byte_range, value, parameter=True)
 
 
 def parameter_defaults(function: Node) -> Iterator[tuple[Node, str | None]]:
-    """The name of each parameter and the value it has when nobody passes one, if it has any then."""
+    """Yield the name of each parameter and the source of its default, if any.
+
+    The defaults of ``*args`` and ``**kwargs`` are ``()`` and ``{}``.
+    """
     parameters = field(function, "parameters")
     for parameter in [] if parameters is None else parameters.named_children:
         name, value = _parameter(parameter)
@@ -232,7 +238,10 @@ def _expression_local(pattern: Node, expression: Node) -> Iterator[Binding]:
 
 
 def _block(node: Node) -> tuple[int, int]:
-    """The bytes of the block that a statement stands in. What follows a ``with`` runs after its body."""
+    """Return the bytes of the block that contains a statement.
+
+    The body of a ``with`` is part of the block around it: the code after it runs after its body.
+    """
     for parent in ancestors(node):
         of_with = parent.parent is not None and parent.parent.type == "with_statement"
         if parent.type in ("block", "module") and not of_with:

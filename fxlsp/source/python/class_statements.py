@@ -1,4 +1,4 @@
-"""The class statements of a file, whatever they derive from."""
+"""The class statements of a file, whatever their bases."""
 
 from __future__ import annotations
 
@@ -10,47 +10,48 @@ from tree_sitter import Node
 from fxlsp.source.text.syntax import dotted_name, field, parents_of, text_of
 
 _LOCALS = "<locals>"
-"""As Python writes it in the ``__qualname__`` of what a function defines."""
+"""As in the ``__qualname__`` of whatever a function defines."""
 
 _BLOCKS = {
     *("block", "if_statement", "elif_clause", "else_clause", "for_statement", "while_statement", "with_statement"),
     *("try_statement", "except_clause", "finally_clause", "match_statement", "case_clause", "ERROR"),
 }
-"""What a statement may be wrapped in and still be run by the body around it."""
+"""Nodes around a statement that still runs as a part of the body around them."""
 
 
 @dataclass(frozen=True)
 class ClassStatement:
-    """One class statement."""
+    """One class statement and its bases."""
 
     node: Node
     """The ``class_definition``."""
     qualname: str
-    """As Python would set ``__qualname__``."""
+    """The ``__qualname__`` of the class."""
     bases: tuple[str, ...]
-    """Its bases as written, without their type arguments; "" for one that is not a dotted name."""
+    """The bases as written, without type arguments; "" for one that is not a dotted name."""
 
     @property
     def name(self) -> Node:
+        """The identifier of the class; the whole statement where it is missing."""
         name = field(self.node, "name")
         return self.node if name is None else name
 
     @property
     def local(self) -> bool:
-        """Whether a function makes it, each time it runs."""
+        """Whether it is defined inside a function."""
         return _LOCALS in self.qualname
 
     @property
     def statement(self) -> Node:
-        """The class with its decorators."""
+        """The class statement with its decorators."""
         return with_decorators(self.node)
 
 
 def class_statements(root: Node) -> tuple[ClassStatement, ...]:
-    """Every class statement, in the order of the text; a class defined twice appears twice."""
+    """Return all class statements, in text order; a class defined twice appears twice."""
     found: list[ClassStatement] = []
     enclosing: list[tuple[int, str]] = []
-    """(end, prefix of the names inside) of the definitions around, outermost first."""
+    """(end byte, prefix of the qualified names inside) of the enclosing definitions, outermost first."""
     for node in sorted(parents_of(root, "class") + parents_of(root, "def"), key=_start):
         while enclosing and enclosing[-1][0] <= node.start_byte:
             enclosing.pop()
@@ -82,15 +83,16 @@ def _bases(node: Node) -> Iterator[str]:
 
 
 def with_decorators(definition: Node) -> Node:
-    """The whole statement of a ``class`` or ``def``."""
+    """Return the statement of a ``class`` or ``def`` with its decorators."""
     parent = definition.parent
     return parent if parent is not None and parent.type == "decorated_definition" else definition
 
 
 def statements_run_by(block: Node | None) -> Iterator[Node]:
-    """The statements that run when a body runs: those within ``if``, ``try`` and the like too, in order.
+    """Yield the statements that may run when a body runs, in text order.
 
-    Definitions come without their decorators, and what is inside them does not run.
+    Those inside ``if``, ``try`` and the like are included, the bodies of definitions are not. Definitions are yielded
+    without their decorators.
     """
     waiting = [] if block is None else list(reversed(block.named_children))
     while waiting:
@@ -106,7 +108,10 @@ def statements_run_by(block: Node | None) -> Iterator[Node]:
 
 
 def enclosing_prefixes(qualname: str) -> Iterator[str]:
-    """``"Outer.Inner."``, ``"Outer."`` and ``""`` for ``Outer.Inner``: where names used inside it may be defined."""
+    """Yield ``"Outer.Inner."``, ``"Outer."`` and ``""`` for ``Outer.Inner``.
+
+    These are the prefixes of the definitions to which a name inside may refer.
+    """
     parts = qualname.split(".")
     for length in range(len(parts), 0, -1):
         yield ".".join(parts[:length]) + "."

@@ -1,4 +1,4 @@
-"""Comments that speak to fxlsp: ``# fxlsp: Net(width=64)``."""
+"""Comments of a file, and those with recipes: ``# fxlsp: Net(width=64)``."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ class Comment:
     """One comment of a file."""
 
     text: str
-    """From the hash sign on."""
+    """The comment, from the hash sign on."""
     span: Span
     alone: bool
-    """Whether nothing else is on its line."""
+    """Whether it is the only text on its line."""
 
 
 @dataclass(frozen=True)
 class RecipeComment:
-    """What stands behind ``# fxlsp:``, unless it is another of fxlsp's comments."""
+    """Text after ``# fxlsp:``, other than that of an ``ignore`` comment."""
 
     text: str
     span: Span
 
 
 def recipe_comments(document: Document, header: Span) -> Iterator[RecipeComment]:
-    """The recipes written for a statement: those right above it, then those on its own lines.
+    """Yield the recipes of a statement: right above it, then on its own lines.
 
     Args:
-        header: from the start of the statement, decorators included, to the end of what names it.
+        header: from the start of the statement, decorators included, to the end of its header.
     """
     comments = document.derive(comments_by_line)
     first = header.line
@@ -57,7 +57,7 @@ def _recipe(comment: Comment) -> RecipeComment | None:
 
 
 def comments_by_line(document: Document) -> dict[int, Comment]:
-    """The comments of a file; a line has at most one."""
+    """Return the comments of a file by line, from 1; a line has at most one."""
     found: dict[int, Comment] = {}
     for node in captures(document.tree.root_node, "(comment) @comment").get("comment", []):
         span = span_of(node, document.lines)

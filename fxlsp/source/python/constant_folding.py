@@ -1,4 +1,4 @@
-"""Expressions made shorter where their parts are literals: ``{"width": 64}["width"]`` is ``64``."""
+"""Constant folding with literals: ``{"width": 64}["width"]`` is ``64``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import ast
 from fxlsp.source.python.expressions import copied
 
 NAMESPACE = "__import__('argparse').Namespace"
-"""Makes what ``parse_args`` returns; no name has to be imported for it."""
+"""Constructor of the result of ``parse_args``, without an imported name."""
 
 
 def namespace(values: dict[str, ast.expr]) -> ast.expr:
-    """An object with these attributes."""
+    """Return an expression for an ``argparse.Namespace`` with these attributes."""
     made = ast.parse(f"{NAMESPACE}()", mode="eval").body
     assert isinstance(made, ast.Call)
     made.keywords = [ast.keyword(name, value) for name, value in values.items()]
@@ -19,13 +19,13 @@ def namespace(values: dict[str, ast.expr]) -> ast.expr:
 
 
 def folded(expression: ast.expr) -> ast.expr:
-    """The expression with what is read from literals in the place of the reading."""
+    """Return the expression with items and attributes of literals evaluated."""
     result: ast.expr = _Folding().visit(copied(expression))
     return result
 
 
 def lacks_options(expression: ast.expr) -> bool:
-    """Whether it reads an option of a :func:`namespace` that only the command line can give."""
+    """Return whether it reads an option that a :func:`namespace` does not have."""
     return any(isinstance(node, ast.Attribute) and _is_namespace(node.value) for node in ast.walk(expression))
 
 
@@ -75,7 +75,7 @@ def _dictionary(keywords: list[ast.keyword]) -> ast.Dict:
 
 
 def _items(expression: ast.expr) -> dict[str, ast.expr]:
-    """What a dictionary with string keys alone holds; nothing for any other expression."""
+    """Return the items of a dictionary whose keys are all literal strings; else none."""
     if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name) and expression.func.id == "dict":
         if expression.args or any(each.arg is None for each in expression.keywords):
             return {}

@@ -1,4 +1,4 @@
-"""Which part of a call expression names what is called."""
+"""What is under the cursor: a variable, an attribute path or a module name."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ from fxlsp.source.text.syntax import ancestors, dotted_name, field, parse, span_
 
 
 class Variable(NamedTuple):
-    """A name that is read or assigned."""
+    """Name that is read or assigned."""
 
     name: str
     span: Span
     value: Span | None
-    """The expression that a plain assignment gives it; None where the name is read."""
+    """The assigned expression; None where the name is read."""
 
 
 def variable_at(document: Document, line: int, column: int) -> Variable | None:
-    """The variable at a place; None for attributes, names of arguments, definitions, and what unpacking assigns."""
+    """Return the variable at a place.
+
+    None for attributes, names of arguments, definitions and targets of an unpacking.
+    """
     point = document.lines.to_bytes(line, column)
     node = document.tree.root_node.named_descendant_for_point_range(point, point)
     if node is None or node.type != "identifier" or node.parent is None:
@@ -38,7 +41,7 @@ def variable_at(document: Document, line: int, column: int) -> Variable | None:
 
 
 def _assigned_value(value: Node | None) -> Node | None:
-    """The expression without brackets around it; of ``a = b = x`` the last."""
+    """Return the expression without parentheses; of ``a = b = x`` the last."""
     while value is not None and value.type in ("parenthesized_expression", "assignment"):
         value = field(value, "right") if value.type == "assignment" else value.named_child(0)
     return value
@@ -58,14 +61,14 @@ _READERS = {
     *("expression_list", "return_statement", "augmented_assignment", "assignment", "list_splat", "dictionary_splat"),
     *("slice", "interpolation", "if_statement", "while_statement", "assert_statement", "for_statement"),
 }
-"""What may have a name among its parts that is read there."""
+"""Nodes whose direct children may be names that are read."""
 
 
 _KEYS = {"integer", "string"}
 
 
 class AttributePath(NamedTuple):
-    """A chain of attributes and constant indexes that begins at ``self``."""
+    """Chain of attributes and constant indexes that starts at ``self``."""
 
     parts: tuple[str, ...]
     """``("layers", "0", "conv")``."""
@@ -73,7 +76,10 @@ class AttributePath(NamedTuple):
 
 
 def attribute_path_at(document: Document, line: int, column: int) -> AttributePath | None:
-    """The chain up to the name under the cursor; None elsewhere, and where an index is not a constant."""
+    """Return the chain up to the name under the cursor; None elsewhere.
+
+    None too where an index is not constant.
+    """
     point = document.lines.to_bytes(line, column)
     name = document.tree.root_node.named_descendant_for_point_range(point, point)
     if name is None or name.type != "identifier":
@@ -104,7 +110,7 @@ def _parts(chain: Node) -> tuple[str, ...] | None:
 
 
 def _key(subscript: Node) -> str | None:
-    """The one constant in the brackets."""
+    """Return the single constant in the brackets; None for another index."""
     keys = subscript.children_by_field_name("subscript")
     if len(keys) != 1 or keys[0].type not in _KEYS:
         return None
@@ -113,22 +119,22 @@ def _key(subscript: Node) -> str | None:
 
 
 _MODULE_METHODS = frozenset({"forward", "__call__"})
-"""Methods of a module that stand for the module itself."""
+"""Methods of a module whose call runs the module itself."""
 
 _WORDS = frozenset({"identifier", "true", "false", "none"})
 
 
 def module_name_at(document: Document, call: Span, line: int, column: int, names: Collection[str]) -> Span | None:
-    """What a cursor at a place names, if it is the module that a call runs; None for every other part of the call.
+    """Return the span of the module name in a call, if the cursor is on it; else None.
 
-    In ``self.layers[i](x)`` that is ``layers`` and the brackets: on ``self``, ``i`` and ``x`` other answers are wanted.
-    Of a function that was handed the module, as in ``checkpoint(self.layer, x)``, it is the attribute that names it.
+    In ``self.layers[i](x)`` these are ``layers`` and the brackets, but not ``self``, ``i`` and ``x``. In a call that
+    passes the module to a function, as in ``checkpoint(self.layer, x)``, it is the attribute that names the module.
 
     Args:
-        call: where the call expression stands in ``document``, which need not parse.
-        names: attributes by which the module may be handed to a function.
+        call: the call expression in ``document``, which need not parse.
+        names: attributes as which the module may be passed to a function.
     """
-    # Parsed by itself, the expression is what it was when it was traced, whatever is being typed around it.
+    # Parsed alone, the expression has the tree that it had in the trace, whatever is being typed around it.
     text = document.lines.slice(call)
     tree = parse(f"({text})")
     expression = _call_in(tree.root_node)
@@ -149,7 +155,7 @@ def module_name_at(document: Document, call: Span, line: int, column: int, names
 
 
 class _Expression:
-    """A call expression, in offsets of its own text."""
+    """Call expression with offsets of its own text."""
 
     def __init__(self, lines: LineIndex, call: Node) -> None:
         self._lines = lines
@@ -166,7 +172,7 @@ class _Expression:
         ]
         if touched:
             return (named[0], end) if named is not None and named in touched else None
-        # Behind the callee stands the parenthesis, which belongs to the call.
+        # After the callee comes the parenthesis, which belongs to the call.
         return None if offset == end and named is None else (start if named is None else named[0], end)
 
     def attribute_at(self, offset: int, names: Collection[str]) -> tuple[int, int] | None:
@@ -193,7 +199,7 @@ class _Expression:
 
 
 def _call_in(root: Node) -> Node | None:
-    """The call that the text in parentheses is, whole."""
+    """Return the call that the whole parenthesized text consists of, if it is one."""
     node: Node | None = root
     while node is not None and node.type in ("module", "expression_statement", "parenthesized_expression"):
         node = node.named_child(0) if node.named_child_count == 1 else None
@@ -201,7 +207,7 @@ def _call_in(root: Node) -> Node | None:
 
 
 def _last_name(function: Node) -> Node | None:
-    """``layer`` of ``self.layer``, ``self.layer[0]`` and ``self.layer.forward``."""
+    """Return ``layer`` of ``self.layer``, ``self.layer[0]``, ``self.layer.forward``."""
     node: Node | None = function
     while node is not None:
         if node.type == "identifier":
@@ -219,7 +225,7 @@ def _last_name(function: Node) -> Node | None:
 
 
 def _functions(document: Document) -> frozenset[str]:
-    """Names that stand for no module: what is imported, built in, or defined at the top of the file."""
+    """Return imported and builtin names, and those defined at the top level."""
     root = document.tree.root_node
     return frozenset({*imported_names(root).names, *_defined(root), *vars(builtins)})
 

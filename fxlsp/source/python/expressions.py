@@ -1,7 +1,7 @@
-"""One Python expression: reading it, and writing it in other words.
+"""Parsing, rewriting and printing of one Python expression.
 
-An expression here is one that a person wrote on a few lines; what nests deeper than :data:`_DEEPEST` is refused, so
-that functions may recurse.
+An expression here is one that a person wrote on a few lines. One that nests deeper than :data:`_DEEPEST` is rejected,
+so that functions may recurse.
 """
 
 from __future__ import annotations
@@ -16,32 +16,35 @@ T = TypeVar("T", bound=ast.AST)
 
 _DEEPEST = 60
 LONGEST_EXPRESSION = 4000
-"""Characters that are read as one expression; a longer one is a table of data."""
+"""Characters of the longest expression that is parsed; a longer one is a table of data."""
 _MOST_NODES = 2000
-"""Added by putting expressions in the place of names."""
+"""The largest number of nodes that a substitution may add."""
 
 MODE_METHODS = frozenset({"eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "to"})
-"""Methods of a module that change it and return it."""
+"""Methods of a module that modify it and return it."""
 
 _DEVICE_METHODS = frozenset({"cuda", "cpu", "xpu", "mps", "share_memory"})
-"""Methods that move a module or tensor elsewhere: shapes do not depend on it, and the device may not be there."""
+"""Methods that move a module or tensor: shapes do not depend on the device, which may not exist."""
 
 CHAINED_METHODS = MODE_METHODS | _DEVICE_METHODS
 """Methods of a module that return it."""
 
 _WRAPPERS = ("DataParallel", "DistributedDataParallel", "torch.compile", "torch.jit.script")
-"""What calls the module it is given."""
+"""Functions and classes that wrap the module passed to them."""
 
 
 def parse_expression(text: str) -> ast.expr | None:
-    """The expression that a text is, None where it is none. Line breaks need no brackets around them."""
+    """Parse a text as one expression; None if it is not one.
+
+    Line breaks need no brackets around them.
+    """
     if len(text) > LONGEST_EXPRESSION:
         return None
     try:
         expression = parsed_expression(text)
     except SYNTAX_ERRORS:
         return None
-    # What starts on the line before the text's first is made of the brackets put around it: of "", "a, b" or ") + (".
+    # An expression that starts on the line before the text consists of the added parentheses: "", "a, b" or ") + (".
     alone = expression.lineno > 1
     return expression if alone and _depth(expression) <= _DEEPEST else None
 
@@ -56,24 +59,24 @@ def _depth(expression: ast.expr) -> int:
 
 
 def write(expression: ast.expr) -> str:
-    """The expression on one line."""
+    """Return the source of an expression, on one line."""
     return ast.unparse(expression)
 
 
 def write_arguments(call: ast.Call) -> str:
-    """What stands between the brackets of a call."""
+    """Return the source of the arguments of a call, without parentheses."""
     parts = [write(argument) for argument in call.args]
     parts += [f"{each.arg}={write(each.value)}" if each.arg else f"**{write(each.value)}" for each in call.keywords]
     return ", ".join(parts)
 
 
 def as_written(text: str, part: ast.expr) -> str:
-    """The words of a part of the expression that ``text`` was parsed to."""
+    """Return the source of a part of the expression that was parsed from ``text``."""
     return ast.get_source_segment(f"(\n{text}\n)", part) or write(part)
 
 
 def called_parts(text: str, call: ast.Call) -> tuple[str, str]:
-    """What a call in ``text`` calls and the arguments, both as written."""
+    """Return the source of the callee and of the arguments of a call in ``text``."""
     callee, whole = as_written(text, call.func), as_written(text, call)
     brackets = whole[len(callee) :].strip()
     if not whole.startswith(callee) or not brackets.startswith("("):
@@ -82,7 +85,7 @@ def called_parts(text: str, call: ast.Call) -> tuple[str, str]:
 
 
 def dotted(expression: ast.expr) -> str | None:
-    """``a.b.c`` for a name or a chain of attributes."""
+    """Return ``a.b.c`` for a name or chain of attributes; None for another expression."""
     parts: list[str] = []
     while isinstance(expression, ast.Attribute):
         parts.append(expression.attr)
@@ -91,7 +94,7 @@ def dotted(expression: ast.expr) -> str | None:
 
 
 def free_names(expression: ast.expr) -> frozenset[str]:
-    """The names that an expression takes from the code around it."""
+    """Return the names that an expression reads from the code around it."""
     nodes = list(ast.walk(expression))
     bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
     names = [node for node in nodes if isinstance(node, ast.Name)]
@@ -100,7 +103,7 @@ def free_names(expression: ast.expr) -> frozenset[str]:
 
 
 def copied(tree: T) -> T:
-    """A tree that can be changed without the other one: what ``copy.deepcopy`` makes, in a third of the time."""
+    """Return a deep copy of a tree, in a third of the time of ``copy.deepcopy``."""
     made = type(tree).__new__(type(tree))
     vars(made).update({name: _copied_part(value) for name, value in vars(tree).items()})
     return made
@@ -109,12 +112,12 @@ def copied(tree: T) -> T:
 def _copied_part(value: Any) -> Any:
     if isinstance(value, list):
         return [_copied_part(item) for item in value]
-    # Whether a name is read or written is never changed in place.
+    # Expression contexts (``Load``, ``Store``) are never modified in place.
     return copied(value) if isinstance(value, ast.AST) and not isinstance(value, ast.expr_context) else value
 
 
 def substituted(expression: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr | None:
-    """The expression with other expressions in the place of some of its free names; None if it grows out of hand."""
+    """Return the expression with names replaced; None if it gets too large."""
     sizes = {name: sum(1 for _ in ast.walk(value)) for name, value in values.items()}
     names = [node.id for node in ast.walk(expression) if isinstance(node, ast.Name)]
     if sum(sizes.get(name, 0) for name in names) > _MOST_NODES:
@@ -149,9 +152,9 @@ def _is_empty(expression: ast.expr) -> bool:
 
 
 def plain(expression: ast.expr) -> ast.expr:
-    """The expression without what a trace has no use for.
+    """Return the expression without the parts that do not affect a trace.
 
-    Gone are moves to a device (``.cuda()``, ``.to(device)``, ``device=...``) and wrappers (``nn.DataParallel(net)``).
+    It removes moves to a device (``.cuda()``, ``.to(device)``, ``device=...``) and wrappers (``nn.DataParallel(net)``).
     """
     result: ast.expr = _Plain().visit(copied(expression))
     return result
@@ -181,7 +184,7 @@ def _is_dtype(expression: ast.expr) -> bool:
 
 
 def first_of_chain(expression: ast.expr) -> ast.expr:
-    """``Net(10)`` for ``Net(10).half().eval()``: the module before methods that return it."""
+    """Return ``Net(10)`` for ``Net(10).half().eval()``."""
     while isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
         if expression.func.attr not in MODE_METHODS:
             break

@@ -1,4 +1,4 @@
-"""Comments that silence problems: ``# fxlsp: ignore[FX101]``, ``# fxlsp: ignore[FX101, FX2]``, ``# fxlsp: ignore``."""
+"""Comments that suppress problems: ``# fxlsp: ignore[FX101, FX2]``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ _IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
 
 
 def is_ignored(document: Document, code: str, span: Span) -> bool:
-    """Whether a comment on the first or last line of a problem, or alone on the line above it, silences it."""
+    """Return whether a comment suppresses a problem.
+
+    It is on the first or the last line of the problem, or alone on the line above.
+    """
     return any(code.startswith(prefix) for prefix in _ignored(document, span))
 
 
 def _ignored(document: Document, span: Span) -> Iterator[str]:
-    """Codes and beginnings of codes; "" for every code."""
+    """Yield the suppressed codes and prefixes of codes; "" for every code."""
     if "fxlsp:" not in document.text:
         return
     comments = document.derive(comments_by_line)

@@ -1,4 +1,4 @@
-"""What the names of a file stand for, as far as its import statements and plain aliases tell."""
+"""Import statements: full names of imported names, and imports as expressions."""
 
 from __future__ import annotations
 
@@ -14,22 +14,25 @@ from fxlsp.source.python.scopes import Scopes
 from fxlsp.source.text.syntax import assignment_in, dotted_name, field, parents_of, text_of
 
 _CONVENTIONS = {"torch": "torch", "nn": "torch.nn"}
-"""Read into a text that imports nothing: a snippet, a cell, a file of which the first lines are still to come."""
+"""Names that are assumed without an import: in a snippet, a cell, a file whose first lines are not yet written."""
 
 _MOST_ALIASES = 8
-"""Steps from name to name; a longer chain is a circle."""
+"""Steps from alias to alias; a longer chain is a cycle."""
 
 
 @dataclass(frozen=True)
 class ImportedNames:
-    """The full dotted names behind the names of one file; relative imports keep their leading dots."""
+    """Full dotted names behind the names of one file.
+
+    Those of relative imports start with their dots.
+    """
 
     names: dict[str, str]
     stars: tuple[str, ...]
-    """Modules of which every name is imported."""
+    """Modules of ``from ... import *``."""
 
     def resolve(self, dotted: str) -> str | None:
-        """``torch.nn.Module`` for ``nn.Module``, None for a name that no import binds."""
+        """Return ``torch.nn.Module`` for ``nn.Module``; None for other names."""
         for _ in range(_MOST_ALIASES):
             head, dot, rest = dotted.partition(".")
             full = self.names.get(head) or self._assumed(head)
@@ -43,7 +46,7 @@ class ImportedNames:
         return None
 
     def _assumed(self, name: str) -> str | None:
-        """What a name probably is that no statement binds."""
+        """Return the probable full name of a name that no statement binds."""
         if name in vars(builtins):
             return None
         if "torch.nn" in self.stars and name[:1].isupper():
@@ -54,7 +57,7 @@ class ImportedNames:
 
 
 def imported_names(root: Node) -> ImportedNames:
-    """The names that a file imports, in whatever scope."""
+    """Return the names that a file imports, in any scope."""
     names = dict(_aliases(root))
     stars: list[str] = []
     statements = parents_of(root, "import")
@@ -73,7 +76,7 @@ def imported_names(root: Node) -> ImportedNames:
 
 
 def _aliases(root: Node) -> Iterator[tuple[str, str]]:
-    """The names at the top that are assigned other names."""
+    """Yield the names at the top level that are assigned other names."""
     for statement in root.named_children:
         assignment = assignment_in(statement)
         target = None if assignment is None else field(assignment, "left")
@@ -97,7 +100,7 @@ def _from_import(statement: Node, source: str) -> Iterator[tuple[str, str]]:
 
 
 def _imported(statement: Node) -> Iterator[tuple[str, str | None]]:
-    """The names an import statement lists, each with what it is imported as."""
+    """Yield the names in an import statement, each with its alias."""
     for item in statement.children_by_field_name("name"):
         name, alias = field(item, "name"), field(item, "alias")
         if item.type == "aliased_import" and name is not None:
@@ -107,7 +110,10 @@ def _imported(statement: Node) -> Iterator[tuple[str, str | None]]:
 
 
 def import_expression(full: str) -> ast.expr | None:
-    """``__import__("package", fromlist=["Net"]).Net`` for ``package.Net``; None for a relative name."""
+    """Return ``__import__("package", fromlist=["Net"]).Net`` for ``package.Net``.
+
+    None for a relative name.
+    """
     if full.startswith("."):
         return None
     module, _, name = full.rpartition(".")
@@ -116,7 +122,10 @@ def import_expression(full: str) -> ast.expr | None:
 
 
 def with_imports(expression: ast.expr, scopes: Scopes, imports: ImportedNames) -> ast.expr | None:
-    """The expression in words that the top of the file knows; None where an import cannot be told."""
+    """Return the expression with names that only functions import replaced by imports.
+
+    It is then valid at the top level of the file. None where the full name of an import is not known.
+    """
     values: dict[str, ast.expr] = {}
     for name in free_names(expression):
         if name != "torch" and is_imported_inside(name, scopes):
@@ -128,5 +137,5 @@ def with_imports(expression: ast.expr, scopes: Scopes, imports: ImportedNames) -
 
 
 def is_imported_inside(name: str, scopes: Scopes) -> bool:
-    """Whether only functions, or the block that runs as a script, import a name."""
+    """Return whether a name is imported only in functions or the ``__main__`` block."""
     return name not in scopes.module.bindings and name in scopes.imported_inside

@@ -1,4 +1,4 @@
-"""Expressions with the names of a function replaced, so that they mean the same at the top of the module."""
+"""Inlining of local names, for expressions valid at the top level of a module."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from fxlsp.source.python.scopes import Scope, ScopeKind, Scopes
 from fxlsp.source.python.self_attributes import attribute_name
 
 _MOST_STEPS = 12
-"""Names that stand for names; a longer chain is a circle."""
+"""The longest chain of names that are assigned names; a longer one is a cycle."""
 
 
 class ScopedExpression(NamedTuple):
-    """An expression, and the code from which its names are seen."""
+    """Expression with the scope and byte at which its names are resolved."""
 
     expression: ast.expr
     scope: Scope
@@ -35,13 +35,13 @@ class ScopedExpression(NamedTuple):
 
 
 class _Unknown(Exception):  # noqa: N818
-    """A name's value cannot be told from the text."""
+    """The value of a name cannot be determined from the text."""
 
 
 def at_module_level(use: ScopedExpression, scopes: Scopes) -> ast.expr | None:
-    """The expression, written with names of the module, builtins and ``torch`` alone.
+    """Rewrite an expression with names of the module, builtins and ``torch`` only.
 
-    None where it depends on something that is known only when the code runs.
+    None where it depends on a value that is known only when the code runs.
     """
     try:
         return _resolved(use, scopes, _MOST_STEPS)
@@ -72,7 +72,7 @@ def _resolved(use: ScopedExpression, scopes: Scopes, steps: int) -> ast.expr:
 
 
 class _OfSelf(ast.NodeTransformer):
-    """Puts what ``self.width`` stands for in its place."""
+    """Transformer that replaces ``self.width`` by its assigned expression."""
 
     def __init__(self, scope: Scope, scopes: Scopes, steps: int) -> None:
         self._scope = scope
@@ -96,7 +96,7 @@ def _attribute_use(expression: ast.expr, scope: Scope, scopes: Scopes) -> Scoped
 
 
 def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
-    """What ``parser.parse_args()`` returns to a script that is started without arguments."""
+    """Return the result of ``parser.parse_args()`` without any arguments."""
     values: dict[str, ast.expr] = {}
     for option in scopes.options.values() if steps else ():
         if option.value is not None:
@@ -107,13 +107,17 @@ def _parsed_arguments(scopes: Scopes, steps: int) -> ast.expr:
 
 
 def uses_locals(use: ScopedExpression) -> bool:
-    """Whether the expression has names of a function in it."""
+    """Return whether an expression reads names of functions or classes."""
     owners = (_owner(name, use) for name in free_names(plain(use.expression)))
     return any(owner is not None and owner.kind is not ScopeKind.MODULE for owner in owners)
 
 
 def _local_value(name: str, use: ScopedExpression, scopes: Scopes) -> ScopedExpression | None:
-    """What a name stands for in its function, or in a loop; None for a name that the module knows without one."""
+    """Return the value of a name of a function or loop; None for one of the module.
+
+    Raises:
+        _Unknown: the value cannot be determined.
+    """
     owner = _owner(name, use)
     if owner is None:
         if name == "torch" or hasattr(builtins, name) or scopes.imports_everything:
@@ -124,7 +128,7 @@ def _local_value(name: str, use: ScopedExpression, scopes: Scopes) -> ScopedExpr
     is_final = not _is_rebound(name, binding, use, owner) and not scopes.needs_loop(name, use.byte)
     if owner.kind is ScopeKind.MODULE and not confined and is_final:
         value = None if binding is None else value_of(binding, owner, scopes)
-        # Run in another process it would parse that one's arguments.
+        # Evaluated in a worker it would parse the arguments of that process.
         return value if value is not None and parses_arguments(value.expression) else None
     if binding is not None and binding.kind is BindingKind.IMPORTED:
         return None
@@ -137,19 +141,19 @@ def _local_value(name: str, use: ScopedExpression, scopes: Scopes) -> ScopedExpr
 
 
 def _is_rebound(name: str, binding: Binding | None, use: ScopedExpression, owner: Scope) -> bool:
-    """Whether the name stands for something else in the end than as it is used here, if both are values."""
+    """Return whether a name used at the top level is bound to another value later."""
     is_value = binding is None or binding.kind is not BindingKind.IMPORTED
     return is_value and use.scope.runs_in_order and owner.rebinds(name, use.byte)
 
 
 def _holds_options(value: ScopedExpression, scopes: Scopes) -> bool:
-    """Whether it is what the command line says: scripts set further attributes on that."""
+    """Return whether a value is the parsed options, to which scripts add attributes."""
     start = chain_of(value, scopes).start
     return parses_arguments(start)
 
 
 def is_local(name: str, use: ScopedExpression) -> bool:
-    """Whether a name is a variable of a function there, whatever the module calls so."""
+    """Return whether a name is a local variable of a function."""
     owner = _owner(name, use)
     return owner is not None and owner.kind is ScopeKind.FUNCTION and _binds_a_value(owner, name)
 
@@ -159,7 +163,10 @@ def _binds_a_value(scope: Scope, name: str) -> bool:
 
 
 def _owner(name: str, use: ScopedExpression) -> Scope | None:
-    """The scope whose name it is. A class's names are seen by the code right in its body alone."""
+    """Return the scope that binds a name, if any.
+
+    Names of a class are visible only to the code directly in its body.
+    """
     scope: Scope | None = use.scope
     while scope is not None:
         if (scope.kind is not ScopeKind.CLASS or scope is use.scope) and scope.binds(name, use.byte):
@@ -169,7 +176,10 @@ def _owner(name: str, use: ScopedExpression) -> Scope | None:
 
 
 def value_of(binding: Binding, scope: Scope, scopes: Scopes) -> ScopedExpression | None:
-    """The expression that a binding binds, if there is one: of a parameter, what a call passes, else its default."""
+    """Return the expression of a binding, if it has one.
+
+    For a parameter it is the argument of a call, else the default.
+    """
     if binding.parameter:
         return _parameter_value(binding, scope, scopes)
     expression = None if binding.value is None else parse_expression(binding.value)
@@ -189,15 +199,16 @@ def _parameter_value(binding: Binding, scope: Scope, scopes: Scopes) -> ScopedEx
 
 
 class Chain(NamedTuple):
-    """Where a module comes from: the call that makes it, and how the code at hand gets from there."""
+    """Origin of a module: the call that creates it, and the expressions from there."""
 
     start: ast.expr
-    """A call, or a name that nothing in the file assigns."""
+    """A call, or a name that the file does not assign."""
     uses: tuple[ScopedExpression, ...]
-    """From the expression at hand to the one with the call; each but the last starts with what stands for the next."""
+    """From the given expression to the one with the call; each but the last starts with a name or attribute whose
+    value is the next."""
 
     def from_instance(self, names: frozenset[str]) -> Chain | None:
-        """The part of the chain that starts from one of these names of the module, if it goes through there."""
+        """Return the part of the chain from one of these module-level names on."""
         for index, use in enumerate(self.uses):
             start = first_of_chain(plain(use.expression))
             if isinstance(start, ast.Name) and start.id in names:
@@ -207,7 +218,10 @@ class Chain(NamedTuple):
         return None
 
     def at_module_level(self, scopes: Scopes) -> ast.expr | None:
-        """The module, as an expression at the top of the file would make it (see :func:`at_module_level`)."""
+        """Return an expression that creates the module at the top level of the file.
+
+        None where there is none, see the function :func:`at_module_level`.
+        """
         result = at_module_level(self.uses[-1], scopes)
         for use in reversed(self.uses[:-1]):
             expression = plain(use.expression)
@@ -218,7 +232,7 @@ class Chain(NamedTuple):
 
 
 def _with_first(expression: ast.expr, first: ast.expr, made: ast.expr) -> ast.expr | None:
-    """A chain of methods with another expression in the place of its first part."""
+    """Return a chain of method calls with its first part replaced."""
     if expression is first:
         return made
     if isinstance(first, ast.Name):
@@ -234,7 +248,7 @@ def _with_first(expression: ast.expr, first: ast.expr, made: ast.expr) -> ast.ex
 
 
 def chain_of(use: ScopedExpression, scopes: Scopes) -> Chain:
-    """Follows a module through the names that it is given and the methods that return it."""
+    """Follow a module through its names, and methods that return it, to its creation."""
     uses: list[ScopedExpression] = []
     while True:
         uses.append(use)

@@ -1,6 +1,6 @@
-"""Python's own tree of a text, with parents, and places as offsets: what edits of a program are made with.
+"""Python's own syntax tree of a text, with parents and offsets, for edits.
 
-tree-sitter reads text that does not parse; an edit is made to text that does, and Python's tree tells more of it.
+tree-sitter accepts text that does not parse. An edit needs text that does, and Python's tree is more detailed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class PythonTree:
-    """The tree of one document."""
+    """Python's syntax tree of one document."""
 
     def __init__(self, document: Document) -> None:
-        """Parses the document.
+        """Parse a document.
 
         Raises:
-            SYNTAX_ERRORS: it does not parse.
+            SYNTAX_ERRORS: the document does not parse.
         """
         self.document = document
         self.lines = document.lines
@@ -41,44 +41,47 @@ class PythonTree:
                 waiting.append(child)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """What the node is a part of; None of the module."""
+        """Return the parent of a node; None for the module."""
         return self._parents.get(node)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
-        """What the node is a part of, innermost first."""
+        """Yield the ancestors of a node, innermost first."""
         parent = self._parents.get(node)
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
 
     def start(self, node: Positioned) -> int:
-        """The offset at which a node starts."""
+        """Return the offset of the start of a node."""
         return self.lines.offset(*self.lines.from_bytes(node.lineno - 1, node.col_offset))
 
     def end(self, node: Positioned) -> int:
-        """The offset at which a node ends."""
+        """Return the offset of the end of a node."""
         if node.end_lineno is None or node.end_col_offset is None:
             return self.start(node)
         return self.lines.offset(*self.lines.from_bytes(node.end_lineno - 1, node.end_col_offset))
 
     def text(self, node: Positioned) -> str:
-        """The node as written, without brackets around it."""
+        """Return the text of a node, without parentheses around it."""
         return self.document.text[self.start(node) : self.end(node)]
 
     def function_of(self, node: ast.AST) -> Function | None:
-        """The innermost ``def`` whose body holds the node."""
+        """Return the innermost ``def`` that contains a node."""
         return next((each for each in self.ancestors(node) if isinstance(each, Function)), None)
 
     def class_of(self, function: ast.AST) -> ast.ClassDef | None:
-        """The class whose method the function is."""
+        """Return the class of which a function is a method, if it is one."""
         parent = self._parents.get(function)
         while isinstance(parent, ast.If | ast.Try | ast.With):
             parent = self._parents.get(parent)
         return parent if isinstance(parent, ast.ClassDef) else None
 
     def node_at(self, span: Span, *kinds: type[T]) -> T | None:
-        """The node of a kind that a span means: the very span, else the only one inside it, else the innermost
-        around it. Where there are no columns (Python 3.10) a span is a line, and may hold several: then none."""
+        """Return the node of the given kinds to which a span refers.
+
+        This is the node with exactly that span, else the only one inside it, else the innermost one around it. Where
+        columns are unknown (Python 3.10) a span is a whole line, which may contain several: then the result is None.
+        """
         start, end = self._offsets(span)
         inside: list[T] = []
         around: list[tuple[int, T]] = []
@@ -98,13 +101,13 @@ class PythonTree:
         return min(around, key=lambda each: each[0])[1] if around else None
 
     def _offsets(self, span: Span) -> tuple[int, int]:
-        """Where a span starts and ends, without the blanks around what it covers."""
+        """Return the start and end of a span, without white space at its ends."""
         start, end = self.lines.offset(span.line, span.column), self.lines.offset(span.end_line, span.end_column)
         text = self.document.text[start:end]
         return start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
 
     def _on_lines(self, span: Span) -> Iterator[Positioned]:
-        """The nodes that share a line with a span."""
+        """Yield the nodes that have a line in common with a span."""
         waiting: list[ast.AST] = [self.module]
         while waiting:
             node = waiting.pop()
@@ -118,31 +121,31 @@ class PythonTree:
                     waiting.append(child)
 
     def covers(self, node: Positioned, span: Span) -> bool:
-        """Whether a node and a span have more in common than an end: the one lies in the other."""
+        """Return whether a node contains a span or the span contains the node."""
         start, end = self._offsets(span)
         first, last = self.start(node), self.end(node)
         return (first <= start and end <= last) or (start <= first and last <= end)
 
     def is_at(self, node: Positioned, span: Span) -> bool:
-        """Whether a span is just the node, or the line of it where there are no columns."""
+        """Return whether a span is that of a node, or its line where columns are unknown."""
         start, end = self._offsets(span)
         is_line = self.document.text[start:end].strip() == self.lines.line_text(span.line).strip()
         return is_line or (start, end) == (self.start(node), self.end(node))
 
     def indentation(self, node: Positioned) -> str:
-        """The blanks at the start of the node's line."""
+        """Return the white space at the start of the first line of a node."""
         line = self.lines.line_text(node.lineno)
         return line[: len(line) - len(line.lstrip())]
 
     @property
     def newline(self) -> str:
-        """How the text ends its lines."""
+        """The line terminator of the text."""
         first = self.document.text.find("\n")
         return "\r\n" if first > 0 and self.document.text[first - 1] == "\r" else "\n"
 
 
 def python_tree(document: Document) -> PythonTree | None:
-    """The tree of a document, made once; None if the text does not parse."""
+    """Return the tree of a document, parsed once; None if the text does not parse."""
     return document.derive(_tree)
 
 
@@ -157,7 +160,10 @@ _BODIES = frozenset({"block", "module"})
 
 
 def statement_around(document: Document, span: Span) -> Span | None:
-    """The simple statement that holds ``span``; None if only a compound one does, such as the head of a loop."""
+    """Return the simple statement that contains ``span``.
+
+    None if only a compound statement does, as for the head of a loop.
+    """
     start, end = (
         document.lines.to_bytes(span.line, span.column),
         document.lines.to_bytes(span.end_line, span.end_column),

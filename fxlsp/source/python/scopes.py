@@ -1,4 +1,4 @@
-"""What the names of a file stand for, scope by scope, as far as its assignments tell."""
+"""The scopes of a file and the bindings of their names."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ _SCOPES = """
 _CALLS = "(call function: (identifier) @name)"
 _LOOPS = "[(for_statement) (while_statement)] @loop"
 _SAME_OBJECT = (BindingKind.METHOD_CALLED, BindingKind.ATTRIBUTE_SET)
+_NOT_LASTING = (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
 _MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
 
 
 class ScopeKind(Enum):
-    """What kind of code a scope is."""
+    """Kind of code that forms a scope."""
 
     MODULE = auto()
     MAIN = auto()
-    """The block under ``if __name__ == "__main__"``: Python runs it in the module's scope, a trace never does."""
+    """The block under ``if __name__ == "__main__"``: Python runs it in the scope of the module, a trace never does."""
     FUNCTION = auto()
     CLASS = auto()
 
 
 @dataclass(eq=False)
 class Scope:
-    """Code that shares its names."""
+    """Code with a namespace of its own."""
 
     kind: ScopeKind
     definition: Node
@@ -48,19 +49,19 @@ class Scope:
     """Bytes of its body."""
     parent: Scope | None
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
-    """By name, in the order of the text."""
+    """By name, in text order."""
 
     def binds(self, name: str, byte: int) -> bool:
-        """Whether ``name``, used at ``byte``, is one of this scope's names."""
+        """Return whether ``name``, read at ``byte``, is a name of this scope."""
         return any(
             each.reaches(byte) if each.kind is BindingKind.EXPRESSION_LOCAL else each.kind not in _SAME_OBJECT
             for each in self.bindings.get(name, [])
         )
 
     def binding(self, name: str, byte: int) -> Binding | None:
-        """The binding that gives ``name`` the value it has at ``byte``; None where that is not certain."""
+        """Return the binding in effect at ``byte``; None where that is not certain."""
         bindings = self.bindings.get(name, [])
-        lasting = [each for each in bindings if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)]
+        lasting = [each for each in bindings if each.kind not in _NOT_LASTING]
         reaching = [each for each in bindings if each.kind is not BindingKind.ATTRIBUTE_SET and each.reaches(byte)]
         if not reaching:
             return lasting[0] if len(lasting) == 1 else None
@@ -69,21 +70,17 @@ class Scope:
         return None if is_superseded else last
 
     def rebinds(self, name: str, byte: int) -> bool:
-        """Whether ``name``, which was bound before ``byte``, is bound once more behind it."""
-        starts = [
-            each.start
-            for each in self.bindings.get(name, [])
-            if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
-        ]
+        """Return whether ``name`` is bound both before and after ``byte``."""
+        starts = [each.start for each in self.bindings.get(name, []) if each.kind not in _NOT_LASTING]
         return any(start < byte for start in starts) and any(start > byte for start in starts)
 
     @property
     def runs_in_order(self) -> bool:
-        """Whether its code runs where it stands, rather than when it is called."""
+        """Whether its code runs when the module does, not when a function is called."""
         return self.kind is not ScopeKind.FUNCTION and (self.parent is None or self.parent.runs_in_order)
 
     def sets_attribute(self, binding: Binding, byte: int) -> bool:
-        """Whether an attribute of the object is set between its binding and its use at ``byte``."""
+        """Return whether an attribute is set between ``binding`` and ``byte``."""
         others = self.bindings.get(binding.name, [])
         return any(each.kind is BindingKind.ATTRIBUTE_SET and binding.start < each.start < byte for each in others)
 
@@ -94,11 +91,11 @@ class Scopes:
     def __init__(self, root: Node) -> None:
         self.module = Scope(ScopeKind.MODULE, root, (0, root.end_byte + 1), None)
         self.imports_everything = "star" in captures(root, "(wildcard_import) @star")
-        """Whether any name may come from a ``from ... import *``."""
+        """Whether there is a ``from ... import *``, which may bind any name."""
         self._scopes = [self.module]
         self._starts = [0]
         self.functions: dict[str, list[Scope]] = {}
-        """Those that any ``def`` makes, by name."""
+        """The scopes of all functions, by name."""
         self._root = root
         for kind, definition, body in _bodies(root):
             parent = self.at(body.start_byte)
@@ -109,7 +106,7 @@ class Scopes:
             if name is not None:
                 self.functions.setdefault(text_of(name), []).append(scope)
         self.imported_inside: set[str] = set()
-        """Names that other scopes than the module import."""
+        """Names that are imported in other scopes than that of the module."""
         for binding in bindings_of(root):
             scope = self.at(max(binding.start, binding.block[0]))
             scope.bindings.setdefault(binding.name, []).append(binding)
@@ -120,7 +117,7 @@ class Scopes:
 
     @cached_property
     def calls(self) -> dict[str, list[Node]]:
-        """The calls of plain names, by name, in the order of the text."""
+        """The calls of plain names, by name, in text order."""
         found: dict[str, list[Node]] = {}
         for name in captures(self._root, _CALLS).get("name", []):
             if name.parent is not None:
@@ -129,11 +126,14 @@ class Scopes:
 
     @cached_property
     def options(self) -> dict[str, Option]:
-        """The options that the file declares with ``argparse``."""
+        """The options that the file declares with ``argparse``, by name."""
         return options_of(self._root)
 
     def attribute(self, name: str, scope: Scope) -> Attribute | None:
-        """The one assignment to ``self.name`` in the class around a method."""
+        """Return the only assignment to ``self.name`` in the class around ``scope``.
+
+        None where there are none or several.
+        """
         around: Scope | None = scope
         while around is not None and around.kind is not ScopeKind.CLASS:
             around = around.parent
@@ -146,19 +146,18 @@ class Scopes:
         return attributes_of(self._root)
 
     def needs_loop(self, name: str, byte: int) -> bool:
-        """Whether only a loop at top level, maybe one that trains, gives ``name`` the value it has at ``byte``."""
-        bindings = [
-            each
-            for each in self.module.bindings.get(name, [])
-            if each.kind not in (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
-        ]
+        """Return whether a loop at the top level sets the value of ``name`` at ``byte``.
+
+        Such a loop may be one that trains, which a trace must not run.
+        """
+        bindings = [each for each in self.module.bindings.get(name, []) if each.kind not in _NOT_LASTING]
         around = [loop for loop in self._loops if loop[0] <= byte < loop[1]]
         if any(_within(each, around) for each in bindings):
             return True
         return bool(bindings) and all(_within(each, self._loops) for each in bindings)
 
     def at(self, byte: int) -> Scope:
-        """The innermost scope around a byte."""
+        """Return the innermost scope around a byte."""
         scope = self._scopes[bisect_right(self._starts, byte) - 1]
         while scope.parent is not None and byte >= scope.extent[1]:
             scope = scope.parent
@@ -166,7 +165,7 @@ class Scopes:
 
 
 def _bodies(root: Node) -> list[tuple[ScopeKind, Node, Node]]:
-    """The kind, statement and body of every scope within a module, in the order of the text."""
+    """Return kind, statement and body of every scope in a module, in text order."""
     found = captures(root, _SCOPES)
     mains = [node for node in found.get("branch", []) if _is_main_guard(node)]
     bodies = [
@@ -188,7 +187,7 @@ def _is_main_guard(branch: Node) -> bool:
 
 
 def scopes_of(document: Document) -> Scopes:
-    """The scopes of a document, found once."""
+    """Return the scopes of a document, computed once."""
     return document.derive(_find_scopes)
 
 

@@ -1,4 +1,4 @@
-"""What ``self.model`` stands for in the methods of a class: the one thing that is ever assigned to it."""
+"""The expressions that the methods of a class assign to attributes of ``self``."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Attribute(NamedTuple):
     """One assignment to an attribute of ``self``."""
 
     value: ast.expr | None
-    """None where no expression states it."""
+    """None where no expression states the value."""
     byte: int
 
 
 Attributes = dict[int, dict[str, list[Attribute]]]
-"""By the first byte of the class statement and the attribute's name."""
+"""Assignments by the first byte of the class statement and the name of the attribute."""
 
 
 def attributes_of(root: Node) -> Attributes:
-    """The attributes that the methods of each class assign."""
+    """Return the attributes of ``self`` that the methods of each class assign."""
     found: Attributes = {}
     for owner in captures(root, _ASSIGNMENTS).get("owner", []):
         target = owner.parent
@@ -51,7 +51,7 @@ def _expression(value: Node | None) -> ast.expr | None:
 
 
 def attribute_name(expression: ast.expr) -> str | None:
-    """``model`` for ``self.model``."""
+    """Return ``model`` for ``self.model``; None for another expression."""
     if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
         return expression.attr if expression.value.id == "self" else None
     return None

@@ -1,6 +1,5 @@
-"""How a file says that models are made and fed: in comments, in calls, and in the code blocks of Markdown.
+"""Recipes in source text: in comments, call sites and Markdown code blocks.
 
-In: a document. Out: recipes with their places. A recipe means the same wherever it is evaluated, or names the file
-whose
-words it uses.
+In: a document. Out: recipes with their spans. A recipe either has the same value in every file, or states the file in
+which it must be evaluated.
 """

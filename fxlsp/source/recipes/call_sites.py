@@ -1,4 +1,4 @@
-"""Where a file makes a model and calls it: ``net = Net(10)`` and, later, ``net(torch.randn(2, 3))``."""
+"""Places where a file creates or calls a model: ``Net(10)``, ``net(x)``."""
 
 from __future__ import annotations
 
@@ -17,38 +17,40 @@ from fxlsp.source.text.positions import Span
 from fxlsp.source.text.syntax import field, text_of
 
 _MOST_FACTORY_STEPS = 3
-"""Functions that return what a function returns."""
+"""The longest chain of functions that return the result of another one."""
 
 
 @dataclass(frozen=True)
 class CallSite:
-    """A call of a class, or of the module made by it, in words that mean the same at the top of the module."""
+    """Call of a class or of its instance, as expressions for the top level."""
 
     span: Span
     init: ast.expr | None
-    """The expression that makes the model; None where it depends on what is known only when the code runs."""
+    """The expression that creates the model; None where it depends on values known only when the code runs."""
     inputs: ast.Call | None
-    """A call with the arguments that it gets; None where it is not run here, or they depend on such things."""
+    """A call with the arguments of the model; None where it is not called, or they depend on such values."""
     factory_call: ast.expr | None = None
-    """A call of the function around, where that alone makes the same: it says so without that function's names."""
+    """A call of the enclosing function, where that creates the same model without arguments."""
 
 
 @dataclass(frozen=True)
 class CallSiteQuery:
-    """Whose call sites are asked for."""
+    """Query for the call sites of one class, factory or instance."""
 
     names: frozenset[str]
-    """Of a class, a factory or an instance, as the module knows it: ``Net``, ``Outer.Inner``, ``models.Net``."""
+    """Its names in the file: ``Net``, ``Outer.Inner``, ``models.Net``."""
     is_instance: bool
     own: Span | None
-    """Its statement, if it stands in this file; what is called in there is none of its call sites."""
+    """Its statement, if it is in this file; calls inside are not call sites."""
 
 
 def call_sites(document: Document, subject: CallSiteQuery, models: tuple[Span, ...]) -> tuple[CallSite, ...]:
-    """The call sites of a class, factory or instance, in the order of the text; found once for each subject.
+    """Return the call sites of a class, factory or instance, in text order.
+
+    They are computed once for each query.
 
     Args:
-        models: the statements of the model classes: what they pass on to their parts is known only to them.
+        models: the statements of the model classes: what these pass to their submodules is known only there.
     """
     known = document.derive(_known_sites)
     if (subject, models) not in known:
@@ -59,12 +61,12 @@ def call_sites(document: Document, subject: CallSiteQuery, models: tuple[Span, .
 
 
 def _known_sites(_: Document) -> dict[tuple[CallSiteQuery, tuple[Span, ...]], tuple[CallSite, ...]]:
-    """Empty, to be filled: a file is asked again whenever one that it uses is edited."""
+    """Return a new cache: queries are repeated whenever a file that is used is edited."""
     return {}
 
 
 def factory_names(document: Document, names: frozenset[str]) -> frozenset[str]:
-    """``names`` and the functions at the top of a file that return what things of these names make."""
+    """Return ``names`` and the top-level functions that return their results."""
     found = names
     for _ in range(_MOST_FACTORY_STEPS):
         found |= {each.function for each in calls_of(document).returning if each.called <= found}
@@ -72,7 +74,7 @@ def factory_names(document: Document, names: frozenset[str]) -> frozenset[str]:
 
 
 class _Search:
-    """The call sites of one subject."""
+    """Search for the call sites of one class, factory or instance."""
 
     def __init__(self, document: Document, subject: CallSiteQuery, models: tuple[Span, ...]) -> None:
         self._calls = calls_of(document)
@@ -82,7 +84,7 @@ class _Search:
         self._factories = frozenset[str]() if subject.is_instance else factory_names(document, subject.names)
 
     def constructions(self) -> Iterator[CallSite]:
-        """The calls that make what the subject makes."""
+        """Yield the calls that create the model."""
         named = [(name, call) for name in self._factories for call in self._calls.by_name.get(name, [])]
         for name, call in named:
             hidden = is_local(name.partition(".")[0], self._use(ast.Constant(None), call))
@@ -91,7 +93,7 @@ class _Search:
                 yield site
 
     def runs(self) -> Iterator[CallSite]:
-        """The calls of the modules that the subject made."""
+        """Yield the calls of modules that were created so."""
         for call, module, arguments in self._calls.runs:
             chain = self._from_subject(module)
             if chain is None or self._in_subject(call) or self._in_model(call):
@@ -117,7 +119,7 @@ class _Search:
         return ScopedExpression(expression, self._scopes.at(byte), byte)
 
     def _from_subject(self, module: Chain) -> Chain | None:
-        """How a module comes from the subject, if it does."""
+        """Return the origin of a module, if it comes from the subject of the search."""
         if self._subject.is_instance:
             return module.from_instance(self._subject.names)
         start = module.start
@@ -130,7 +132,10 @@ class _Search:
         return any(_within(call.span, model) for model in self._models)
 
     def _enclosing_factory_call(self, scope: Scope) -> ast.expr | None:
-        """The call of the function around, if that alone makes what the subject makes."""
+        """Return a call of the enclosing function, if it creates the model.
+
+        Only if it needs no arguments.
+        """
         if scope.kind is not ScopeKind.FUNCTION or scope.parent is not self._scopes.module:
             return None
         name = field(scope.definition, "name")
@@ -141,7 +146,7 @@ class _Search:
 
 
 def _whole_chain(call: Node) -> Node:
-    """``Net(10).to(device).eval()`` for the call ``Net(10)`` in it."""
+    """Return ``Net(10).to(device).eval()`` for the call ``Net(10)`` in it."""
     while (attribute := call.parent) is not None and attribute.type == "attribute":
         method, outer = field(attribute, "attribute"), attribute.parent
         if method is None or text_of(method) not in CHAINED_METHODS or outer is None or outer.type != "call":

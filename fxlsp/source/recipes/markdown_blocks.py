@@ -1,7 +1,7 @@
-"""Python in the documentation of a project: a readme shows how its models are made and fed.
+"""Python code blocks in Markdown: a readme shows how models are called.
 
-Each fenced block is a program of its own. It is read as a text in which all other lines are blank, so that its lines
-are those of the file. A block has the path of its file and the number of its first line as a name:
+Each fenced block is a separate program. It is read as a text in which all other lines are blank, so that its line
+numbers are those of the file. The name of a block is the path of its file and the number of its first line:
 ``/project/README.md#12``.
 """
 
@@ -22,7 +22,7 @@ _MOST_BLOCKS = 200
 
 
 def code_blocks(text: str) -> Iterator[tuple[int, str]]:
-    """The Python blocks of a Markdown text: the number of the first line of each, and its text."""
+    """Yield the first line, from 1, and the text of each Python block of Markdown."""
     lines = text.split("\n")
     number, found = 0, 0
     while number < len(lines) and found < _MOST_BLOCKS:
@@ -40,21 +40,22 @@ def code_blocks(text: str) -> Iterator[tuple[int, str]]:
 
 
 def block_name(path: str, line: int) -> str:
+    """Return the name of the block of a file that starts on a line, from 1."""
     return f"{path}#{line}"
 
 
 def is_block(name: str) -> bool:
-    """Whether it is the name of a block, not of a file of its own."""
+    """Return whether a name is that of a block, not the path of a file."""
     return f"{SUFFIX}#" in os.path.basename(name)
 
 
 def file_of(name: str) -> str:
-    """The file of a block; any other path is that of its own file."""
+    """Return the path of the file of a block; any other path unchanged."""
     return name.rpartition("#")[0] if is_block(name) else name
 
 
 def read_source(name: str) -> Document:
-    """The document of a Python file or of a block, as it stands on disk.
+    """Read a Python file or a block from disk.
 
     Raises:
         OSError: the file cannot be read, or has no such block.

@@ -1,4 +1,4 @@
-"""The calls of a file that may make or run a module, found once for all its models."""
+"""The calls of a file that may create or run a module."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ _OF_THE_CLASS = ("@classmethod", "@staticmethod")
 
 
 class CallExpression(NamedTuple):
-    """One call."""
+    """Call expression and its span."""
 
     node: Node
     span: Span
 
 
 class ModuleRun(NamedTuple):
-    """A call that may run a module: ``net(x)``, ``Net()(x)``, ``torch.jit.trace(net, x)``."""
+    """Call that may run a module: ``net(x)`` or ``torch.jit.trace(net, x)``."""
 
     call: CallExpression
     module: Chain
     arguments: ast.Call
-    """A call with the arguments that the module gets; what is called in it has no names."""
+    """A call with the arguments of the module; its callee is the constant None."""
 
 
 class ReturningFunction(NamedTuple):
-    """A function of the module that returns what it called something else for."""
+    """Function that returns the result of another call."""
 
     function: str
     called: frozenset[str | None]
-    """The dotted names of what makes the things it returns, None for other things."""
+    """The dotted names of the callees whose results it returns, None for other values."""
     alone: bool
-    """Whether it can be called as it is, without arguments."""
+    """Whether it can be called without arguments."""
 
 
-class ModuleCalls(NamedTuple):
-    """The calls of one file."""
+class FileCalls(NamedTuple):
+    """Calls of one file."""
 
     by_name: dict[str, list[CallExpression]]
-    """By the dotted name of what is called, in the order of the text."""
+    """By the dotted name of the callee, in text order."""
     runs: list[ModuleRun]
     returning: list[ReturningFunction]
 
 
-def calls_of(document: Document) -> ModuleCalls:
-    """The calls of a document, found once."""
+def calls_of(document: Document) -> FileCalls:
+    """Return the calls of a document, collected once."""
     return document.derive(_find_calls)
 
 
-def _find_calls(document: Document) -> ModuleCalls:
+def _find_calls(document: Document) -> FileCalls:
     root, scopes = document.tree.root_node, scopes_of(document)
     imports = imported_names(root)
     by_name: dict[str, list[CallExpression]] = {}
@@ -76,11 +76,11 @@ def _find_calls(document: Document) -> ModuleCalls:
             runs.append(_run_by_function(call, function, scopes))
         else:
             runs.append(_direct_run(call, scopes))
-    return ModuleCalls(by_name, [run for run in runs if run is not None], list(_returning_functions(root, scopes)))
+    return FileCalls(by_name, [run for run in runs if run is not None], list(_returning_functions(root, scopes)))
 
 
 def _direct_run(call: CallExpression, scopes: Scopes) -> ModuleRun | None:
-    """``net(x)`` and ``net.forward(x)``, if that may be a run of ``net``."""
+    """Return the run of ``net`` in ``net(x)`` or ``net.forward(x)``, if any."""
     callee = field(call.node, "function")
     if callee is not None and callee.type == "attribute" and _attribute(callee) == "forward":
         callee = field(callee, "object")
@@ -96,7 +96,7 @@ def _direct_run(call: CallExpression, scopes: Scopes) -> ModuleRun | None:
 
 
 def _run_by_function(call: CallExpression, function: str, scopes: Scopes) -> ModuleRun | None:
-    """``torch.jit.trace(net, x)``, where ``function`` is one that runs modules."""
+    """Return the run in ``torch.jit.trace(net, x)``, where ``function`` runs modules."""
     expression = expression_of(call.node)
     given = given_module(expression, function) if isinstance(expression, ast.Call) else None
     chain = None if given is None else _chain(given.module, call, scopes)
@@ -104,7 +104,7 @@ def _run_by_function(call: CallExpression, function: str, scopes: Scopes) -> Mod
 
 
 def _chain(module: ast.expr, call: CallExpression, scopes: Scopes) -> Chain | None:
-    """Where a module comes from, if anything in the file says so."""
+    """Return the origin of a module, if the file states it."""
     byte = call.node.start_byte
     chain = chain_of(ScopedExpression(module, scopes.at(byte), byte), scopes)
     return chain if isinstance(chain.start, ast.Call) or len(chain.uses) > 1 else None
@@ -115,8 +115,8 @@ def _nameless_call(arguments: list[ast.expr], keywords: list[ast.keyword]) -> as
 
 
 def expression_of(node: Node) -> ast.expr | None:
-    """The expression that a node holds; None for one of a length that nobody writes by hand."""
-    # Asking for the text of each of a thousand nested calls would take the square of their number.
+    """Return the expression of a node; None for one too long to be written by hand."""
+    # Reading the text of each of a thousand nested calls would take quadratic time.
     return parse_expression(text_of(node)) if node.end_byte - node.start_byte <= LONGEST_EXPRESSION else None
 
 
@@ -126,7 +126,7 @@ def _attribute(node: Node) -> str | None:
 
 
 def _returning_functions(root: Node, scopes: Scopes) -> Iterator[ReturningFunction]:
-    """The functions at the top of the module that return something, and the methods that a class itself is asked."""
+    """Yield top-level functions, class and static methods that return a value."""
     found: dict[str, tuple[Node, set[str | None]]] = {}
     for node in captures(root, "(return_statement) @return").get("return", []):
         scope, value = scopes.at(node.start_byte), first_part(node)
@@ -145,7 +145,10 @@ def _returning_functions(root: Node, scopes: Scopes) -> Iterator[ReturningFuncti
 
 
 def _factory_name(scope: Scope, scopes: Scopes) -> str | None:
-    """``make`` for a function at the top of the module, ``Net.small`` for a class method of a class there."""
+    """Return ``make`` for a top-level function, ``Net.small`` for a class method.
+
+    None for other scopes.
+    """
     name, owner = field(scope.definition, "name"), scope.parent
     if scope.kind is not ScopeKind.FUNCTION or name is None or owner is None:
         return None
@@ -160,7 +163,10 @@ def _factory_name(scope: Scope, scopes: Scopes) -> str | None:
 
 
 def _is_behind_switch(statement: Node, function: Node) -> bool:
-    """Whether a function returns something else unless it is asked to: ``if verbose: return model, log``."""
+    """Return whether a statement runs only if a flag is set.
+
+    For example ``if verbose: return model, log``.
+    """
     switches = {text_of(name) for name, value in parameter_defaults(function) if value in ("False", "None")}
     for parent in ancestors(statement):
         if parent == function:
@@ -176,7 +182,7 @@ def _is_behind_switch(statement: Node, function: Node) -> bool:
 def _can_be_called_alone(definition: Node) -> bool:
     statement = with_decorators(definition)
     decorators = [text_of(child) for child in statement.children if child.type == "decorator"]
-    # pytest refuses a direct call of a fixture.
+    # pytest rejects a direct call of a fixture.
     plain = not any("fixture" in decorator for decorator in decorators)
     defaults = parameter_defaults(definition)
     return plain and definition.children[0].type != "async" and all(value is not None for _, value in defaults)
@@ -189,28 +195,28 @@ _TAKING_ARGUMENTS = {
     "fvcore.nn.FlopCountAnalysis": "inputs",
     "thop.profile": "inputs",
 }
-"""The parameter behind the module: one argument of the module, or a tuple of them."""
+"""Functions whose parameter after the module is its argument, or a tuple of them; with the name of the parameter."""
 
 _TAKING_SIZES = {"torchinfo.summary": (), "torchsummary.summary": (2,), "ptflops.get_model_complexity_info": (1,)}
-"""The parameter behind the module is the size of its input; what they put before that size, as the batch."""
+"""Functions whose parameter after the module is the size of its input; with the batch dimensions they prepend."""
 
 _SIZES = ("input_size", "input_res")
 
 
 class GivenModule(NamedTuple):
-    """A module handed to a function, and what that function will call it with."""
+    """Module passed to a function, and the arguments with which that calls it."""
 
     module: ast.expr
     arguments: list[ast.expr]
 
 
 def runs_modules(function: str) -> bool:
-    """Whether a function (by its full dotted name) is one of those."""
+    """Return whether a function, by its full dotted name, runs a module passed to it."""
     return function in _TAKING_ARGUMENTS or function in _TAKING_SIZES
 
 
 def given_module(call: ast.Call, function: str) -> GivenModule | None:
-    """What a call of such a function runs; None where the call does not say with what."""
+    """Return the module and its arguments in a call of such a function, if stated."""
     if function in _TAKING_SIZES:
         size = _second(call, _SIZES)
         arguments = [] if size is None else [_random(each, _TAKING_SIZES[function]) for each in _sizes(size)]
@@ -221,21 +227,21 @@ def given_module(call: ast.Call, function: str) -> GivenModule | None:
 
 
 def _second(call: ast.Call, names: tuple[str, ...]) -> ast.expr | None:
-    """The second argument, by its place or by one of its names."""
+    """Return the second argument, passed by position or by one of its names."""
     if len(call.args) > 1:
         return call.args[1]
     return next((keyword.value for keyword in call.keywords if keyword.arg in names), None)
 
 
 def _sizes(given: ast.expr) -> list[ast.expr]:
-    """The sizes given: one, or a list of several."""
+    """Return the sizes in an argument: one, or a list of several."""
     if isinstance(given, (ast.Tuple, ast.List)) and any(isinstance(each, (ast.Tuple, ast.List)) for each in given.elts):
         return given.elts
     return [given]
 
 
 def _random(size: ast.expr, batch: tuple[int, ...]) -> ast.expr:
-    """``torch.randn(1, 3, 224, 224)`` for a size."""
+    """Return ``torch.randn(1, 3, 8, 8)`` for size ``(3, 8, 8)`` and batch ``(1,)``."""
     numbers = size.elts if isinstance(size, (ast.Tuple, ast.List)) else [ast.Starred(size, ast.Load())]
     randn = ast.Attribute(ast.Name("torch", ast.Load()), "randn", ast.Load())
     return ast.Call(randn, [*map(ast.Constant, batch), *numbers], [])

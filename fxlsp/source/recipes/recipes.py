@@ -1,4 +1,4 @@
-"""How a file itself says that its models are made and fed: in comments, and by doing so."""
+"""The recipes in a file for its own models: in comments and at call sites."""
 
 from __future__ import annotations
 
@@ -27,30 +27,34 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
 _MOST_CALL_SITES = 16
-"""A file of tests may hold hundreds, which would be tried one after the other."""
+"""A file of tests may have hundreds, which would be tried one after the other."""
 
 
 @dataclass(frozen=True)
 class FoundRecipe:
-    """A recipe, and where it is written."""
+    """Recipe with the span at which it is written."""
 
     recipe: Recipe
     span: Span
     """The expression in the comment, or the call."""
     file: str | None = None
-    """Path of the file in which it is written, if that is not the model's own; "" for a setting of the editor."""
+    """Path of the file in which it is written, if other than that of the model; "" for a setting of the editor."""
     error: str | None = None
-    """Why a comment or setting is no recipe; its ``init`` is then the text."""
+    """Why a comment or setting is not a recipe; ``init`` is then the text."""
 
     def location(self, path: str) -> Location | None:
-        """Where it is written, ``path`` being the model's file; None for a setting of an editor."""
+        """Return where it is written; None for a setting of an editor.
+
+        Args:
+            path: of the file of the model.
+        """
         span = self.span
         file = path if self.file is None else self.file
         return Location(file, span.line, span.column, span.end_line, span.end_column) if file else None
 
 
 def find_written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | None:
-    """What is written of a recipe that a trace followed, perhaps with inputs that were found otherwise."""
+    """Return the written recipe that a trace used; its inputs may be inferred."""
     listed = list(found)
     same = [each for each in listed if each.recipe == recipe]
     made = [each for each in listed if each.recipe == replace(recipe, inputs=None)]
@@ -58,13 +62,13 @@ def find_written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | 
 
 
 def recipes_for(document: Document, model: ModelClass | Factory | ModelInstance) -> tuple[FoundRecipe, ...]:
-    """The recipes that a file holds for one of its models: comments first, then call sites.
+    """Return the recipes in a file for one of its models, comments first.
 
-    Call sites that say what to feed the model come before those that do not.
+    Call sites with inputs come before those without.
     """
     comments = [_of_comment(each, model) for each in recipe_comments(document, header_of(document, model))]
     if isinstance(model, ModelClass) and model.local:
-        # No expression outside its function can make it.
+        # No expression outside its function can create it.
         return tuple(comments)
     return (*comments, *_of_call_sites(document, model))
 
@@ -80,10 +84,10 @@ def _of_comment(comment: RecipeComment, model: ModelClass | Factory | ModelInsta
 
 
 def recipe_from_setting(text: str, name: str, place: Location | None, instance: bool = False) -> FoundRecipe:
-    """The recipe that the settings hold for a model.
+    """Return the recipe of a model in the settings.
 
     Args:
-        place: of ``text``, in the file that holds the setting; None where an editor or command line says it.
+        place: of ``text`` in the file of the setting; None for a setting of an editor or the command line.
         instance: as for :func:`parse_recipe`.
     """
     span = Span(0, 0, 0, 0) if place is None else Span.of(place)
@@ -95,13 +99,13 @@ def recipe_from_setting(text: str, name: str, place: Location | None, instance: 
 
 
 def parse_recipe(text: str, name: str, source: RecipeSource, instance: bool = False) -> Recipe:
-    """The recipe that one expression means: ``Net(10)`` makes a model, ``Net(10)(torch.randn(1, 3))`` feeds it too.
+    """Parse a recipe: ``Net(10)``, or ``Net(10)(torch.randn(1, 3))`` with inputs.
 
-    A text that is no expression becomes a recipe all the same: whoever evaluates it says what is wrong.
+    A text that is not an expression becomes a recipe too: its evaluation reports the error.
 
     Args:
         name: of the model.
-        instance: the model is an instance: ``name(...)`` runs it rather than makes it.
+        instance: whether the model is an instance: ``name(...)`` then calls it rather than creates it.
     """
     expression = parse_expression(text)
     if isinstance(expression, ast.Call) and (
@@ -132,7 +136,7 @@ def _of_call_sites(document: Document, model: ModelClass | Factory | ModelInstan
 
 
 def _with_imports(sites: Iterable[CallSite], document: Document) -> Iterator[CallSite]:
-    """The call sites in words that the top of the file knows; what cannot be told so is not known."""
+    """Yield the call sites with local imports inlined, where that is possible."""
     scopes, imports = scopes_of(document), file_summary_of(document).imports
     for site in sites:
         init = None if site.init is None else with_imports(site.init, scopes, imports)
@@ -143,7 +147,7 @@ def _with_imports(sites: Iterable[CallSite], document: Document) -> Iterator[Cal
 
 
 def recipe_from_call_site(site: CallSite) -> FoundRecipe:
-    """What a call site says, in the words of its file."""
+    """Return the recipe of a call site, with the names of its file."""
     expression = site.factory_call or site.init
     init = "" if expression is None else write(expression)
     inputs = None if site.inputs is None else write_arguments(site.inputs)
@@ -151,12 +155,15 @@ def recipe_from_call_site(site: CallSite) -> FoundRecipe:
 
 
 def best_first(recipes: Iterable[FoundRecipe]) -> list[FoundRecipe]:
-    """Call sites with those first that say both how to make the model and what to feed it, each recipe once."""
+    """Return distinct recipes of call sites, those with ``init`` and ``inputs`` first.
+
+    At most :data:`_MOST_CALL_SITES` are returned.
+    """
     found: list[FoundRecipe] = []
     origins: set[str | None] = set()
     for each in sorted(recipes, key=_rank):
         origin = _origin(each)
-        # Where a model is called, the place that makes it says nothing more.
+        # Where a model is also called, the call site that only creates it adds nothing.
         known = any(each.recipe == other.recipe for other in found) or (
             each.recipe.inputs is None and origin in origins
         )
@@ -167,11 +174,11 @@ def best_first(recipes: Iterable[FoundRecipe]) -> list[FoundRecipe]:
 
 
 def _origin(found: FoundRecipe) -> str | None:
-    """The construction in what makes the model: ``Net(10)`` for ``Net(10).eval()``."""
+    """Return the construction in ``init``: ``Net(10)`` for ``Net(10).eval()``."""
     expression = parse_expression(found.recipe.init) if found.recipe.init else None
     return None if expression is None else write(first_of_chain(expression))
 
 
 def _rank(found: FoundRecipe) -> tuple[bool, bool]:
-    """Complete recipes first, then those with inputs alone; in their order otherwise."""
+    """Return the sort key: complete recipes first, then those with inputs only."""
     return found.recipe.inputs is None, not found.recipe.init

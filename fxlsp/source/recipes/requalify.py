@@ -1,4 +1,4 @@
-"""Call sites of one file in words that another file understands."""
+"""Call sites of one file rewritten with the names of another file."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from fxlsp.source.recipes.recipes import FoundRecipe, recipe_from_call_site
 from fxlsp.source.text.documents import Document
 
 _MOST_STEPS = 8
-"""Names that stand for names; a longer chain is a circle."""
+"""The longest chain of names that are assigned names; a longer one is a cycle."""
 
 
 def requalified(site: CallSite, document: Document, names: Mapping[str, str]) -> FoundRecipe | None:
-    """The recipe of a call site in ``document`` for a model of another file.
+    """Return the recipe of a call site in ``document`` for a model of another file.
 
-    Where it is made of literals, torch and what the model's file itself defines, it is written in the words of that
-    file. Else it stays in those of ``document``, and names it; None if that is no file that Python could run.
+    If it consists of literals, torch and definitions of the file of the model, it is written with the names of that
+    file. Else it is written with those of ``document``, and states that file; None if Python cannot run that one.
 
     Args:
-        names: what ``document`` calls the things that the model's file defines, with their names in there.
+        names: names in ``document`` of definitions of the file of the model, with their names there.
     """
     runnable = not document.path.endswith(SUFFIX)
     requalifier = _Requalifier(scopes_of(document), file_summary_of(document).imports, names, runnable)
@@ -40,7 +40,7 @@ def requalified(site: CallSite, document: Document, names: Mapping[str, str]) ->
         return _in_own_file(site, document)
     assert inputs is None or isinstance(inputs, ast.Call)
     if init is None and site.factory_call is not None:
-        # Only the function itself, which the other file does not know, says how.
+        # Only the enclosing function, which the other file does not have, creates the model.
         return _in_own_file(site, document)
     return replace(recipe_from_call_site(CallSite(site.span, init, inputs)), file=document.path)
 
@@ -53,28 +53,34 @@ def _in_own_file(site: CallSite, document: Document) -> FoundRecipe | None:
 
 
 class _FileLocalNameError(Exception):
-    """A name means something in its own file alone."""
+    """A name has a meaning only in its own file."""
 
 
 class _Requalifier:
     def __init__(self, scopes: Scopes, imports: ImportedNames, names: Mapping[str, str], runnable: bool) -> None:
-        """``runnable`` says that what the file imports can be had from the file itself."""
+        """Store the names of a file.
+
+        Args:
+            names: see :func:`requalified`.
+            runnable: whether Python can run the file, so that its imports can be taken from it.
+        """
         self._scopes = scopes
         self._imports = imports
         self._names = names
         self._runnable = runnable
 
     def of(self, expression: ast.expr, steps: int = _MOST_STEPS) -> ast.expr:
-        """
+        """Return an expression with the names of the other file.
+
         Raises:
-            _FileLocalNameError: only the file itself knows what it means.
+            _FileLocalNameError: it depends on a name that only its own file defines.
         """
         free = free_names(expression)
         result: ast.expr = _Replacement(self, free, steps).visit(copied(expression))
         return folded(result)
 
     def replacement(self, node: ast.Name | ast.Attribute, steps: int) -> ast.expr | None:
-        """What stands for a dotted name in the other file; None for an attribute of something that is replaced."""
+        """Return the replacement of a dotted name, None for part of a replaced one."""
         name = dotted(node) or ""
         if name in self._names:
             return _name(self._names[name])
@@ -102,7 +108,7 @@ class _Requalifier:
 
 
 def _constant(bindings: list[Binding]) -> ast.expr | None:
-    """The expression that a name always stands for."""
+    """Return the expression of a name that is assigned exactly once."""
     lasting = [each for each in bindings if each.kind is not BindingKind.EXPRESSION_LOCAL]
     if len(lasting) != 1 or lasting[0].kind is not BindingKind.ASSIGNED or lasting[0].value is None:
         return None

@@ -1,4 +1,7 @@
-"""The edits between two texts: for editors that send a text whole, and formatters that replace all of it."""
+"""Edits between two texts.
+
+They are for editors that send the whole text, and formatters that replace all of it.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +13,29 @@ from itertools import accumulate
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MOST_LINES = 3000
-"""Lines that are compared one by one: with more, that may take longer than a user waits for an answer."""
+"""Lines compared one by one; with more, the comparison may take longer than a user waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """One replacement; offsets count code points of the text right before this edit."""
+    """Replacement of a part of a text.
+
+    Offsets count code points of the text to which the edit is applied.
+    """
 
     start_offset: int
     old_end_offset: int
     new_text: str
 
     def apply(self, text: str) -> str:
+        """Return the text after the edit."""
         return text[: self.start_offset] + self.new_text + text[self.old_end_offset :]
 
 
 def edits_between(old: str, new: str) -> tuple[TextEdit, ...]:
-    """Edits that turn one text into the other and leave lines alone that are the same.
+    """Return edits that turn ``old`` into ``new`` and leave equal lines unchanged.
 
-    They are in the order in which ``Document.edited`` applies them: the last stretch of the text first.
+    They are in the order in which ``Document.edited`` applies them: the last part of the text first.
     """
     old_lines, new_lines = _LINE.findall(old), _LINE.findall(new)
     starts = [0, *accumulate(len(line) for line in old_lines)]
@@ -40,7 +47,10 @@ def edits_between(old: str, new: str) -> tuple[TextEdit, ...]:
 
 
 def _different_lines(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """The ranges of lines that differ: (first, last) in the old text and in the new one, the last exclusive."""
+    """Yield differing ranges of lines: (first, last) in the old and the new text.
+
+    Line numbers are from 0, the last one exclusive.
+    """
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     old_middle, new_middle = old[head : len(old) - tail], new[head : len(new) - tail]
@@ -53,13 +63,13 @@ def _different_lines(old: list[str], new: list[str]) -> Iterator[tuple[int, int,
 
 
 def _trimmed(offset: int, old: str, new: str) -> TextEdit:
-    """The edit that replaces ``old``, which starts at ``offset``, without the characters that stay at either end."""
+    """Return the edit of ``old`` at ``offset`` into ``new``, without common ends."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     return TextEdit(offset + head, offset + len(old) - tail, new[head : len(new) - tail])
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items two sequences start with in common."""
+    """Return the length of the common prefix of two sequences."""
     differing = (index for index, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
     return next(differing, min(len(one), len(other)))

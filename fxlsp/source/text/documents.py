@@ -1,4 +1,4 @@
-"""One version of one file's text, and what is derived from it."""
+"""One version of the text of one file, and what is derived from it."""
 
 from __future__ import annotations
 
@@ -27,52 +27,54 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Document:
-    """A text that never changes: an edit makes another document."""
+    """Immutable version of a text; an edit returns another document."""
 
     uri: str
-    """As the editor wrote it."""
+    """As the editor spells it."""
     path: str
-    """Real and absolute; for a buffer that has no file, one that does not exist (see :func:`path_of_uri`)."""
+    """Real and absolute; for a buffer without a file, a path that does not exist (see :func:`path_of_uri`)."""
     version: int | None
-    """The editor's; None for a text read from disk."""
+    """The version number of the editor; None for a text read from disk."""
     text: str
     _old_tree: Tree | None = field(default=None, repr=False, compare=False)
-    """The tree of an earlier text, told of the edits since: a start for the parser."""
+    """The tree of an earlier text with the edits since applied, from which the parser continues."""
     external_bases: Mapping[str, ClassKind] = field(default_factory=dict, repr=False, compare=False)
-    """What is known of classes that other files define, by their names here."""
+    """Kinds of classes that other files define, by their names in this file."""
     cells: Cells | None = field(default=None, repr=False)
-    """Of a notebook, those that ``text`` is made of."""
+    """The cells that ``text`` consists of; None for a file that is not a notebook."""
 
     @classmethod
     def from_cells(cls, uri: str, path: str, version: int | None, cells: Cells) -> Document:
-        """A notebook."""
+        """Return the document of a notebook."""
         return cls(uri, path, version, cells.text, cells=cells)
 
     @cached_property
     def lines(self) -> LineIndex:
+        """The lines of the text."""
         return LineIndex(self.text)
 
     @cached_property
     def tree(self) -> Tree:
+        """The tree-sitter tree of the text."""
         return parse(self.text, self._old_tree)
 
     @property
     def newline(self) -> str:
-        """How its lines end, for a new one."""
+        """The line terminator of the text, for an inserted line."""
         if "\r\n" in self.text:
             return "\r\n"
         return "\r" if "\r" in self.text and "\n" not in self.text else "\n"
 
     @property
     def parses(self) -> bool:
-        """Whether the text is free of syntax errors, as far as tree-sitter sees them; of a notebook, each cell."""
+        """Whether the text, or each cell of a notebook, is free of syntax errors."""
         return not self.tree.root_node.has_error if self.cells is None else self.cells.parses
 
     @cached_property
     def program(self) -> Document:
-        """What is to be analysed and traced: of a notebook, each cell as it was when it last parsed.
+        """The document to trace: of a notebook, the last valid text of each cell.
 
-        One cell that is being typed, or is not Python at all, leaves the others as they are.
+        A cell that is being edited, or is not Python at all, does not affect the others.
         """
         if self.cells is None or self.cells.parses:
             return self
@@ -80,17 +82,17 @@ class Document:
 
     @property
     def edits_since_program(self) -> tuple[TextEdit, ...]:
-        """The edits that lead from ``program`` to this text."""
+        """The edits that turn ``program`` into this text."""
         return () if self.program is self else edits_between(self.program.text, self.text)
 
     @cached_property
     def digest(self) -> str:
-        """The name of the text on the wire."""
+        """The digest that identifies the text in wire messages."""
         return text_digest(self.text)
 
     @cached_property
     def normalized(self) -> str:
-        """Equal for texts that differ in comments, layout and docstrings only (see :func:`normal_digest`)."""
+        """A digest without comments, layout and docstrings (:func:`normal_digest`)."""
         return normal_digest(self.text)
 
     @cached_property
@@ -98,14 +100,14 @@ class Document:
         return {}
 
     def derive(self, function: Callable[[Document], T]) -> T:
-        """``function(self)``, computed once for this document."""
+        """Return ``function(self)``, computed once for this document."""
         if function not in self._derived:
             self._derived[function] = function(self)
         result: T = self._derived[function]
         return result
 
     def edited(self, edits: Iterable[TextEdit], version: int | None) -> Document:
-        """The document after some edits, in their order; each counts in the text that the one before it left."""
+        """Return the document after edits, each relative to the result of the last."""
         text = self.text
         tree = self.__dict__.get("tree", self._old_tree)
         tree = None if tree is None else tree.copy()
@@ -115,12 +117,12 @@ class Document:
         return replace(self, version=version, text=text, _old_tree=tree)
 
     def with_cells(self, cells: Cells, version: int | None) -> tuple[Document, tuple[TextEdit, ...]]:
-        """The notebook with other cells, and the edits that this is for its text."""
+        """Return the notebook with other cells, and the corresponding edits of its text."""
         edits = edits_between(self.text, cells.text)
         return replace(self.edited(edits, version), cells=cells), edits
 
     def with_external_bases(self, external_bases: Mapping[str, ClassKind]) -> Document:
-        """The same text where something else is known of other files."""
+        """Return the same text with other kinds of external base classes."""
         if external_bases == self.external_bases:
             return self
         tree = self.__dict__.get("tree", self._old_tree)
@@ -129,7 +131,7 @@ class Document:
 
 
 def _edited_tree(tree: Tree, edit: TextEdit, before: str, after: str) -> Tree | None:
-    """The tree, told of an edit; None where the parser had better start anew."""
+    """Apply an edit to a tree; return None where the parser must start from nothing."""
     if has_lone_return(before) or has_lone_return(after):
         # The bytes that the parser sees for a ``\\r`` change with what follows it.
         return None
@@ -152,11 +154,11 @@ def _point(text: str, offset: int) -> tuple[int, int]:
 
 
 def read_document(path: str) -> Document:
-    """The document of a file as it stands on disk, decoded as Python does; a notebook by its name.
+    """Read a file from disk, decoded as Python does; a notebook by its suffix.
 
     Raises:
         OSError: the file cannot be read.
-        UnicodeDecodeError, SyntaxError: it is not text in the encoding that it declares, or no notebook.
+        UnicodeDecodeError, SyntaxError: it is not text in the encoding that it declares, or not a notebook.
     """
     if is_notebook(path):
         return Document.from_cells(uri_of_path(path), path, None, read_cells(path))

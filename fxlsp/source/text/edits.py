@@ -1,4 +1,4 @@
-"""How places move while a text is edited."""
+"""Movement of spans while a text is edited."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fxlsp.source.text.positions import LineIndex, Span
 
 
 class Hunk(NamedTuple):
-    """A stretch of the old text and what stands in its place in the new one, as offsets into each."""
+    """Replaced part of a text, as offsets into the old and the new text."""
 
     old_start: int
     old_end: int
@@ -21,18 +21,18 @@ class Hunk(NamedTuple):
 
 
 class MovedSpan(NamedTuple):
-    """Where a span stands after some edits."""
+    """Position of a span after edits."""
 
     span: Span
     stale: bool
-    """Whether one of its lines reads differently now."""
+    """Whether the text of one of its lines has changed."""
 
 
 @dataclass(frozen=True)
 class EditLog:
-    """What became of a text since some version: which stretches of it were replaced.
+    """Differences between an earlier version of a text and the present one.
 
-    However many edits made it, it holds one hunk for each stretch that differs, in order and apart from one another.
+    It holds one hunk for each part that differs, whatever the number of edits, in order and not adjacent.
     """
 
     before: LineIndex
@@ -41,14 +41,14 @@ class EditLog:
 
     @classmethod
     def starting_at(cls, lines: LineIndex) -> EditLog:
-        """The log of a text that nobody has edited yet."""
+        """Return the log of an unedited text."""
         return cls(lines, lines)
 
     def extended(self, edits: Iterable[TextEdit], after: LineIndex) -> EditLog:
-        """The log with further edits, each counting in the text that the one before it left.
+        """Return the log with further edits, each relative to the result of the last.
 
         Args:
-            after: the text that the edits result in.
+            after: the text after all edits.
         """
         if after.text == self.before.text:
             return EditLog(self.before, after)
@@ -61,15 +61,15 @@ class EditLog:
 
 
 def move(span: Span, log: EditLog) -> MovedSpan | None:
-    """Where a span of the old text stands in the new one; None if an edit changed what it covers.
+    """Return the span of the old text in the new one; None if its own text was edited.
 
-    Text inserted right before or behind a span does not touch it.
+    Text inserted right before or right after a span does not count as an edit of it.
     """
     if not log.hunks:
         return MovedSpan(span, False)
     start = log.before.offset(span.line, span.column)
     end = log.before.offset(span.end_line, span.end_column)
-    # The hunks before the span: those that end at its start or sooner.
+    # The number of hunks before the span: those that end at its start or sooner.
     passed = bisect_right(log.hunks, start, key=lambda hunk: hunk.old_end)
     if passed < len(log.hunks) and log.hunks[passed].old_start < end:
         return None
@@ -86,7 +86,7 @@ def _reads_differently(old: Span, new: Span, log: EditLog) -> bool:
 
 
 def _with_edit(hunks: tuple[Hunk, ...], edit: TextEdit) -> tuple[Hunk, ...]:
-    """The hunks after one more edit, joined with those that it touches."""
+    """Return the hunks after one more edit, joined with those that it touches."""
     growth = len(edit.new_text) - (edit.old_end_offset - edit.start_offset)
     before = [hunk for hunk in hunks if hunk.new_end < edit.start_offset]
     touched = [hunk for hunk in hunks[len(before) :] if hunk.new_start <= edit.old_end_offset]
@@ -101,7 +101,7 @@ def _differs(hunk: Hunk) -> bool:
 
 
 def _trimmed(hunk: Hunk, old: str, new: str) -> Hunk:
-    """The hunk without what both texts begin and end with there: a line that was taken out and put back, say."""
+    """Return the hunk without common ends, such as a line cut and pasted back."""
     old_start, old_end, new_start, new_end = hunk
     head = _common(old[old_start:old_end], new[new_start:new_end])
     tail = _common(old[old_start + head : old_end][::-1], new[new_start + head : new_end][::-1])
@@ -109,7 +109,10 @@ def _trimmed(hunk: Hunk, old: str, new: str) -> Hunk:
 
 
 def _without_undone(hunks: list[Hunk], old: str, new: str) -> list[Hunk]:
-    """The hunks without neighbours that undo each other: a line that was deleted, and typed again above one like it."""
+    """Return the hunks without neighbours that undo each other.
+
+    This happens if a line is deleted and typed again above an equal one.
+    """
     left: list[Hunk] = []
     for hunk in hunks:
         joined = Hunk(left[-1].old_start, hunk.old_end, left[-1].new_start, hunk.new_end) if left else hunk
@@ -121,7 +124,7 @@ def _without_undone(hunks: list[Hunk], old: str, new: str) -> list[Hunk]:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters two texts begin with in common; halves what is compared, for stretches may be long."""
+    """Return the length of the common prefix of two long texts, by bisection."""
     least, most = 0, min(len(one), len(other))
     while least < most:
         middle = (least + most + 1) // 2
@@ -133,7 +136,12 @@ def _common(one: str, other: str) -> int:
 
 
 def _joined(previous: Hunk, touched: list[Hunk], edit: TextEdit, growth: int) -> Hunk:
-    """The hunk of an edit together with those it touches; ``previous`` is the last one before them."""
+    """Return the hunk of an edit joined with those it touches.
+
+    Args:
+        previous: the last hunk before them.
+        growth: characters by which the edit makes the text longer.
+    """
     start, end = edit.start_offset, edit.old_end_offset
     # Between hunks old and new text run in parallel, at the distance at which the hunk before them ends.
     start_shift = end_shift = previous.old_end - previous.new_end

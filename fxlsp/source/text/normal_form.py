@@ -1,4 +1,4 @@
-"""A digest that tells whether two texts are the same program."""
+"""A digest that is equal for texts of the same program."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from fxlsp.wire.frames import text_digest
 
 
 def normal_digest(text: str) -> str:
-    """Equal for two texts whose ``ast.dump``, without positions and docstrings, is equal, and for no others.
+    """Return a digest of the syntax tree of a text, without positions and docstrings.
 
-    A text that Python cannot parse is equal only to itself.
+    Two texts have the same digest if and only if their ``ast.dump`` without those is equal. The digest of a text that
+    Python cannot parse is equal only to that of the same text.
     """
     try:
-        # Python reads a file's byte order mark, but not a string's.
+        # ``ast.parse`` accepts a byte order mark in a file, but not in a string.
         tree = parsed_module(text.removeprefix("\ufeff"))
     except SYNTAX_ERRORS:
         return "text:" + text_digest(text)
@@ -22,7 +23,7 @@ def normal_digest(text: str) -> str:
 
 
 def _flat(tree: ast.Module) -> str:
-    """What ``ast.dump`` would write without docstrings, in a notation that needs no recursion."""
+    """Return the content of ``ast.dump`` without docstrings, without recursion."""
     words: list[str] = []
     waiting: list[object] = [tree]
     while waiting:

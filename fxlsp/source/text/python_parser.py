@@ -1,4 +1,4 @@
-"""Python's own parser, kept from printing warnings about the user's code."""
+"""Python's own parser, without its warnings about the user's code."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import threading
 import warnings
 
 SYNTAX_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What ``ast`` raises for text that it cannot parse, null characters and bottomless nesting included."""
+"""The exceptions of ``ast`` for text that it cannot parse, null characters and too deep nesting included."""
 
-# ``warnings.catch_warnings`` changes the whole process: two threads inside it can leave its filters behind.
+# ``warnings.catch_warnings`` changes the whole process: two threads inside it at once can leave its filters set.
 _WARNINGS = threading.Lock()
 
 
 def parsed_module(text: str) -> ast.Module:
-    """The tree of a file.
+    """Parse the text of a file.
 
     Raises:
-        SYNTAX_ERRORS: it is not a Python file.
+        SYNTAX_ERRORS: it is not valid Python.
     """
     with _WARNINGS, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -25,7 +25,7 @@ def parsed_module(text: str) -> ast.Module:
 
 
 def parsed_expression(text: str) -> ast.expr:
-    """The tree of an expression; line breaks in it need no brackets around them.
+    """Parse one expression; line breaks in it need no brackets around them.
 
     Raises:
         SYNTAX_ERRORS: it is not one expression.

@@ -1,4 +1,4 @@
-"""The tree-sitter tree of a text: parsing, and reading nodes.
+"""The tree-sitter tree of a text: parsing, and access to nodes.
 
 Nothing here recurses: a generated file may nest deeper than Python's stack.
 """
@@ -19,20 +19,22 @@ _LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 def has_lone_return(text: str) -> bool:
-    """Whether the text has a line that ends with ``\\r`` alone."""
+    """Return whether a line of the text ends with ``\\r`` alone."""
     return "\r" in text and _LONE_RETURN.search(text) is not None
 
 
 def parse(text: str, old_tree: Tree | None = None) -> Tree:
-    """The tree of a text, whose rows are its lines.
+    """Parse a text to a tree whose rows are the lines of the text.
 
-    tree-sitter takes a lone ``\\r`` for a blank, so it is given a ``\\n`` instead, which is as long.
-    ``old_tree`` is the tree of an earlier text, told of the edits since.
+    tree-sitter reads a lone ``\\r`` as white space, so it is replaced by ``\\n``, which has the same length.
+
+    Args:
+        old_tree: the tree of an earlier text with the edits since applied to it.
     """
     source = text.encode("utf-8", "surrogatepass")
     if has_lone_return(text):
         source = _LONE_RETURN.sub("\n", text).encode("utf-8", "surrogatepass")
-    # A parser must not be shared by threads, and costs nothing to make.
+    # A parser must not be shared between threads, and creating one costs nothing.
     parser = Parser(_LANGUAGE)
     return parser.parse(source) if old_tree is None else parser.parse(source, old_tree)
 
@@ -44,16 +46,16 @@ def _compiled(query: str) -> Query:
 
 
 def captures(node: Node, query: str) -> dict[str, list[Node]]:
-    """The nodes that a query finds under ``node``, by the name of their capture, in the order of the text."""
+    """Return the nodes that a query captures under ``node``, in text order."""
     found = QueryCursor(_compiled(query)).captures(node)
     return {name: sorted(nodes, key=_outside_in) for name, nodes in found.items()}
 
 
 def parents_of(root: Node, keyword: str) -> list[Node]:
-    """What has a keyword as a part of its own, in the order of the text: the ``class_definition`` of a ``class``.
+    """Return the parents of all tokens of a keyword, in text order.
 
-    The letters say where to look, and the tree whether it is one there. A query visits each node of the text instead,
-    which takes ten times as long.
+    For ``class`` these are the ``class_definition`` nodes. A regular expression finds candidates, which the tree
+    confirms. A query visits each node of the text instead, which takes ten times as long.
     """
     source, start = root.text or b"", root.start_byte
     found: list[Node] = []
@@ -67,7 +69,8 @@ def parents_of(root: Node, keyword: str) -> list[Node]:
 
 @cache
 def _letters(keyword: str) -> re.Pattern[bytes]:
-    # An expression that starts with a letter is the faster one; what ends with the keyword is another node.
+    # A pattern that starts with a letter is faster than one with ``\b`` before it. The end of a longer word matches
+    # too, but is another node.
     return re.compile(re.escape(keyword.encode("ascii")) + rb"\b")
 
 
@@ -76,7 +79,7 @@ def _outside_in(node: Node) -> tuple[int, int]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and everything under it, parents first, in the order of the text."""
+    """Yield the node and all its descendants, parents first, in text order."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -85,7 +88,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def ancestors(node: Node) -> Iterator[Node]:
-    """What encloses the node, innermost first."""
+    """Yield the ancestors of a node, innermost first."""
     parent = node.parent
     while parent is not None:
         yield parent
@@ -93,34 +96,34 @@ def ancestors(node: Node) -> Iterator[Node]:
 
 
 def text_of(node: Node) -> str:
-    """The text of a node."""
+    """Return the text of a node."""
     return (node.text or b"").decode("utf-8", "surrogatepass")
 
 
 def field(node: Node, name: str) -> Node | None:
-    """A part of a node by its name in the grammar."""
+    """Return the child in a field of the grammar, if there is one."""
     return node.child_by_field_name(name)
 
 
 def first_part(node: Node) -> Node | None:
-    """The first part of a node that has a name in the grammar; None for a node without any."""
+    """Return the first named child of a node, if there is one."""
     return node.named_child(0) if node.named_child_count else None
 
 
 def assignment_in(statement: Node) -> Node | None:
-    """The assignment that a statement consists of."""
+    """Return the assignment that a statement consists of, if it is one."""
     inner = first_part(statement) if statement.type == "expression_statement" else None
     return inner if inner is not None and inner.type == "assignment" else None
 
 
 def span_of(node: Node, lines: LineIndex) -> Span:
-    """Where a node stands."""
+    """Return the span of a node."""
     start, end = node.start_point, node.end_point
     return Span(*lines.from_bytes(start.row, start.column), *lines.from_bytes(end.row, end.column))
 
 
 def dotted_name(node: Node | None) -> str | None:
-    """``a.b.c`` for an identifier or a chain of attributes, None for any other expression."""
+    """Return ``a.b.c`` for an identifier or chain of attributes, else None."""
     parts: list[str] = []
     while node is not None and node.type == "attribute":
         attribute = field(node, "attribute")

@@ -1,4 +1,4 @@
-"""The URIs of an editor and the paths they name."""
+"""Conversion between the URIs of an editor and paths."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _UNQUOTED = "/-._~!$&'()*+,;=@"
 
 
 def path_of_uri(uri: str) -> str:
-    """The real path of a ``file:`` URI.
+    """Return the real path of a ``file:`` URI.
 
-    Any other URI (``untitled:Untitled-1``, a notebook's cell) has no file. It gets a path of its own under its
-    scheme's name, where no file is: ``/untitled/Untitled-1.py``.
+    Any other URI (``untitled:Untitled-1``, a cell of a notebook) has no file. Its path is one below the name of its
+    scheme, where no file exists: ``/untitled/Untitled-1.py``.
     """
     match = _SCHEME.match(uri)
     if match is None:
@@ -28,7 +28,7 @@ def path_of_uri(uri: str) -> str:
 
 
 def _file_path(rest: str) -> str:
-    """The path of what follows ``file:``."""
+    """Return the path of the part of a URI after ``file:``."""
     authority, path = "", rest
     if rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
@@ -41,7 +41,7 @@ def _file_path(rest: str) -> str:
 
 
 def uri_of_path(path: str) -> str:
-    """The ``file:`` URI of an absolute path."""
+    """Return the ``file:`` URI of an absolute path."""
     if os.name == "nt":
         path = path.replace("\\", "/")
     if path.startswith("//"):

@@ -1,5 +1,5 @@
-"""From a recipe to a constructed model.
+"""Construction of a model from its recipe.
 
-In: a loaded file, a target and its recipe. Out: the model, with the expressions that made and registered its modules,
-or a failure in torch's own words. Large tensors are fake where that works; no step of a pass happens here.
+In: a target with its recipe, and a loader. Out: the model, with the expressions that constructed and registered its
+modules, or a failure with torch's message. Large tensors are fake if that works; nothing is traced here.
 """

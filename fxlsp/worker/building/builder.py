@@ -1,4 +1,4 @@
-"""From a file and a recipe to a constructed model."""
+"""Builder of a model from its file and recipe."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .targets import ModelTarget
 
 
 class NoModelError(Exception):
-    """The target has no graph, for a reason to tell."""
+    """The target has no graph; ``failure`` is the reason to report."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -33,57 +33,62 @@ class NoModelError(Exception):
 
 
 class FakesFailedError(Exception):
-    """Something failed in which fake tensors had a part: to be tried again with real ones."""
+    """An error involved fake tensors: the step has to be repeated with real ones."""
 
 
 @dataclass
 class Built:
-    """A model, and how it came about."""
+    """Constructed model with the expression and namespace that it was made from."""
 
     model: torch.nn.Module
     target: Any
     names: ModuleType
-    """In which the texts of the recipe are evaluated."""
+    """Module in whose namespace the texts of the recipe are evaluated."""
     init: str
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a target and its recipe need of the user's code."""
+    """Modules of the user's code that a target and its recipe need."""
 
     module: ModuleType
-    """The file or module that defines the target."""
+    """Module that defines the target."""
     names: ModuleType
-    """The one whose names the recipe uses."""
+    """Module whose names the recipe uses."""
 
 
 class Builder:
-    """Loads and constructs one target, once."""
+    """Builder that loads and constructs one target once."""
 
     def __init__(
         self, target: ModelTarget, loader: Loader, source_map: SourceMap, fake_mode: FakeTensorMode, real_tensors: bool
     ) -> None:
-        """``really`` asks for real tensors of every size."""
+        """
+        Args:
+            real_tensors: whether tensors of every size are real.
+        """
         self.constructions = Constructions(source_map)
         self._target = target
         self._wanted: list[str] = []
-        """Names that are wanted of the target's file."""
+        """Names requested of the target's file."""
         self._loader = loader
         self._source_map = source_map
         self._fake_mode = fake_mode
         self._real_tensors = real_tensors
 
     def set_target(self, target: ModelTarget) -> None:
-        """Make this target of the same file instead, be it in the middle of the load."""
+        """Build another target of the same file instead, even in the middle of the load."""
         self._target = target
         self._wanted[:] = target.names_wanted
 
     def load(self) -> Loaded:
-        """Execute what the target needs; models made at top level are constructed here.
+        """Execute the code that the target needs, and return its modules.
+
+        Models that the file makes at top level are constructed here.
 
         Raises:
             NoModelError: the file does not parse, import or run.
-            FakesFailedError: it failed because of fake tensors.
+            FakesFailedError: the file failed because of fake tensors.
         """
         seed()
         try:
@@ -95,7 +100,7 @@ class Builder:
         target = self._target
         if target.file is None:
             module = self._loader.load_module(target.module or "")
-            # Of a file of the workspace, this is what makes it run what the target needs.
+            # In a workspace file, the lookup runs what the target needs.
             getattr(module, target.outermost_name, None)
             return Loaded(module, module)
         names = None if target.names_in is None else self._load_file(target.names_in, target.names_in_recipe)
@@ -108,12 +113,15 @@ class Builder:
             try:
                 return self._loader.load_file(path, names)
             except (NameError, AttributeError) as error:
-                # A name made by a statement that does not look as if it made it, say.
+                # For example a name bound by a statement in a way that the slicer does not see.
                 if not self._loader.provide_missing(error):
                     raise
 
     def _loading(self, error: BaseException) -> str:
-        """What failed with ``error``: it may have come from the file of the recipe, and passed none of the model's."""
+        """Return the description of a failed load for messages: ``load model.py``.
+
+        It names the file of the recipe if the error passed that and not the model's file.
+        """
         target = self._target
         passed = {frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)}
         path = target.names_in if target.names_in in passed and target.file not in passed else target.file
@@ -122,18 +130,18 @@ class Builder:
     def _no_model(self, error: BaseException, code: str, what: str) -> Exception:
         cause = self._loader.cause_of(error)
         if cause is not error:
-            # A statement of a file failed before, and what it binds is missed only now.
+            # A statement of a file failed earlier, and the name that it binds is missing only now.
             error, code, what = cause, NOT_LOADED, self._loading(cause)
         if not self._real_tensors and comes_from_fakes(error):
             return FakesFailedError()
         return NoModelError(failure_of_load(error, str(self._target), code, self._source_map, what))
 
     def build(self, loaded: Loaded) -> Built:
-        """Make the model as the recipe says.
+        """Construct the model by its recipe.
 
         Raises:
-            NoModelError: there is no such target, or it cannot be made.
-            FakesFailedError: it failed because of fake tensors.
+            NoModelError: there is no such target, or it cannot be constructed.
+            FakesFailedError: construction failed because of fake tensors.
         """
         target = self._target
         try:
@@ -148,7 +156,7 @@ class Builder:
                 lambda: self._made(init, loaded.names), self.constructions, self._fake_mode, self._real_tensors
             )
         except UnusableRecipeError as error:
-            # What a recipe makes wrongly is told where the recipe stands, of which nothing is known here.
+            # An error of a recipe is reported at the recipe, whose location is unknown here.
             place = None if target.init else self._definition()
             raise NoModelError(Failure(str(target), NOT_BUILT, str(error), place, needs=error.needs)) from error
         except BaseException as error:
@@ -176,7 +184,10 @@ def _made(init: str, module: ModuleType) -> torch.nn.Module:
 
 
 def unwrap(built: Built) -> Built:
-    """What the model wraps that ``torch.compile`` or ``DataParallel`` made; any other as it is."""
+    """Return the model inside wrappers of ``torch.compile`` or ``DataParallel``.
+
+    Any other model is returned unchanged.
+    """
     model = built.model
     if isinstance(model, (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)):
         return unwrap(replace(built, model=model.module))
@@ -186,8 +197,8 @@ def unwrap(built: Built) -> Built:
 
 
 def seed() -> None:
-    """Start every pass from the same random state."""
-    # Not torch.manual_seed, which also leaves a note, with a stack, for each accelerator that is not there.
+    """Reset the random state of torch, Python and numpy, equally for every pass."""
+    # Not torch.manual_seed, which also stores a callback, with a stack, for each accelerator that is not available.
     torch.default_generator.manual_seed(0)
     random.seed(0)
     numpy = sys.modules.get("numpy")

@@ -1,4 +1,4 @@
-"""Constructing the model: without data where that works, and with a note of the expression that made each module."""
+"""Construction of modules on fake or real tensors, recording where each was made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 class Constructions:
-    """Which expression constructed each module, and which statements registered it."""
+    """Record of the expressions that constructed and registered each module."""
 
     def __init__(self, source_map: SourceMap) -> None:
         self._source_map = source_map
@@ -30,22 +30,28 @@ class Constructions:
 
     @property
     def count(self) -> int:
-        """How many modules were noted that do something: an ``Identity`` holds the place of one."""
+        """Number of recorded modules, without ``Identity``, which is only a placeholder."""
         return sum(type(module) is not torch.nn.Identity for module, _ in self._made.values())
 
     def of(self, module: torch.nn.Module) -> Instruction | None:
-        """The innermost expression of the user's that made ``module``; None for copies and unpickled modules."""
+        """Return the innermost shown expression that constructed a module.
+
+        None for copies and unpickled modules.
+        """
         written = self.written(module)
         return None if written is None else written.innermost
 
     def written(self, module: torch.nn.Module) -> RunningCode | None:
-        """As :meth:`of`, with the innermost expression of the workspace too."""
+        """Return the code that constructed a module, innermost and in the workspace.
+
+        None for copies and unpickled modules.
+        """
         made = self._made.get(id(module))
         return None if made is None or made[0] is not module else made[1]
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """While this lasts, every ``nn.Module`` that is initialised is noted, and every registration."""
+        """Record initialised modules and registrations inside this context."""
         original = torch.nn.Module.__init__
         note = self._note
 
@@ -71,13 +77,16 @@ class Constructions:
 
 
 def _initialises(frame: FrameType, module: torch.nn.Module) -> bool:
-    """Whether ``frame`` runs an ``__init__`` of ``module`` itself."""
+    """Return whether a frame runs an ``__init__`` of ``module`` itself."""
     code = frame.f_code
     return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is module
 
 
 def makes_module(frame: FrameType | None) -> bool:
-    """Whether ``frame`` is at work on a module's parameters: in a constructor, or in ``.to()`` and its like."""
+    """Return whether a frame constructs or converts a module.
+
+    That is inside a module's ``__init__``, or inside ``Module._apply``, which ``.to()`` calls.
+    """
     for each in walk_out(frame):
         if each.f_code in _CALLS:
             return False
@@ -100,13 +109,19 @@ def _initialises_any(frame: FrameType) -> bool:
 def construct(
     make: Callable[[], _T], constructions: Constructions, fake_mode: FakeTensorMode, real_tensors: bool
 ) -> _T:
-    """The result of ``make``, run on large fake and small real tensors, or on real ones if ``really``."""
+    """Return the result of ``make``, and record the modules that it constructs.
+
+    Large tensors are fake and small ones real, or all are real if ``real_tensors``.
+    """
     with constructions.recording(), real_construction(fake_mode) if real_tensors else fake_construction(fake_mode):
         return make()
 
 
 def comes_from_fakes(error: BaseException) -> bool:
-    """Whether fake tensors had a part in ``error``, so that the user's real model might not raise it."""
+    """Return whether fake tensors are involved in an error.
+
+    Then the model may not raise it on real tensors.
+    """
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:

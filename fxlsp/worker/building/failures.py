@@ -1,4 +1,4 @@
-"""From exceptions to what the user is told: torch's own words, at the expression that met them."""
+"""Problems and failures from exceptions: torch's message at the user's expression."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ from ..locations.source_map import SourceMap
 
 
 def text_of(error: BaseException) -> str:
-    """``str(error)``, which is the user's code; where it fails, what a traceback says instead."""
+    """Return ``str(error)``, or the text that a traceback shows if that raises.
+
+    ``__str__`` may be the user's code.
+    """
     try:
         return str(error)
     except Exception:
@@ -43,7 +46,7 @@ def text_of(error: BaseException) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """The exception's message as the last line of a traceback shows it, without the type."""
+    """Return an exception's message as a traceback shows it, without its type."""
     text = text_of(error).strip()
     if isinstance(error, KeyError):
         return f"KeyError: {text}"
@@ -51,7 +54,10 @@ def message_of(error: BaseException) -> str:
 
 
 def failure_of_load(error: BaseException, target: str, code: str, source_map: SourceMap, what: str) -> Failure:
-    """Why a file or its model cannot be had; ``what`` says what was tried ("load model.py")."""
+    """Return the failure of loading a file or building its model.
+
+    ``what`` is the failed action for the message: ``load model.py``.
+    """
     if isinstance(error, SyntaxError) and error.lineno is not None and source_map.is_shown(error.filename or ""):
         return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error))
     path = source_map.of_traceback(error)
@@ -65,7 +71,10 @@ def _with_type(error: BaseException, message: str) -> str:
 
 
 def _of_syntax(error: SyntaxError) -> Location:
-    """CPython gives the place of a syntax error in code points, from 1."""
+    """Return the location of a syntax error.
+
+    CPython gives it in code points, from 1.
+    """
     line, column = error.lineno or 1, max(error.offset or 1, 1)
     end_line, end_column = error.end_lineno or line, error.end_offset or 0
     if (end_line, end_column) <= (line, column):
@@ -74,7 +83,10 @@ def _of_syntax(error: SyntaxError) -> Location:
 
 
 def _innermost_of_workspace(path: tuple[Location, ...]) -> Location | None:
-    """Where a problem stands: a failure inside an installed library belongs on the user's call."""
+    """Return the innermost location in the workspace, else the innermost one.
+
+    An error inside an installed library is reported at the user's call.
+    """
     own = [location for location in path if not is_installed(location.file)]
     return own[-1] if own else (path[-1] if path else None)
 
@@ -88,7 +100,7 @@ def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
 
 
 def trace_error(error: BaseException, source_map: SourceMap) -> TraceError:
-    """The verdict's error: torch's, at the innermost traceback frame outside torch."""
+    """Return the error of the verdict, at the innermost traceback frame outside torch."""
     path = source_map.of_traceback(error)
     return TraceError(type(error).__name__, text_of(error), path[-1] if path else None)
 
@@ -100,8 +112,10 @@ def trace_problem(
     model: str,
     without_frame: Callable[[BaseException], Location | None],
 ) -> Problem:
-    """The problem that says where and why ``torch.fx`` cannot trace; ``without_frame`` finds a place for errors that
-    passed no line of the user's."""
+    """Return the problem of a trace that ``torch.fx`` ended with an error.
+
+    ``without_frame`` returns the location of an error that passed no line of the user's code.
+    """
     where = f" in module {module_path}" if module_path else ""
     error = _first_refusal(error)
     path = source_map.of_traceback(error)
@@ -118,7 +132,10 @@ def trace_problem(
 
 
 def _first_refusal(error: BaseException) -> BaseException:
-    """What torch.fx raised, if ``error`` is what the model raised when it caught that; else ``error``."""
+    """Return the error of torch.fx that the model caught before it raised ``error``.
+
+    If there is none, ``error`` is returned.
+    """
     cause: BaseException | None = error
     while cause is not None:
         if code_of_error(cause, text_of(cause)) != UNTRACEABLE:
@@ -128,12 +145,18 @@ def _first_refusal(error: BaseException) -> BaseException:
 
 
 def refusal_message(error: BaseException, where: str) -> str:
-    """That torch.fx cannot trace an expression, in the words of ``error``; ``where`` is " in module a.b" or empty."""
+    """Return the message that torch.fx cannot trace because of ``error``.
+
+    ``where`` is " in module a.b" or empty.
+    """
     return f"torch.fx cannot trace this{where}: {_with_type(error, message_of(error))}"
 
 
 def operation_problem(error: BaseException, node: Node, operands: str, model: str) -> Problem:
-    """An operation of the graph that raises when it runs: torch's reason first, as an editor may cut the rest off."""
+    """Return the problem of an operation of the graph that raises when it runs.
+
+    The message starts with torch's reason, because editors may truncate the rest.
+    """
     where = f" in module {node.module_path}" if node.module_path else ""
     what = f"{node.module_type}({node.module_arguments})" if node.op == "call_module" else node.target
     return Problem(
@@ -147,7 +170,7 @@ def operation_problem(error: BaseException, node: Node, operands: str, model: st
 
 
 _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
-    # The message about iteration ends with a hint to what the documentation says about control flow: it comes first.
+    # First, because the message about iteration ends with a hint to the documentation of control flow.
     (torch.fx.proxy.TraceError, r"cannot be iterated", ITERATION),
     (torch.fx.proxy.TraceError, r"inputs to control flow", CONTROL_FLOW),
     (RuntimeError, r"^'len' is not supported in symbolic tracing", LENGTH),
@@ -177,13 +200,17 @@ _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
     (NotImplementedError, r'missing the required "forward" function', NOT_ENTERED),
     # The root is a scripted module.
     (AssertionError, r"^traced_func_name=\w+ doesn't exist in ", NOT_ENTERED),
-    # Newer versions of torch keep the proxy, which is found there afterwards.
+    # Newer versions of torch store the proxy, and it is found in the buffer afterwards.
     (TypeError, r"^cannot assign .*(Proxy|Attribute)\(.* as buffer", PROXY_KEPT),
 )
 
 
 def code_of_error(error: BaseException, message: str) -> str:
-    """The code of what ended a trace; ``message`` is the exception's text."""
+    """Return the problem code of an exception that ended a trace.
+
+    ``message`` is the text of the exception. The table was derived from torch 2.6, 2.13 and 2.15 and CPython 3.10 to
+    3.13.
+    """
     for kind, pattern, code in _KINDS:
         if isinstance(error, kind) and re.search(pattern, message, re.DOTALL):
             return code

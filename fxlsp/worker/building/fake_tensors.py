@@ -1,7 +1,7 @@
-"""Tensors without data: how a model of any size is built and run at no cost.
+"""Fake tensors: construction and calls of models of any size without data.
 
 Large tensors are fake, small ones real: construction code reads values of small tensors (``linspace(...).tolist()``),
-and a 70-billion-parameter model must cost no memory. Measured in the design: with ``FakeTensorMode`` alone only 47 of
+and a 70-billion-parameter model must use no memory. Measured in the design: with ``FakeTensorMode`` alone only 47 of
 torchvision's 80 classification models can be built, with this mixture all of them.
 """
 
@@ -18,11 +18,14 @@ from ..sandbox.accelerators import DevicesAreCpu, on_cpu
 from ..torch_private import FakeTensor, FakeTensorMode, Operator, TorchDispatchMode, never_grows, tensors_in, tree_map
 
 SMALL = 65_536
-"""Elements; up to this size a tensor is real while the model is built."""
+"""Number of elements up to which a tensor is real while the model is built."""
 
 
 class _Fakes(FakeTensorMode):  # type: ignore[no-untyped-call]
-    """Takes bytes for conditions, as torch does with a warning: its decompositions for fake tensors refuse them."""
+    """Fake mode that accepts ``uint8`` conditions.
+
+    torch accepts them with a warning, but its decompositions for fake tensors refuse them.
+    """
 
     def __torch_dispatch__(self, func: Operator, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.ops.aten.where.self and args[0].dtype == torch.uint8:
@@ -31,12 +34,12 @@ class _Fakes(FakeTensorMode):  # type: ignore[no-untyped-call]
 
 
 def new_fake_mode() -> FakeTensorMode:
-    """A mode under which real tensors may be mixed with fake ones."""
+    """Return a fake mode under which real tensors may be mixed with fake ones."""
     return _Fakes(allow_non_fake_inputs=True)
 
 
 class OnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Makes every tensor on the CPU, whatever device the user's code names."""
+    """Dispatch mode that creates every tensor on the CPU, whichever device is named."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -48,7 +51,10 @@ class OnCpu(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class SmallTensorsReal(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Runs really what touches no fake tensor and makes at most ``SMALL`` elements, and all else on fake tensors."""
+    """Dispatch mode in which small tensors are real and large ones fake.
+
+    An operator runs on real tensors if it takes no fake tensor and its results have at most ``SMALL`` elements each.
+    """
 
     def __init__(self, fake_mode: FakeTensorMode) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -76,7 +82,7 @@ class SmallTensorsReal(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return all(tensor.numel() <= SMALL for tensor in tensors_in(result))
 
     def fake(self, value: Any) -> Any:
-        """A fake copy of a tensor; other values as they are."""
+        """Return a fake copy of a tensor; other values unchanged."""
         return as_fake(self._fake_mode, value)
 
 
@@ -85,7 +91,7 @@ def _is_size(value: object) -> bool:
 
 
 def as_fake(mode: FakeTensorMode, value: Any) -> Any:
-    """``value`` as a fake tensor on the CPU if it is a tensor; other values as they are."""
+    """Return a tensor as a fake tensor on the CPU; other values unchanged."""
     if not isinstance(value, torch.Tensor):
         return value
     fake: torch.Tensor = value if isinstance(value, FakeTensor) else mode.from_tensor(value.detach())
@@ -97,7 +103,10 @@ def as_fake(mode: FakeTensorMode, value: Any) -> Any:
 
 @contextmanager
 def fake_construction(mode: FakeTensorMode) -> Iterator[None]:
-    """While this lasts, large tensors are fake, and ``torch.nn.init`` and ``Module.to`` know it."""
+    """Make large tensors fake inside this context.
+
+    ``torch.nn.init`` and ``Module.to`` are adapted.
+    """
     _skipped_init.active = True
     try:
         with DevicesAreCpu(), SmallTensorsReal(mode), conversions_rebind(mode):
@@ -108,7 +117,7 @@ def fake_construction(mode: FakeTensorMode) -> Iterator[None]:
 
 @contextmanager
 def real_construction(mode: FakeTensorMode) -> Iterator[None]:
-    """While this lasts, tensors have data and are on the CPU."""
+    """Create tensors with data on the CPU inside this context."""
     with DevicesAreCpu(), OnCpu(), conversions_rebind(mode):
         yield
 
@@ -121,9 +130,9 @@ _skipped_init = _SkippedInit()
 
 
 def make_init_skippable() -> None:
-    """Let ``torch.nn.init``'s functions return their tensor untouched while a model is built without data.
+    """Make ``torch.nn.init`` do nothing while a model is built without data.
 
-    Called once, before any package is imported that could keep a reference to the originals.
+    They return their tensor. Called once, before any package is imported that could keep references to the originals.
     """
     for name in dir(torch.nn.init):
         if name.endswith("_") and not name.startswith("_") and callable(getattr(torch.nn.init, name)):
@@ -131,22 +140,22 @@ def make_init_skippable() -> None:
 
 
 def _skippable(init: Any) -> Any:
-    # Not functools.wraps: torch.fx and inspect must see these as what they are.
+    # Not functools.wraps: torch.fx and inspect must not follow __wrapped__ to the original.
     def initialise(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         return tensor if _skipped_init.active else init(tensor, *args, **kwargs)
 
     initialise.__name__ = init.__name__
     initialise.__doc__ = init.__doc__
-    # TorchScript, which cannot compile the like of this one, compiles the original instead.
+    # TorchScript cannot compile this function, and compiles the original instead.
     initialise.__prepare_scriptable__ = lambda: init  # type: ignore[attr-defined]
     return initialise
 
 
 @contextmanager
 def conversions_rebind(mode: FakeTensorMode) -> Iterator[None]:
-    """Let ``Module.half()``, ``.to()`` and ``.cuda()`` bind new parameters, on the CPU whatever device they name.
+    """Make ``Module.half()``, ``.to()``, ``.cuda()`` bind new parameters on the CPU.
 
-    ``Module._apply`` swaps the data of parameters in place, which fake tensors forbid, and would start CUDA.
+    ``Module._apply`` swaps the data of parameters in place, which fake tensors forbid, and would initialise CUDA.
     """
     original = torch.nn.Module._apply
     converter = _Conversions(mode)
@@ -169,7 +178,10 @@ def conversions_rebind(mode: FakeTensorMode) -> Iterator[None]:
 
 
 class _Conversions:
-    """One conversion of each tensor by each function, so that tied parameters stay tied."""
+    """Cache of one conversion of each tensor by each function.
+
+    With it, tied parameters stay tied.
+    """
 
     def __init__(self, mode: FakeTensorMode) -> None:
         self._mode = mode

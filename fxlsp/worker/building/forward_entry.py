@@ -1,4 +1,4 @@
-"""What is called when a model is called."""
+"""The function that runs when a model is called, with its signature."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 
 def forward_entry(model: torch.nn.Module) -> Callable[..., Any]:
-    """``model.forward``, or the model's own ``__call__`` if it has no ``forward``."""
+    """Return ``model.forward``, or the model's ``__call__`` if it has none."""
     if has_forward(model):
         forward = model.forward
         return _bound(forward) if isinstance(forward, torch.ScriptMethod) else forward
@@ -20,7 +20,10 @@ def forward_entry(model: torch.nn.Module) -> Callable[..., Any]:
 
 
 def _bound(method: Any) -> Callable[..., Any]:
-    """``method`` with the signature of what is called: its own counts ``self``, or is missing where it was traced."""
+    """Return a scripted method with the signature of its calls.
+
+    The signature of the method itself includes ``self``, or is missing if the method was traced.
+    """
     written = getattr(method, "__wrapped__", None)
 
     def entry(*args: Any, **kwargs: Any) -> Any:
@@ -32,7 +35,7 @@ def _bound(method: Any) -> Callable[..., Any]:
 
 
 def _compiled(method: Any) -> inspect.Signature:
-    """The signature that TorchScript has of a method, without ``self``."""
+    """Return the TorchScript signature of a method, without ``self``."""
     _, *arguments = method.schema.arguments
     return inspect.Signature(
         [
@@ -47,7 +50,7 @@ def _compiled(method: Any) -> inspect.Signature:
 
 
 def has_forward(model: torch.nn.Module) -> bool:
-    """Whether the model, or one of its classes below ``nn.Module``, has a ``forward``."""
+    """Return whether a model or a class of it below ``nn.Module`` has a ``forward``."""
     return any("forward" in vars(owner) for owner in (model, *_own_classes(model)))
 
 

@@ -1,4 +1,7 @@
-"""Making and feeding a model by its recipe: two Python texts, or what conventions and defaults say."""
+"""Evaluation of recipes: construction and inputs of models, with their defaults.
+
+Inputs that no recipe states follow conventions of the model's library, annotations and defaults.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from .forward_entry import forward_entry
 
 
 class UnusableRecipeError(Exception):
-    """A recipe cannot be followed; ``needs`` says what the user would have to give."""
+    """A recipe cannot be used; ``needs`` names what the user would have to supply."""
 
     def __init__(self, message: str, needs: str | None = None) -> None:
         super().__init__(message)
@@ -27,14 +30,18 @@ class UnusableRecipeError(Exception):
 
 @dataclass(frozen=True)
 class Arguments:
-    """What a model is called with."""
+    """Arguments of a model's call."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
 
 def find_target(module: ModuleType, name: str) -> Any:
-    """The class, factory or instance called ``name`` (dotted when nested); raises AttributeError."""
+    """Return the class, factory or instance with a name, which is dotted if nested.
+
+    Raises:
+        AttributeError: there is none.
+    """
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part)
@@ -42,10 +49,10 @@ def find_target(module: ModuleType, name: str) -> Any:
 
 
 def default_init(target: Any, name: str) -> str:
-    """The expression that makes the model when no recipe says so.
+    """Return the expression that constructs a model without a recipe.
 
     Raises:
-        RecipeError: the target needs arguments, or makes no model.
+        UnusableRecipeError: the target needs arguments, or constructs no model.
     """
     if isinstance(target, torch.nn.Module):
         return name
@@ -66,7 +73,10 @@ def default_init(target: Any, name: str) -> str:
 
 
 def required_parameters(function: Any) -> list[str]:
-    """Names of the parameters without defaults; none where the signature cannot be known."""
+    """Return the names of a function's parameters without defaults.
+
+    The list is empty if the signature is unknown.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -76,19 +86,25 @@ def required_parameters(function: Any) -> list[str]:
 
 
 def evaluate(text: str, module: ModuleType, label: str) -> Any:
-    """The value of an expression in the target's module, with ``torch`` at hand.
+    """Return the value of an expression in a module's namespace.
 
-    Raises whatever it raises; SyntaxError if it is not one expression.
+    ``torch`` and ``nn`` are available in it.
+
+    Raises:
+        SyntaxError: the text is not one expression.
+        BaseException: errors of the expression.
     """
     tree = ast.parse(text.strip(), f"<fxlsp {label}>", "eval")
     return eval(compile(tree, f"<fxlsp {label}>", "eval"), _names(module, tree))
 
 
 def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
-    """The arguments in ``x, mask=None``, ``*xs, **kw`` and the like, evaluated.
+    """Return the evaluated arguments of a text such as ``x, mask=None``.
 
+    Stars are allowed too: ``*xs, **kw``.
     Raises:
-        SyntaxError: it is not the text of a call's arguments; else whatever it raises.
+        SyntaxError: the text is not the arguments of one call.
+        BaseException: errors of the expressions.
     """
     tree = ast.parse(f"_({text.strip()}\n)", "<fxlsp inputs>", "eval")
     if not isinstance(tree.body, ast.Call) or not isinstance(tree.body.func, ast.Name):
@@ -101,14 +117,17 @@ def evaluate_arguments(text: str, module: ModuleType) -> Arguments:
 
 
 def _names(module: ModuleType, *trees: ast.AST) -> dict[str, Any]:
-    """The names of the module; what the names in ``trees`` need of its file has run."""
+    """Return a module's namespace, after running what the names in ``trees`` need."""
     if isinstance(module, WorkspaceModule):
         ask(module, (node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)))
     return {"torch": torch, "nn": torch.nn, **module.__dict__}
 
 
 def default_inputs(model: torch.nn.Module, target: Any, module: ModuleType) -> tuple[str, RecipeSource] | None:
-    """What to feed a model that no recipe feeds: by convention, else nothing if every argument has a default."""
+    """Return the inputs of a model without a recipe, and their source.
+
+    By convention of its library, else no arguments if all have defaults, else by annotations; None if unknown.
+    """
     by_convention = input_text(model, target, module)
     if by_convention is not None:
         return by_convention, "convention"
@@ -119,11 +138,14 @@ def default_inputs(model: torch.nn.Module, target: Any, module: ModuleType) -> t
 
 
 def _annotated_inputs(model: torch.nn.Module) -> str | None:
-    """Inputs by jaxtyping annotations (``Float[Tensor, "batch 3 32 32"]``) of every required argument."""
+    """Return inputs by jaxtyping annotations: ``Float[Tensor, "batch 3 32 32"]``.
+
+    None unless every required argument has one.
+    """
     try:
         hints = inspect.get_annotations(type(model).forward, eval_str=True)
     except Exception:
-        # An annotation is any expression of the user's; one that raises tells nothing.
+        # Annotations are arbitrary expressions of the user; one that raises gives no information.
         return None
     sizes: dict[str, int] = {}
     texts = []
@@ -136,7 +158,7 @@ def _annotated_inputs(model: torch.nn.Module) -> str | None:
 
 
 _NAMED_SIZES = (2, 24, 40, 56, 72, 88, 104, 120)
-"""Sizes for named dimensions in order of appearance, distinct so that a shown dimension can be recognised."""
+"""Sizes of named dimensions in order of appearance, distinct so that a dimension can be recognised in a shape."""
 
 
 def _annotated_input(hint: Any, sizes: dict[str, int]) -> str | None:
@@ -159,14 +181,16 @@ def _annotated_input(hint: Any, sizes: dict[str, int]) -> str | None:
 
 
 def bind(model: torch.nn.Module, arguments: Arguments) -> Mapping[str, Any]:
-    """The arguments by the names of FX's placeholders (``x``, ``*args``, ``**kwargs``), with the defaults of others.
+    """Return arguments by the names of FX's placeholders, defaults included.
+
+    The names are those of parameters, with their stars: ``x``, ``*args``, ``**kwargs``.
 
     Raises:
-        TypeError: ``forward`` does not take them.
+        TypeError: ``forward`` does not take these arguments.
     """
     signature = inspect.signature(forward_entry(model))
     bound = signature.bind(*arguments.args, **arguments.kwargs)
-    # Of those of FX's own placeholders that stand for several arguments, none has a default: nothing is passed, then.
+    # FX's placeholders for several arguments have no defaults: this passes them nothing.
     bound.apply_defaults()
     return {_STARS.get(signature.parameters[name].kind, "") + name: value for name, value in bound.arguments.items()}
 
@@ -175,19 +199,18 @@ _STARS: dict[object, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Para
 
 
 def input_text(model: torch.nn.Module, target: Any, module: ModuleType) -> str | None:
-    """The argument text that the model's own library would use; None where no convention is known."""
+    """Return the inputs that the model's library would use, as text; None if unknown."""
     return _torchvision_input(target)
 
 
 def _torchvision_input(factory: Any) -> str | None:
-    """By the crop of torchvision's weights enum, which its factories take as the default of ``weights``.
-
+    """Return the inputs of a torchvision model by its weights' crop size.
     Source: the ``weights`` parameter and ``Weights.transforms`` of the "Models and pre-trained weights" page.
     """
     if not callable(factory) or not getattr(factory, "__module__", "").startswith("torchvision.models."):
         return None
     try:
-        # Its submodule made the factory: the package is loaded, and fxlsp itself needs no torchvision.
+        # A submodule defines the factory, so the package is loaded; fxlsp itself does not need torchvision.
         weights = sys.modules["torchvision.models"].get_model_weights(factory.__name__)
         transforms = weights.DEFAULT.transforms
     except (KeyError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Where modules and parameters got their names: the statements that registered them while the model was constructed."""
+"""Record of the statements that registered modules and parameters."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from ..locations.source_map import Instruction, SourceMap
 
 
 class RunningCode(NamedTuple):
-    """Where the user's code is."""
+    """Innermost running instructions of shown code and of the workspace."""
 
     innermost: Instruction
     of_workspace: Instruction
-    """The innermost outside installed packages; ``innermost`` if all are installed."""
+    """Innermost instruction outside installed packages; ``innermost`` if all are installed."""
 
 
 class Registration(NamedTuple):
-    """The statement that gave a module or parameter one of its names."""
+    """Statement that registered a module or parameter under a name."""
 
     written: RunningCode
     order: int
-    """Counts up in the order of time."""
+    """Number of the registration in order of time."""
 
 
 class Registrations:
-    """The registrations of one construction, by owner and name."""
+    """Registrations of one construction, by owner and name."""
 
     def __init__(self, source_map: SourceMap) -> None:
         self._source_map = source_map
@@ -43,16 +43,16 @@ class Registrations:
         self._order = 0
 
     def of(self, owner: torch.nn.Module, name: str) -> Registration | None:
-        """The last statement that registered ``name`` in ``owner``.
+        """Return the last statement that registered ``name`` in ``owner``.
 
-        None where torch did it by itself (a layer's own weights), and in copies and unpickled modules.
+        None if torch did it (a layer's own weights), and in copies and unpickled modules.
         """
         noted = self._noted.get((id(owner), name))
         return None if noted is None or noted[0] is not owner else noted[1]
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """While this lasts, every registration is noted."""
+        """Record every registration inside this context."""
         handles = (
             register_module_module_registration_hook(self._module_registered),
             register_module_parameter_registration_hook(self._parameter_registered),
@@ -67,8 +67,8 @@ class Registrations:
         self._note(owner, name)
 
     def _parameter_registered(self, owner: torch.nn.Module, name: str, _parameter: Any) -> None:
-        # By frame: this hook, register_parameter, __setattr__, what assigned. A layer of torch's that makes its own
-        # parameters stands where it was constructed; walking out for each of them would double the cost.
+        # Frames: this hook, register_parameter, __setattr__, the assignment. Parameters that a layer of torch creates
+        # are not recorded: the construction of the layer is, and walking the frames for each would double the cost.
         assigns = sys._getframe(3)
         if not (assigns.f_code.co_name == "__init__" and is_torch(assigns.f_code.co_filename)):
             self._note(owner, name)
@@ -81,7 +81,7 @@ class Registrations:
 
 
 def running_code(frame: FrameType | None, source_map: SourceMap) -> RunningCode | None:
-    """What runs in ``frame`` or outside it; None if none of it is the user's or a library's."""
+    """Return the innermost shown instructions at or outside a frame, if any."""
     innermost: Instruction | None = None
     while frame is not None:
         code = frame.f_code

@@ -1,4 +1,4 @@
-"""What a request asks for: its target by each of its recipes."""
+"""Targets of a trace request: the model with each of its recipes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from ...wire.messages import RecipeRequest, TraceRequest
 
 @dataclass(frozen=True)
 class ModelTarget:
-    """What a request names: a class, factory or instance of a file or of an importable module."""
+    """Class, factory or instance to trace, with one recipe.
+
+    It is defined by a file or by an importable module.
+    """
 
     file: str | None
     module: str | None
@@ -22,9 +25,9 @@ class ModelTarget:
     inputs: str | None
     source: RecipeSource | None
     names_in: str | None = None
-    """The file whose names ``init`` and ``inputs`` use, where that is not the target's own."""
+    """File whose names ``init`` and ``inputs`` use, if it is not the target's own file."""
     fails: bool = False
-    """Whether it is known that the model fails whatever it is fed, where that was guessed."""
+    """Whether a search found that the model fails for all inputs."""
     is_guessed: bool = False
     """Whether the arguments of ``init`` were guessed."""
 
@@ -33,17 +36,17 @@ class ModelTarget:
 
     @property
     def outermost_name(self) -> str:
-        """The name at top level of the file, of a nested class."""
+        """Top-level name that contains the target, for a nested class."""
         return self.name.partition(".")[0]
 
     @property
     def names_in_recipe(self) -> list[str]:
-        """Names that the texts of the recipe use."""
+        """Names that the recipe uses."""
         return _names_in(text for text in (self.init, self.inputs) if text)
 
     @property
     def names_wanted(self) -> list[str]:
-        """Names that are to be asked for of the target's own file."""
+        """Names to request from the target's own file."""
         return [self.outermost_name, *(self.names_in_recipe if self.names_in is None else ())]
 
 
@@ -60,7 +63,10 @@ def _names_in(texts: Iterable[str]) -> list[str]:
 
 
 def targets_of(request: TraceRequest) -> Iterator[ModelTarget]:
-    """The target by each recipe of the request; the last of several leaves it to conventions, defaults and search."""
+    """Yield the target with each recipe of a request, in the order of trial.
+
+    If there are several, the last one has no recipe: it leaves both texts to conventions, defaults and search.
+    """
     recipe = request.recipe
     yield _target_of(request, recipe)
     yield from (_target_of(request, each) for each in recipe.alternatives)
@@ -69,7 +75,7 @@ def targets_of(request: TraceRequest) -> Iterator[ModelTarget]:
 
 
 def is_settled(request: TraceRequest) -> bool:
-    """Whether the request says all of how the model is made and fed."""
+    """Return whether a request states construction and inputs, without alternatives."""
     target, *others = targets_of(request)
     return bool(target.init) and target.inputs is not None and not others
 
@@ -88,6 +94,6 @@ def _target_of(request: TraceRequest, recipe: RecipeRequest | Recipe) -> ModelTa
 
 
 def guess_of(request: TraceRequest) -> Recipe | None:
-    """What an earlier trace of the model found by search."""
+    """Return the recipe that an earlier trace of the model found by search, if any."""
     guess = request.recipe.guess
     return None if guess is None else Recipe(guess.init, guess.inputs, "search")

@@ -1,5 +1,5 @@
-"""What is wrong with a graph that torch.fx made without complaint: a folder for each family of codes.
+"""Checks of a graph that torch.fx recorded without an error, by family of codes.
 
-In: a pass, watched while it runs. Out: problems. A check records and changes nothing, and does not know the other
+In: a pass, watched while it runs. Out: problems. A check records and changes nothing, and does not depend on other
 checks.
 """

@@ -1,4 +1,4 @@
-"""All checks of a pass, run together."""
+"""All checks, and their run on one pass."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ SILENT: tuple[type[Check], ...] = (
     BypassedLeaves,
     TracedThrough,
 )
-"""Each of them; those that watch note their own things, so their order does not matter."""
+"""Checks for graphs that differ from what the model does when it runs (FX3xx).
+
+Those that watch the pass record independently, so that their order does not matter.
+"""
 
 
 CHECKS: tuple[type[Check], ...] = (
@@ -46,24 +49,24 @@ CHECKS: tuple[type[Check], ...] = (
     NodeNames,
     Unused,
 )
-"""Every check there is."""
+"""All checks."""
 
 
 class Checking:
-    """The checks of one pass."""
+    """New instances of all checks, for one pass."""
 
     def __init__(self) -> None:
         self._checks = [check() for check in CHECKS]
 
     @contextmanager
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
-        """While this lasts, the pass runs."""
+        """Let each check watch the pass, which runs inside this context."""
         with ExitStack() as stack:
             for check in self._checks:
                 stack.enter_context(check.watching(root, tracer))
             yield
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
-        """What all of them found."""
+        """Yield the problems of all checks."""
         for check in self._checks:
             yield from check.problems(traced)

@@ -1,5 +1,5 @@
-"""Loads a workspace file as it stands in the editor, and runs of it only what a model needs.
+"""Partial execution of workspace files: only what a model needs runs.
 
-In: a path, the names that are wanted, and the texts. Out: modules in which these names are bound. A statement runs once
-at most, in the order of the file, and every file of the workspace is loaded in this way, whoever imports it.
+In: a path, the requested names, and the texts of the editor. Out: modules in which these names are bound. A statement
+runs at most once, in the order of the file, and every workspace file is loaded this way, whichever module imports it.
 """

@@ -1,4 +1,4 @@
-"""Under which name, and from which folder, a file would be imported."""
+"""Module name and ``sys.path`` entry under which a file would be imported."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from typing import NamedTuple
 
 
 class ImportName(NamedTuple):
-    """Where a file stands among modules."""
+    """Name under which a file is imported, and the folder it is found from."""
 
     name: str
-    """Dotted."""
+    """Dotted name."""
     folder: str
-    """What must be on ``sys.path`` for it: for a script its own folder, as Python has it."""
+    """Folder that must be on ``sys.path``: for a script its own folder, as in Python."""
     is_package: bool
-    """Whether it is the ``__init__.py`` of the package of that name."""
+    """Whether the file is the ``__init__.py`` of the package of that name."""
 
     @property
     def package(self) -> str:
-        """What relative imports count from."""
+        """Package that relative imports are resolved against."""
         return self.name if self.is_package else self.name.rpartition(".")[0]
 
 
 def import_name_of(path: str, relative_level: int) -> ImportName:
-    """The place of a file in which an import has up to ``relative_level`` dots.
+    """Return the import name of a file.
 
-    It is in a package by the ``__init__.py`` beside it, or else because its relative imports say so: then the folders
-    that they lead through are namespace packages.
+    ``relative_level`` is the largest number of dots of its relative imports.
+
+    The file belongs to a package if there is an ``__init__.py`` beside it, or if its relative imports require it: then
+    the folders that they lead through are namespace packages.
     """
     folder, file = os.path.split(path)
     parts = [os.path.splitext(file)[0]]
@@ -41,6 +43,6 @@ def import_name_of(path: str, relative_level: int) -> ImportName:
 
 
 def _can_be_package(folder: str) -> bool:
-    """Not the root of the disk, and no folder that a dotted name could not name."""
+    """Return whether a folder's name can be part of a dotted name."""
     name = os.path.basename(folder)
     return bool(name) and "." not in name

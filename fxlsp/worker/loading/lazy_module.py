@@ -1,7 +1,7 @@
-"""Running of a workspace file what is asked for, when it is asked for.
+"""Modules whose statements run when the names that they bind are requested.
 
-A statement that fails costs only those who ask for what it binds: its error is kept, and raised to them. So a script
-whose data, arguments or packages are missing still gives the models that do without.
+The error of a statement is stored, and raised only where a name that it should have bound is requested. So a script
+whose data, arguments or packages are missing still provides the models that do not need them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOT_IMPORTED = re.compile(r"cannot import name '(\w+)'")
 
 
 class NotImported:
-    """Stands for what could not be imported: whoever uses it gets the error of the import."""
+    """Placeholder for a failed import: using it raises the error of the import."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error
@@ -46,7 +46,7 @@ class NotImported:
         raise self._again()
 
     def _again(self) -> BaseException:
-        """The error once more, to be raised where it matters."""
+        """Return a copy of the error, to be raised where the name is used."""
         try:
             error = type(self._error)(*self._error.args)
         except TypeError:
@@ -59,7 +59,7 @@ AfterHead: TypeAlias = "Callable[[Execution], None]"
 
 
 class Execution:
-    """The statements of one file, run in one namespace as their names are asked for."""
+    """Statements of one file, run in one namespace as their names are requested."""
 
     def __init__(
         self,
@@ -71,8 +71,8 @@ class Execution:
     ) -> None:
         """
         Args:
-            names: known to be asked for: what they need runs in the order of the file.
-            after_head: called once, when the head of the file has run, and nothing else that needs more of it.
+            names: names that will be requested: what they need runs in the order of the file.
+            after_head: called once, when the head of the file has run and nothing after it.
         """
         self.namespace = namespace
         self._path = path
@@ -81,16 +81,16 @@ class Execution:
         self._after_head = after_head
         self._asked: set[str] = set()
         self.uses_untaken_branch = False
-        """Whether a name has its value from a branch that was not taken."""
+        """Whether a name was bound by a branch that was not taken."""
         self._needed: set[str] = set()
-        """What has been asked for, with all that it depends on."""
+        """Names that have been requested, with all that they depend on."""
         self._whole = False
         self._ran: dict[int, str] = {}
-        """The text of each statement that ran, by its place: of a compound one, more may be needed later."""
+        """Text of each statement that ran, by its index: of a compound one, more may be needed later."""
         self._failed: set[int] = set()
-        """The places of statements that failed: nothing makes them succeed but that everything runs."""
+        """Indexes of statements that failed: they are repeated only when the whole file runs."""
         self._failures: dict[str, BaseException] = {}
-        """What each of them raised, by the names that are not there for it."""
+        """Errors of these statements, by the names that they did not bind."""
 
     def _take(self, tree: ast.Module) -> None:
         self._needs = ModuleSlicer(tree)
@@ -98,30 +98,33 @@ class Execution:
         self._flags = _future_flags(tree)
 
     def resume_with(self, tree: ast.Module) -> None:
-        """The rest of the file is that of another text, with the same head."""
+        """Take the rest of the file from another text with the same head."""
         self._take(tree)
 
     def head_of(self, tree: ast.Module, names: Iterable[str]) -> list[str]:
-        """What runs of the head of a text of this file, places included, if ``names`` are asked for."""
+        """Return dumps of the statements in the head of a text that ``names`` need.
+
+        ``tree`` is a text of this file; the dumps include positions, so that equal lists mean equal heads.
+        """
         needs = ModuleSlicer(tree)
         parts = needs.parts(needs.closure({*self._asked, *names}))
         return [ast.dump(part.statement, include_attributes=True) for part in parts if part.place < needs.head]
 
     @property
     def is_past_head(self) -> bool:
-        """Whether more of the file has run than its head: what its imports ask of it."""
+        """Whether statements after the head have run, because its imports requested them."""
         return any(place >= self._needs.head for place in self._ran)
 
     @property
     def failures(self) -> Iterable[BaseException]:
-        """What its statements raised."""
+        """Errors of the statements."""
         return self._failures.values()
 
     def ask(self, names: Iterable[str]) -> None:
-        """Run what ``names`` need and what has not run yet.
+        """Run the statements that ``names`` need and that have not run yet.
 
         Raises:
-            BaseException: what the statement raised that should have bound one of them.
+            BaseException: the error of the statement that should have bound one of them.
         """
         wanted = self._needs.bound.intersection(names)
         if not wanted <= self._needed:
@@ -132,20 +135,23 @@ class Execution:
                 raise self._failures[name]
 
     def run_exported(self) -> None:
-        """Run what may be asked for by whoever does not say which names; nothing is raised."""
+        """Run the statements of all exported names; their errors are stored, not raised."""
         names = self._needs.exported()
         if not names <= self._needed:
             self._asked |= names
             self.run()
 
     def is_failed(self, name: str) -> bool:
-        """Whether there should be ``name``, and is not."""
+        """Return whether a name is unbound because its statement failed."""
         if name not in self._failures:
             return False
         return name not in self.namespace or isinstance(self.namespace[name], NotImported)
 
     def bind_from_untaken_branch(self, name: str) -> bool:
-        """Bind a name that no branch bound which was taken, as the first one does that can; False if none can."""
+        """Bind a name by a branch that was not taken; return whether that succeeded.
+
+        The first branch whose assignment does not raise is used.
+        """
         if name in self.namespace:
             return False
         for statement in untaken_bindings(self._body, name):
@@ -156,7 +162,7 @@ class Execution:
         return False
 
     def run_whole(self) -> bool:
-        """Run everything, what failed too; False if that was done before."""
+        """Run the whole file, repeating failed statements; return False if already done."""
         if self._whole:
             return False
         self._whole = True
@@ -168,7 +174,7 @@ class Execution:
         return True
 
     def run(self) -> None:
-        """Run what is needed of what has been asked for so far."""
+        """Run what the names requested so far need."""
         after_head, self._after_head = self._after_head, None
         if after_head is not None:
             self._run_parts(self._needs.head)
@@ -176,14 +182,14 @@ class Execution:
         self._run_parts()
 
     def _run_parts(self, end: int = sys.maxsize) -> None:
-        """Run those before the place ``end``."""
+        """Run the needed statements before index ``end``."""
         self._needed = self._needs.closure({*self._asked, *self._names})
         for part in list(self._needs.all_parts() if self._whole else self._needs.parts(self._needed)):
             if part.place >= end:
                 break
             text = ast.dump(part.statement) if part.is_partial else _RAN
             if self._ran.get(part.place) != text:
-                # Before it runs: what it calls may ask for more.
+                # Recorded before it runs, because code that it calls may request more names.
                 self._ran[part.place] = text
                 self._run(part)
 
@@ -191,7 +197,7 @@ class Execution:
         try:
             self._execute_with_submodules(part.statement)
         except BaseException as error:
-            # SystemExit too, of a script that does not get its arguments.
+            # SystemExit included, which scripts raise if arguments are missing.
             if not part.is_definition or not self._defined_without_annotations(part.statement):
                 self._failed.add(part.place)
                 self._fail(part, error)
@@ -210,11 +216,14 @@ class Execution:
         exec(code, self.namespace)
 
     def _defined_without_annotations(self, statement: ast.stmt) -> bool:
-        """A class or function whose annotations alone name what is not there does its work without them."""
+        """Run a definition without its annotations; return whether that succeeded.
+
+        A class or function of which only annotations fail works without them.
+        """
         try:
             self._execute(statement, self._flags | __future__.annotations.compiler_flag)
         except BaseException:
-            # The first error is the one to tell.
+            # The first error is the one to report.
             return False
         return True
 
@@ -223,17 +232,17 @@ class Execution:
         for name in part.names:
             self._failures[name] = cause
             if not part.is_import:
-                # Half made or unchanged, it is not what the file says: whoever uses it is told why it is not there.
+                # Incomplete or unchanged, the value is not what the file defines: its users get the error instead.
                 self.namespace.pop(name, None)
             elif name != _STAR:
                 self.namespace.setdefault(name, NotImported(cause))
 
     def cause_of(self, error: BaseException) -> BaseException | None:
-        """The failure behind a name that is not defined or not imported, if this file should have it."""
+        """Return the stored error that made a name undefined, if this file should bind it."""
         if any(error.__cause__ is failure for failure in self._failures.values()):
             return error.__cause__
         if isinstance(error, ImportError) and os.path.realpath(error.path or "") == self._path:
-            # ``from this import name`` takes an AttributeError for a name that is not there.
+            # ``from this import name`` turns the AttributeError of a missing name into an ImportError.
             missed = _NOT_IMPORTED.match(str(error))
             return None if missed is None else self._failures.get(missed.group(1))
         if not isinstance(error, NameError) or not self.raised(error):
@@ -241,7 +250,7 @@ class Execution:
         return self._failures.get(error.name or "") or self._failures.get(_STAR)
 
     def raised(self, error: BaseException) -> bool:
-        """Whether ``error`` was raised by code of this file."""
+        """Return whether ``error`` was raised by code of this file."""
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_next is not None:
             traceback = traceback.tb_next
@@ -249,7 +258,7 @@ class Execution:
 
 
 class WorkspaceModule(ModuleType):
-    """A module that runs what is asked of it."""
+    """Module that runs the statements of a name when the name is looked up."""
 
     __slots__ = ("execution",)
 
@@ -258,7 +267,7 @@ class WorkspaceModule(ModuleType):
     def __getattribute__(self, name: str) -> Any:
         get = super().__getattribute__
         if name == "__dict__":
-            # Also the first step of ``import *``. What dataclasses and the like look up there is there.
+            # Also the first step of ``import *``. Names that dataclasses and other library code look up are bound.
             if is_workspace_code(sys._getframe(1).f_code.co_filename):
                 execution_behind(self).run_exported()
         elif name == "__all__":
@@ -272,38 +281,42 @@ class WorkspaceModule(ModuleType):
 def start_execution(
     module: WorkspaceModule, path: str, tree: ast.Module, names: Sequence[str], after_head: AfterHead | None = None
 ) -> Execution:
-    """The execution of a module, of which nothing has run yet; what fails is told to whoever asks for it."""
+    """Return a new execution of a module, of which nothing has run yet."""
     module.execution = Execution(path, tree, ModuleType.__getattribute__(module, "__dict__"), names, after_head)
     return module.execution
 
 
 def ask(module: WorkspaceModule, names: Iterable[str]) -> None:
-    """Run what ``names`` need; raises what kept one of them from being bound."""
+    """Run what ``names`` of a module need.
+
+    Raises:
+        BaseException: the error of the statement that should have bound one of them.
+    """
     execution_behind(module).ask(names)
 
 
 def execution_behind(module: WorkspaceModule) -> Execution:
-    """The execution of a module."""
+    """Return the execution of a module."""
     execution: Execution = object.__getattribute__(module, "execution")
     return execution
 
 
 def _without_failed(names: Any, execution: Execution) -> Any:
-    """``__all__`` without what is not there: ``import *`` is to bring the others."""
+    """Return ``__all__`` without failed names, so that ``import *`` binds the others."""
     if not isinstance(names, (list, tuple)):
         return names
     for name in names:
         try:
             execution.ask([name])
         except BaseException:
-            # It is left out below.
+            # The name is left out below.
             continue
     there = [name for name in names if not execution.is_failed(name)]
     return names if len(there) == len(names) else there
 
 
 def _future_flags(tree: ast.Module) -> int:
-    """The compiler flags of ``from __future__ import ...``, which hold for all of a file."""
+    """Return the compiler flags of a file's ``from __future__ import ...``."""
     names = [
         alias.name
         for node in tree.body

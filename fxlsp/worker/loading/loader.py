@@ -1,4 +1,7 @@
-"""Loading the file of a model as it stands in the editor, without running more of it than the model needs."""
+"""Loader of workspace files from the editor's texts.
+
+Of each file it runs only what the models need.
+"""
 
 from __future__ import annotations
 
@@ -23,30 +26,33 @@ from .missing_names import import_missing_submodule
 
 
 class Loader:
-    """Imports workspace files from their unsaved texts and notes what it read."""
+    """Loader of workspace files from their unsaved texts; records what it read."""
 
     def __init__(self, sources: Sources, expressions: Expressions, roots: Sequence[str]) -> None:
-        """``roots`` are the workspace folders, put on ``sys.path`` after the folder of the file itself."""
+        """
+        Args:
+            roots: workspace folders, put on ``sys.path`` after the folder of the file itself.
+        """
         self.read: dict[str, str] = {}
-        """Digest of the text of every workspace file that was executed, by real path."""
+        """Digests of the texts of all workspace files that were executed, by real path."""
         self._sources = sources
         self._expressions = expressions
         self._roots = tuple(roots)
         self._modules: list[WorkspaceModule] = []
         self._executions: list[Execution] = []
         self._wanted: dict[str, Sequence[str]] = {}
-        """Names that are wanted of a file that is about to be loaded, by its real path."""
+        """Names requested of files that are about to be loaded, by real path."""
         self._after_head: dict[str, AfterHead] = {}
         self.on_lookup: Callable[[str, Iterable[str], importlib.machinery.ModuleSpec | None], None] | None = None
-        """Told of each module that is looked for: its name, the folders, and what was found."""
+        """Called for each module that is looked up, with its name, the folders, and the spec found."""
 
     def load_file(self, path: str, names: Sequence[str]) -> ModuleType:
-        """Execute what ``names`` need of the file.
+        """Load a file, execute what ``names`` need of it, and return its module.
 
         Raises:
             FileNotFoundError: there is no such file.
-            SyntaxError: it does not parse.
-            BaseException: what the statement raised that should have bound one of the names.
+            SyntaxError: the file does not parse.
+            BaseException: the error of the statement that should have bound one of the names.
         """
         if self._sources.text(path) is None:
             raise FileNotFoundError(f"there is no file {path}, or it is not Python text")
@@ -63,14 +69,14 @@ class Loader:
         return module
 
     def pause_after_head(self, path: str, then: AfterHead) -> None:
-        """Call ``then`` once, when the head of the file has run, whoever imports it."""
+        """Call ``then`` once, when the head of the file has run, also if it is imported."""
         self._after_head[path] = then
 
     def resume_with(self, execution: Execution, path: str) -> None:
-        """The text of the file whose head has run is another one now: the rest is taken from that.
+        """Continue an execution after the head of its file with the file's new text.
 
         Raises:
-            SyntaxError: it does not parse.
+            SyntaxError: the new text does not parse.
         """
         execution.resume_with(self._expressions.parsed(path))
         self.read[path] = text_digest(self._sources.text(path) or "")
@@ -78,25 +84,25 @@ class Loader:
 
     @property
     def failures(self) -> Iterator[BaseException]:
-        """What statements of the files that have been executed raised."""
+        """Errors of the statements of all executed files."""
         yield from (failure for each in self._executions for failure in each.failures)
 
     def load_module(self, name: str) -> ModuleType:
-        """Import ``package.module``; raises what the import raises."""
+        """Import ``package.module`` and return it; errors of the import are raised."""
         self._prepare(None)
         return importlib.import_module(name)
 
     def unload(self) -> None:
-        """Drop every workspace module, so that the next load executes them anew."""
+        """Drop every workspace module, so that the next load executes them again."""
         for module in self._modules:
             sys.modules.pop(module.__name__, None)
         self._modules.clear()
         self._executions.clear()
 
     def cause_of(self, error: BaseException) -> BaseException:
-        """``error``, or the failure of a statement that should have bound the name that is not defined."""
+        """Return the stored error that explains an undefined name, or ``error``."""
         for _ in self._executions:
-            # What one file lacks another one may have failed to make.
+            # The name that one file lacks may be one that another file failed to bind.
             cause = next((cause for each in self._executions if (cause := each.cause_of(error)) is not None), error)
             if cause is error:
                 break
@@ -104,9 +110,12 @@ class Loader:
         return error
 
     def provide_missing(self, error: BaseException) -> bool:
-        """After a NameError without a cause, run all of the file that raised it; where arguments are missing, find the
-        name in a branch that it did not take for want of them; where a package lacks a module of its own, import that.
-        False if none of it is of use."""
+        """Provide the name whose lookup raised ``error``; return whether that succeeded.
+
+        For an attribute of a package, its submodule of that name is imported. For a NameError without a stored cause,
+        the name is bound by a branch that was not taken, if command-line arguments are missing; otherwise the whole
+        file that raised it runs.
+        """
         if import_missing_submodule(error):
             return True
         if not isinstance(error, NameError) or self.cause_of(error) is not error:
@@ -118,18 +127,21 @@ class Loader:
 
     @property
     def uses_untaken_branch(self) -> bool:
-        """Whether a name has its value from a branch that was not taken."""
+        """Whether a name was bound by a branch that was not taken."""
         return any(each.uses_untaken_branch for each in self._executions)
 
     def is_workspace(self, path: str) -> bool:
-        """Whether a file is the workspace's: not installed, or open in the editor (editable installs are workspace)."""
+        """Return whether a file is not installed, or open in the editor.
+
+        Editable installs belong to the workspace.
+        """
         return self._sources.is_overlay(path) or not is_installed(path)
 
     def execute(self, module: WorkspaceModule, path: str) -> None:
         """Start the execution of a workspace file.
 
         Raises:
-            SyntaxError: it does not parse.
+            SyntaxError: the file does not parse.
         """
         tree = self._expressions.parsed(path)
         self.read[path] = text_digest(self._sources.text(path) or "")
@@ -139,11 +151,11 @@ class Loader:
         execution.run()
 
     def _loaded(self, path: str) -> WorkspaceModule | None:
-        """The module of a workspace file that has been executed already, as what another one imports."""
+        """Return the module of a workspace file that was executed already, if any."""
         return next((module for module in self._modules if os.path.realpath(module.__file__ or "") == path), None)
 
     def _imported(self, place: ImportName, path: str) -> ModuleType | None:
-        """The file as a module of its package; None if an import of its name would not lead to it."""
+        """Import a file as a module of its package; None if its name imports another file."""
         if "." not in place.name and not place.is_package:
             return None
         try:
@@ -153,7 +165,7 @@ class Loader:
         return module if os.path.realpath(getattr(module, "__file__", None) or "") == path else None
 
     def _executed(self, place: ImportName, path: str) -> WorkspaceModule:
-        """The file as a script, whatever else has its name."""
+        """Execute a file as a script, whichever other module has its name."""
         module = WorkspaceModule(place.name if not _is_taken(place.name) else f"_fxlsp_target_{place.name}")
         module.__file__ = path
         module.__spec__ = importlib.util.spec_from_file_location(place.name, path)
@@ -165,14 +177,17 @@ class Loader:
         return module
 
     def _home(self, folder: str) -> str | None:
-        """The folder, or for a buffer that has none the first one of the workspace, where it may be saved one day."""
+        """Return the folder to run in: an existing one, or the first workspace folder.
+
+        A buffer that was never saved may have a folder that does not exist.
+        """
         return next(filter(os.path.isdir, (folder, *self._roots)), None)
 
     def _prepare(self, folder: str | None) -> None:
         sources = [os.path.join(root, "src") for root in self._roots]
         places = [*([folder] if folder else []), *self._roots, *filter(os.path.isdir, sources)]
         if folder:
-            # Where whoever runs a script most likely stands: relative paths of its own count from there.
+            # The usual working directory of a script, which its relative paths are resolved against.
             os.chdir(folder)
         for place in reversed(places):
             if place in sys.path:
@@ -182,13 +197,16 @@ class Loader:
         importlib.invalidate_caches()
 
     def _find_what_is_imported(self) -> None:
-        """Also in place of the loader of an earlier pass in this process."""
+        """Install the import hook of this loader.
+
+        It replaces that of an earlier pass in this process.
+        """
         others = [finder for finder in sys.meta_path if not isinstance(finder, _WorkspaceFinder)]
         sys.meta_path[:] = [_WorkspaceFinder(self), *others]
 
 
 class _WorkspaceFinder(importlib.abc.MetaPathFinder):
-    """Lets modules of the workspace be loaded from their unsaved texts, as far as they are needed."""
+    """Finder that loads workspace modules from their unsaved texts, as far as needed."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -209,7 +227,7 @@ class _WorkspaceFinder(importlib.abc.MetaPathFinder):
 
 
 class _WorkspaceLoader(importlib.machinery.SourceFileLoader):
-    """Executes a workspace module from the text that the editor shows; never writes bytecode."""
+    """Import loader that executes a workspace module lazily and writes no bytecode."""
 
     def __init__(self, fullname: str, path: str, real: str, loader: Loader) -> None:
         super().__init__(fullname, path)
@@ -225,12 +243,15 @@ class _WorkspaceLoader(importlib.machinery.SourceFileLoader):
 
 
 def relative_level(tree: ast.Module) -> int:
-    """The most dots of an import in the file: of how many packages it must be a part."""
+    """Return the largest number of dots of an import.
+
+    That many packages contain the file.
+    """
     return max((node.level for node in _statements(tree) if isinstance(node, ast.ImportFrom)), default=0)
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Every statement below a node; expressions, which are most of a tree, are not looked into."""
+    """Yield every statement below a node, without descending into expressions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
@@ -239,13 +260,16 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def _is_taken(name: str) -> bool:
-    """Whether a file of this name would replace a module that others rely on (``random.py`` beside a script)."""
+    """Return whether a module of this name would replace an installed one.
+
+    Example: ``random.py`` beside a script.
+    """
     file = getattr(sys.modules.get(name), "__file__", None)
     return name in sys.stdlib_module_names or (file is not None and is_installed(file))
 
 
 def third_party(before: Mapping[str, object]) -> list[str]:
-    """Names of modules of installed packages in ``sys.modules`` that were not in ``before``."""
+    """Return the names of installed modules that were imported since ``before``."""
     return sorted(
         name
         for name, module in list(sys.modules.items())

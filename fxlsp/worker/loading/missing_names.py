@@ -1,4 +1,8 @@
-"""What a name would be in a branch that was not taken: a script chooses by arguments that nobody gave it."""
+"""Fallbacks for names that a partial run lacks.
+
+A script may bind a name in a branch that it takes only with command-line arguments, and use a submodule that some other
+import of the whole program would import.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from .scopes import stored_names
 
 
 def untaken_bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
-    """The assignments of ``name`` inside the ``if`` statements of a file, in its order: one for each choice."""
+    """Yield the assignments of a name inside ``if`` statements, in order."""
     for statement in body:
         if isinstance(statement, ast.If):
             yield from _bindings((*statement.body, *statement.orelse), name)
@@ -27,9 +31,9 @@ def _bindings(body: Iterable[ast.stmt], name: str) -> Iterator[ast.stmt]:
 
 
 def import_missing_submodule(error: BaseException) -> bool:
-    """Whether an attribute of a package that was missed is a module of it, which is imported now.
+    """Import the submodule that an AttributeError misses; return whether it exists.
 
-    In a program that runs as a whole, a statement may have imported it that is not needed here.
+    In a complete run of the program, a statement that is not needed here may have imported it.
     """
     if not isinstance(error, AttributeError) or not isinstance(error.obj, ModuleType):
         return False
@@ -38,6 +42,6 @@ def import_missing_submodule(error: BaseException) -> bool:
     try:
         importlib.import_module(f"{error.obj.__name__}.{error.name}")
     except Exception:
-        # Whatever it raises: the first error is the one to tell.
+        # Whatever the import raises, the first error is the one to report.
         return False
     return hasattr(error.obj, error.name)

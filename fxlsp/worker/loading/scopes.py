@@ -1,8 +1,8 @@
-"""Names that a piece of code takes from the module around it, and names that it binds.
+"""Names that code reads from the surrounding module, and names that it binds.
 
-The standard library's symtable knows the scopes of a whole text. It takes no syntax tree, so it says nothing of a part
-of a statement; it does not count ``x += 1`` and ``del x`` as uses, nor annotations under ``from __future__``; and from
-Python 3.12 on it mixes the variables of comprehensions with the names of the scope around them.
+The standard library's symtable analyses the scopes of a whole text. It takes no syntax tree, so it cannot analyse part
+of a statement; it does not count ``x += 1`` and ``del x`` as uses, nor annotations under ``from __future__``; and since
+Python 3.12 it mixes the variables of comprehensions with the names of the surrounding scope.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def free_names(node: ast.AST) -> set[str]:
-    """Names that ``node`` reads and does not bind in a function or comprehension of its own.
+    """Return the names that code reads from outside its own local scopes.
 
-    A model's ``forward`` has an ``x`` of its own: that a training loop binds an ``x`` too must not make it needed.
+    A model's ``forward`` has a local ``x``: a training loop that binds an ``x`` too must not become needed by it.
     """
     if isinstance(node, ast.Name):
         return set() if isinstance(node.ctx, ast.Store) else {node.id}
@@ -31,7 +31,7 @@ def free_names(node: ast.AST) -> set[str]:
 
 
 def stored_names(node: ast.AST) -> list[str]:
-    """Return the names that are stored in a piece of code, such as the target of an assignment."""
+    """Return the names that code stores, such as the targets of an assignment."""
     return [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
 
 
@@ -48,7 +48,10 @@ def _of_all(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def _of_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> set[str]:
-    """What it iterates over first is evaluated outside: in ``[x for x in x]`` the last ``x`` is the module's."""
+    """Return the free names of a comprehension.
+
+    What it iterates over first is evaluated outside: in ``[x for x in x]`` the last ``x`` is the module's.
+    """
     first = node.generators[0].iter
     parts = [part for generator in node.generators for part in ast.iter_child_nodes(generator) if part is not first]
     results = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.comprehension)]
@@ -57,7 +60,10 @@ def _of_comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.Gene
 
 
 def _outside(function: ast.AST) -> Iterator[ast.AST]:
-    """What is evaluated where a function is defined: decorators, defaults, annotations."""
+    """Yield the parts of a function that are evaluated when it is defined.
+
+    These are decorators, defaults and annotations.
+    """
     for child in ast.iter_child_nodes(function):
         if not isinstance(child, ast.stmt) and child is not getattr(function, "body", None):
             yield child
@@ -68,7 +74,7 @@ def _body(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list
 
 
 def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    """Parameters and local names; not what the function declares global."""
+    """Return a function's parameters and local names, without global ones."""
     arguments = function.args
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     bound = {parameter.arg for parameter in parameters if parameter is not None}
@@ -81,7 +87,7 @@ def _bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
 
 
 def _own_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes of a function's body outside functions, classes and comprehensions nested in it."""
+    """Yield the nodes of a function's own scope, without nested scopes."""
     for node in nodes:
         yield node
         if not isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):

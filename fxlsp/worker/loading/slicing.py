@@ -1,8 +1,8 @@
-"""Which top-level statements of a file a model needs, so that nothing else of the file runs.
+"""Program slices: the top-level statements of a file that a model needs.
 
-Kept are imports, ``def`` and ``class``, assignments that needed names depend on, and every statement that changes a
-needed name, ``sys.path``, ``os.environ`` or torch's defaults; compound statements where they bind or change a needed
-name, with their bodies filtered alike. A training loop at top level is left out.
+A slice contains imports, ``def`` and ``class``, assignments that needed names depend on, and every statement that
+changes a needed name, ``sys.path``, ``os.environ`` or torch's defaults; compound statements if they bind or change a
+needed name, with their bodies filtered in the same way. A training loop at top level is left out.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from .scopes import free_names, imported_names
 
 _WRAP = "torch.fx.wrap"
 _ALWAYS_CHANGED = ("sys.path", "os.environ", "torch.set_default", "torch.backends.", "torch.manual_seed", _WRAP)
-"""Dotted beginnings of what a statement may change with effect on every model."""
+"""Prefixes of dotted names whose change affects every model."""
 
 _TRAINING = ("train", "eval", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "fit")
-"""Methods of a model that training loops call: no reason to run the loop. Outside loops they count."""
+"""Methods of a model that training loops call: inside a loop they do not count as changes, outside loops they do."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 _COMPOUND = (ast.If, ast.Try, ast.With, ast.For)
-"""Statements that run in part."""
+"""Statements that can run in part."""
 
 _LOOKED_UP = frozenset({"globals", "vars", "locals", "exec", "eval"})
-"""Functions that find names of the module which no analysis can know."""
+"""Functions through which code can use any name of the module."""
 
 
 class SlicedStatement(NamedTuple):
-    """A top-level statement that is to run."""
+    """Top-level statement of a slice."""
 
     place: int
-    """Its place among the top-level statements."""
+    """Index among the top-level statements."""
     statement: ast.stmt
-    """Reduced to what is needed, if it is a compound one."""
+    """The statement; a compound one reduced to what is needed."""
     names: frozenset[str]
-    """What it binds or changes: names of the module."""
+    """Names of the module that it binds or changes."""
 
     @property
     def is_import(self) -> bool:
@@ -54,15 +54,15 @@ class SlicedStatement(NamedTuple):
 
     @property
     def is_partial(self) -> bool:
-        """Whether it may be one of several that stand for the same statement."""
+        """Whether the statement may run in several parts, for different names."""
         return isinstance(self.statement, _COMPOUND)
 
 
 class ModuleSlicer:
-    """What the top-level statements of one file need of each other.
+    """Slicer of one file by the dependencies between its top-level statements.
 
-    Kept in any case are imports and definitions: those may register something. Whoever runs them must let those fail
-    that nothing needs: a missing package costs only the models that use it.
+    Every slice contains all imports and definitions, because they may register something. Those that nothing needs are
+    allowed to fail: a missing package affects only the models that use it.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -77,10 +77,13 @@ class ModuleSlicer:
         outside = [self._changes(statement) for statement in self._body if not _is_main_guard(statement)]
         self._bound_outside: frozenset[str] = frozenset().union(*outside)
         self.bound: frozenset[str] = frozenset().union(*map(self._changes, self._body))
-        """Every name that some statement binds or changes."""
+        """All names that some statement binds or changes."""
 
     def closure(self, names: Iterable[str]) -> set[str]:
-        """``names`` with every top-level name that they, or definitions as they are made, depend on."""
+        """Return ``names`` with all top-level names that they depend on.
+
+        Included are names that definitions read while they are executed.
+        """
         needed = set(names)
         while True:
             before = len(needed)
@@ -92,20 +95,26 @@ class ModuleSlicer:
                 return needed
 
     def parts(self, needed: set[str]) -> Iterator[SlicedStatement]:
-        """The statements that make the names of a closure, and those that always run, in order."""
+        """Yield the statements that a closure needs, and those that always run.
+
+        The order is that of the file.
+        """
         for index, statement in enumerate(self._body):
             for kept in self._kept([statement], needed):
                 yield SlicedStatement(index, kept, self._names(statement))
 
     def all_parts(self) -> Iterator[SlicedStatement]:
-        """Every statement but for the ``__main__`` block."""
+        """Yield every statement but for the ``__main__`` block."""
         for index, statement in enumerate(self._body):
             if not _is_main_guard(statement):
                 yield SlicedStatement(index, statement, self._names(statement))
 
     @cached_property
     def head(self) -> int:
-        """How many statements the head of the file has: those before the first definition, up to the last import."""
+        """Number of statements in the head of the file.
+
+        The head is what precedes the first definition, up to the last import.
+        """
         end = 0
         for index, statement in enumerate(self._body):
             if isinstance(statement, _DEFINITIONS) or _is_main_guard(statement):
@@ -115,7 +124,10 @@ class ModuleSlicer:
         return end
 
     def exported(self) -> set[str]:
-        """The names that the module may be asked for by whoever does not say which: loops bind what they train with."""
+        """Return the names that an importer of everything may use.
+
+        Names bound by loops are left out: they belong to training.
+        """
         return {
             name
             for statement in self._body
@@ -124,12 +136,15 @@ class ModuleSlicer:
         }
 
     def _names(self, statement: ast.stmt) -> frozenset[str]:
-        """What a statement binds or changes, without modules: a call on one changes nothing here."""
+        """Return the names that a statement binds or changes.
+
+        Imported modules are left out: a call on one changes nothing in this file.
+        """
         changed = {name for name in self._changes(statement) if "." not in name}
         return frozenset(changed if isinstance(statement, _IMPORTS) else changed - self._modules)
 
     def _read_by(self, statement: ast.stmt, needed: set[str]) -> set[str]:
-        """Names that what is kept of ``statement`` reads."""
+        """Return the names that the part of a statement in the slice reads."""
         if isinstance(statement, _IMPORTS):
             return set()
         if isinstance(statement, _DEFINITIONS) and statement.name not in needed:
@@ -152,10 +167,10 @@ class ModuleSlicer:
         return free_names(child)
 
     def _matters(self, statement: ast.stmt, needed: set[str]) -> bool:
-        """Whether running ``statement`` binds or changes a needed name, or a default that every model depends on."""
+        """Return whether a statement binds or changes a needed name, or a global default."""
         changed = self._changes(statement)
         if _is_main_guard(statement):
-            # Only for what there is nowhere else: an import would skip it.
+            # Only for names that no other statement binds: an import would skip the block.
             return not needed.isdisjoint(changed - self._bound_outside)
         return not needed.isdisjoint(changed) or any(name.startswith(_ALWAYS_CHANGED) for name in changed)
 
@@ -176,7 +191,7 @@ class ModuleSlicer:
         return kept
 
     def _filtered(self, statement: ast.stmt, needed: set[str]) -> ast.stmt:
-        """A compound statement with its bodies filtered; any other as it is."""
+        """Return a compound statement with its bodies filtered, any other unchanged."""
         if not isinstance(statement, _COMPOUND):
             return statement
         filtered = copy.copy(statement)
@@ -198,7 +213,10 @@ class ModuleSlicer:
     def _filtered_body(
         self, body: list[ast.stmt], needed: set[str], place: ast.stmt | ast.ExceptHandler
     ) -> list[ast.stmt]:
-        """A filtered body that is never empty. ``raise`` and ``pass`` stay: they say which way a branch goes."""
+        """Return a filtered body, with a ``pass`` if it would be empty.
+
+        ``raise`` and ``pass`` remain, because they decide how a branch continues.
+        """
         kept = [
             statement
             for original in body
@@ -209,7 +227,10 @@ class ModuleSlicer:
         return kept or [ast.copy_location(ast.Pass(), place)]
 
     def _nested(self, body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
-        """Imports inside a compound statement that nothing needs must not fail all of it."""
+        """Return the filtered body of a compound statement.
+
+        Imports that nothing needs are allowed to fail, so that they do not fail the whole statement.
+        """
         return [
             _allowed_to_fail(statement)
             if isinstance(statement, _IMPORTS) and needed.isdisjoint(imported_names(statement))
@@ -219,7 +240,7 @@ class ModuleSlicer:
 
 
 def _split(statement: ast.stmt) -> list[ast.stmt]:
-    """An import of several names as several imports, each of which may fail for itself."""
+    """Return an import of several names as imports that can fail separately."""
     if not isinstance(statement, _IMPORTS) or len(statement.names) == 1:
         return [statement]
     parts: list[ast.stmt] = []
@@ -231,7 +252,7 @@ def _split(statement: ast.stmt) -> list[ast.stmt]:
 
 
 def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
-    """Names that ``torch.fx.wrap("name")`` looks up in this file when a model is traced."""
+    """Return the names that calls of ``torch.fx.wrap("name")`` refer to."""
     return {
         argument.value
         for node in ast.walk(statement)
@@ -242,7 +263,7 @@ def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
 
 
 def _used_to_define(statement: ast.stmt) -> set[str]:
-    """Names read when a ``def`` or ``class`` statement runs, before anything calls what it made."""
+    """Return the names read while a ``def`` or ``class`` statement is executed."""
     used: set[str] = set()
     for child in ast.iter_child_nodes(statement):
         if isinstance(statement, ast.ClassDef) and isinstance(child, _DEFINITIONS):
@@ -253,28 +274,29 @@ def _used_to_define(statement: ast.stmt) -> set[str]:
 
 
 def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
-    """The parts of a statement that may bind or change something; of a loop, not what belongs to training.
+    """Yield the parts of a statement that may bind or change something.
 
-    What stands inside a definition does nothing to the module when the definition is made.
+    Calls in a loop that belong to training are left out, and so are the bodies of definitions, which do not run when
+    the definition is executed.
     """
     if in_loop and isinstance(node, ast.Expr) and _method(node.value) in _TRAINING:
         return
     yield node
     if isinstance(node, _DEFINITIONS):
         return
-    # The variables of a comprehension are its own.
+    # The variables of a comprehension are local to it.
     children = [node.iter, *node.ifs] if isinstance(node, ast.comprehension) else ast.iter_child_nodes(node)
     for child in children:
         yield from _relevant(child, in_loop or isinstance(node, _LOOPS))
 
 
 def _method(node: ast.expr) -> str:
-    """``eval`` for ``net.eval()``; "" for anything but a method call."""
+    """Return the name of a called method: ``eval`` for ``net.eval()``; else ""."""
     return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
 
 
 def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
-    """Names that ``node`` binds, and roots and dotted names of what it may change."""
+    """Return the names that a node binds or may change: roots and dotted names."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return [node.id]
     if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
@@ -287,10 +309,10 @@ def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
 
 
 def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
-    """What a call whose result nobody takes may change: ``cfg.update(...)`` changes ``cfg``.
+    """Return the names that a call with an unused result may change.
 
-    ``train(net)`` is no reason to train, nor is ``net(x).sum().backward()``: a call on the result of another call
-    does not count as a change of what the first one was called on.
+    ``cfg.update(...)`` changes ``cfg``. ``train(net)`` does not count as a change of ``net``, nor does
+    ``net(x).sum().backward()``: a call on the result of another call does not change what the first was called on.
     """
     dotted, root = _dotted(function), _root(function)
     if dotted and root in imported:
@@ -300,13 +322,16 @@ def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
 
 
 def _may_have_state(full_name: str) -> bool:
-    """Whether an imported name may be an object that its methods change: ``from config import cfg``."""
+    """Return whether an imported name may be mutable: ``from config import cfg``."""
     package, dot, _ = full_name.partition(".")
     return bool(dot) and package != "torch" and package not in sys.stdlib_module_names
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Each name that an import binds, and what it stands for: ``wrap`` for ``torch.fx.wrap``."""
+    """Yield each name that an import binds, with its full name.
+
+    ``from torch.fx import wrap`` yields ``wrap`` and ``torch.fx.wrap``.
+    """
     for name, alias in zip(imported_names(node), node.names, strict=True):
         if isinstance(node, ast.ImportFrom):
             yield name, f"{node.module or ''}.{alias.name}"
@@ -315,20 +340,20 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
-    """The dotted name at the beginning of an expression, with what its root was imported as."""
+    """Return the dotted name at the start of an expression, resolved by imports."""
     root, dot, rest = _dotted(node).partition(".")
     return imported.get(root, root) + dot + rest
 
 
 def _root(node: ast.expr) -> str:
-    """The name at the root of ``a.b[c].d()``: ``a``; "" if there is none."""
+    """Return the name at the root of ``a.b[c].d()``: ``a``; "" if there is none."""
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _dotted(node: ast.expr) -> str:
-    """``a.b`` for ``a.b[c]``: the dotted name at the beginning of an expression; "" if there is none."""
+    """Return the dotted name at the start of code: ``a.b`` for ``a.b[c]``; else ""."""
     if isinstance(node, ast.Attribute):
         base = _dotted(node.value)
         return f"{base}.{node.attr}" if base else ""
@@ -338,12 +363,15 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _is_main_guard(statement: ast.stmt) -> bool:
-    """``if __name__ == "__main__":``, which an import would skip as well."""
+    """Return whether a statement is ``if __name__ == "__main__":``.
+
+    An import would skip it.
+    """
     return isinstance(statement, ast.If) and "__name__" in free_names(statement.test) and not statement.orelse
 
 
 def _allowed_to_fail(statement: ast.stmt) -> ast.Try:
-    """``try: statement`` with ``except ImportError: pass``, all at the place of ``statement``."""
+    """Return the statement in a ``try`` with ``except ImportError: pass``."""
     error = ast.copy_location(ast.Name("ImportError", ast.Load()), statement)
     passing = ast.copy_location(ast.Pass(), statement)
     handler = ast.copy_location(ast.ExceptHandler(error, None, [passing]), statement)

@@ -1,5 +1,7 @@
-"""From a running instruction to the source expression that a person would point at.
+"""Mapping from running instructions to source expressions.
 
-In: frames and the texts that run, unsaved buffers first. Out: :class:`~fxlsp.report.locations` places and spans. A
-place is either exact or not given; files of torch, of fxlsp and installed packages are told apart here alone.
+The expression is the one that a reader would point at.
+
+In: frames, and the texts that run, unsaved buffers first. Out: locations (:mod:`fxlsp.report.locations`) and spans. A
+location is either exact or not given. Only this folder decides whether a file is torch's, fxlsp's or installed.
 """

@@ -1,4 +1,4 @@
-"""What CPython 3.10 to 3.13 record of an instruction: its place in the source, and what it jumps on."""
+"""Bytecode of CPython 3.10 to 3.13: source positions, jumps, frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from .expressions import ByteSpan
 
 
 def jump_at(code: CodeType, offset: int) -> int | None:
-    """The jump that an instruction is, or that it works out the condition for, as CPython does since 3.13."""
+    """Return the offset of an instruction's conditional jump, if any.
+
+    The instruction is the jump, or since CPython 3.13 the ``TO_BOOL`` before it. Offsets are in bytes.
+    """
     if dis.opname[code.co_code[offset]] == "TO_BOOL":
         offset += 2
         while dis.opname[code.co_code[offset]] in ("CACHE", "EXTENDED_ARG"):
@@ -21,6 +24,7 @@ def jump_at(code: CodeType, offset: int) -> int | None:
 
 
 def traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeType, int]]:
+    """Return the code and byte offset of each traceback entry, outermost first."""
     found = []
     while traceback is not None:
         found.append((traceback.tb_frame.f_code, traceback.tb_lasti))
@@ -30,11 +34,15 @@ def traceback_instructions(traceback: TracebackType | None) -> list[tuple[CodeTy
 
 @cache
 def positions_of(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
+    """Return line, end line, column and end column of each instruction of ``code``."""
     return tuple(code.co_positions())
 
 
 def byte_span(code: CodeType, offset: int) -> ByteSpan | None:
-    """What CPython says of the instruction; None before Python 3.11 and for code compiled without columns."""
+    """Return the source span of the instruction at a byte offset.
+
+    None before Python 3.11 and for code compiled without columns.
+    """
     if not hasattr(code, "co_positions") or offset < 0:
         return None
     line, end_line, column, end_column = next(islice(positions_of(code), offset // 2, None), (None,) * 4)
@@ -44,6 +52,7 @@ def byte_span(code: CodeType, offset: int) -> ByteSpan | None:
 
 
 def line_of(code: CodeType, offset: int) -> int:
+    """Return the line of the instruction at a byte offset, from 1."""
     for start, end, line in code.co_lines():
         if start <= offset < end and line is not None:
             return line
@@ -51,7 +60,10 @@ def line_of(code: CodeType, offset: int) -> int:
 
 
 def starts_before(code: CodeType, offset: int) -> Iterator[tuple[int, int | None]]:
-    """Lines and columns at which the instructions up to ``offset`` start, last first; no columns on Python 3.10."""
+    """Yield the start positions of the instructions up to ``offset``, last first.
+
+    Lines count from 1, columns from 0 in bytes; columns are None on Python 3.10.
+    """
     if hasattr(code, "co_positions"):
         for line, _, column, _ in reversed(positions_of(code)[: offset // 2 + 1]):
             if line is not None:

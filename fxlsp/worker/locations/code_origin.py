@@ -1,4 +1,4 @@
-"""Whose code a file holds: torch's, fxlsp's, an installed package's or the user's own."""
+"""Classification of source files: torch, fxlsp, installed packages, workspace."""
 
 from __future__ import annotations
 
@@ -18,23 +18,30 @@ _PACKAGES = ("site-packages", "dist-packages")
 
 @cache
 def is_torch(filename: str) -> bool:
-    """Whether the file is torch's own: by folder with its separator, as ``torchvision`` starts alike."""
+    """Return whether a file belongs to torch.
+
+    The folder is compared with its separator, because ``torchvision`` has the same prefix.
+    """
     return filename.startswith(_TORCH_FOLDER)
 
 
 @cache
 def is_installed(filename: str) -> bool:
-    """Whether the file belongs to the standard library or an installed package, and so to no workspace."""
+    """Return whether a file belongs to the standard library or an installed package."""
     return any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES) or filename.startswith(_STANDARD_LIBRARY)
 
 
 def is_ours(filename: str) -> bool:
-    """Whether the file is fxlsp's."""
+    """Return whether a file belongs to fxlsp."""
     return filename.startswith(_WORKER_FOLDER)
 
 
 @cache
 def is_hidden(filename: str) -> bool:
+    """Return whether frames of a file are never shown.
+
+    Hidden are generated code, fxlsp, torch and the standard library, but no other installed package.
+    """
     if filename.startswith("<") or is_ours(filename) or is_torch(filename):
         return True
     in_packages = any(f"{os.sep}{name}{os.sep}" in filename for name in _PACKAGES)
@@ -43,5 +50,8 @@ def is_hidden(filename: str) -> bool:
 
 @cache
 def is_workspace_code(filename: str) -> bool:
-    """Whether code of this file is the user's own, and neither fxlsp's nor generated."""
+    """Return whether a file is the user's own code.
+
+    It is not installed, fxlsp's, torch's or generated.
+    """
     return not is_hidden(filename) and not is_installed(filename)

@@ -1,7 +1,7 @@
-"""From what CPython says of an instruction's place to the expression that a person would point at.
+"""Syntax nodes for the byte ranges that CPython reports for instructions.
 
-``code.co_positions()`` reports a method call in a chain from the attribute's name when it stands on a line of its own,
-and an unpacking by its targets. The expression meant is the smallest syntax node of a kind that can make FX nodes which
+``code.co_positions()`` reports a method call in a chain from the attribute's name if that is on a line of its own, and
+an unpacking by its targets. The expression to show is the smallest syntax node of a kind that can create FX nodes, that
 ends where CPython's range ends and contains its start.
 """
 
@@ -18,7 +18,10 @@ _TARGETS = (ast.Tuple, ast.List, ast.Starred, ast.Name)
 
 
 class ByteSpan(NamedTuple):
-    """A range as CPython gives it: lines from 1, columns from 0 in UTF-8 bytes, end exclusive."""
+    """Source range as in CPython: lines from 1, columns from 0 in UTF-8 bytes.
+
+    The end is exclusive.
+    """
 
     line: int
     column: int
@@ -27,14 +30,14 @@ class ByteSpan(NamedTuple):
 
 
 class Expressions:
-    """Finds syntax nodes by their ranges, in any file that this process runs."""
+    """Syntax trees of the files that this process runs, searchable by range."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._trees: dict[str, ast.Module | None] = {}
 
     def tree(self, path: str) -> ast.Module | None:
-        """The syntax tree of ``path``; None if it has no text or does not parse."""
+        """Return the syntax tree of a file; None if it has no text or does not parse."""
         if path not in self._trees:
             try:
                 self._trees[path] = None if self._sources.text(path) is None else self._parse(path)
@@ -43,24 +46,27 @@ class Expressions:
         return self._trees[path]
 
     def parsed(self, path: str) -> ast.Module:
-        """The syntax tree of ``path``, of nothing if there is no text.
+        """Return the syntax tree of a file, empty if there is no text.
 
         Raises:
-            SyntaxError: it does not parse.
+            SyntaxError: the text does not parse.
         """
         tree = self._trees.get(path) or self._parse(path)
         self._trees[path] = tree
         return tree
 
     def invalidate(self, path: str) -> None:
-        """The text of ``path`` is another one now."""
+        """Drop the syntax tree of a file whose text has changed."""
         self._trees.pop(path, None)
 
     def _parse(self, path: str) -> ast.Module:
         return ast.parse((self._sources.text(path) or "").removeprefix("\ufeff"), path)
 
     def enclosing(self, path: str, place: ByteSpan) -> ast.AST | None:
-        """The smallest node that can make FX nodes, ends where ``place`` ends and contains its start."""
+        """Return the smallest syntax node for a range that can create FX nodes.
+
+        The node ends where ``place`` ends and contains its start.
+        """
         statement = self.statement_at(path, place.line, place.column)
         if statement is None:
             return None
@@ -78,7 +84,10 @@ class Expressions:
         return best
 
     def formatted(self, path: str, place: ByteSpan) -> ByteSpan | None:
-        """The f-string that holds the ``{value}`` at ``place``, which is what CPython 3.12 and later tell."""
+        """Return the span of the f-string that contains the ``{value}`` at ``place``.
+
+        CPython 3.12 and later report the position of the ``{value}`` alone.
+        """
         statement = self.statement_at(path, place.line, place.column)
         for node in () if statement is None else _own_nodes(statement):
             if isinstance(node, ast.JoinedStr) and any(
@@ -88,10 +97,11 @@ class Expressions:
         return None
 
     def iterated(self, path: str, place: ByteSpan, loop: int, given: str) -> ByteSpan | None:
-        """What a loop, a comprehension or a ``yield from`` iterates over: ``place`` is all of it, body included.
+        """Return the span that a loop, comprehension or ``yield from`` iterates over.
 
-        Of a comprehension's loops it is number ``loop``, or the one after that if the comprehension is the function of
-        the name ``given``, to which its caller passes the first iterator. None for anything else.
+        ``place`` is the span of the whole construct, body included. For a comprehension, ``loop`` is the index of the
+        loop; it is increased by one if the comprehension is compiled to the function named ``given``, to which the
+        caller passes the first iterator. None for anything else.
         """
         for node in self._at(path, place):
             match node:
@@ -105,7 +115,10 @@ class Expressions:
         return None
 
     def entered(self, path: str, place: ByteSpan) -> ByteSpan | None:
-        """What a ``with`` enters: ``place`` is all of it, body included. None for anything else."""
+        """Return the span of the context managers of the ``with`` at ``place``.
+
+        ``place`` is the span of the whole statement, body included. None for anything else.
+        """
         for node in self._at(path, place):
             if isinstance(node, ast.With):
                 entered = [span_of(item.context_expr) for item in node.items]
@@ -113,14 +126,18 @@ class Expressions:
         return None
 
     def _at(self, path: str, place: ByteSpan) -> Iterator[ast.AST]:
-        """The nodes of the innermost statement at ``place`` that are all of it."""
+        """Yield the nodes of the innermost statement at ``place`` with exactly its span."""
         statement = self.statement_at(path, place.line, place.column)
         for node in () if statement is None else _own_nodes(statement):
             if getattr(node, "lineno", None) is not None and span_of(node) == place:
                 yield node
 
     def conditions(self, statement: ast.stmt, place: ByteSpan) -> list[ast.expr]:
-        """The parts, other than comparisons, of the condition at ``place``, or the operands of ``and`` or ``or``."""
+        """Return the expressions that the jumps of the condition at ``place`` test.
+
+        These are the parts of an ``if``, ``while``, ``assert`` or conditional expression that are no comparisons, or
+        all operands but the last of ``and`` or ``or``.
+        """
         for node in _own_nodes(statement):
             if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)) and span_of(node) == place:
                 return list(_jumped_on(node.test))
@@ -129,12 +146,15 @@ class Expressions:
         return []
 
     def statement_at(self, path: str, line: int, column: int | None = None) -> ast.stmt | None:
-        """The innermost statement that holds a line, decorators included; ``column`` tells several on it apart."""
+        """Return the innermost statement that contains a line, decorators included.
+
+        ``column``, from 0 in bytes, selects one of several statements on the line.
+        """
         statements = self.statements_at(path, line, column)
         return statements[-1] if statements else None
 
     def statements_at(self, path: str, line: int, column: int | None = None) -> list[ast.stmt]:
-        """The statements that hold a line, outermost first."""
+        """Return the statements that contain a line, outermost first."""
         tree = self.tree(path)
         found: list[ast.stmt] = []
         inner = None if tree is None else _statement_in(tree, line, column)
@@ -144,7 +164,10 @@ class Expressions:
         return found
 
     def definition(self, path: str, qualname: str) -> _Definition | None:
-        """The last ``class`` or ``def`` of this qualified name, as Python would find it."""
+        """Return the last ``class`` or ``def`` with a qualified name.
+
+        That is the one that Python binds.
+        """
         scope: ast.AST | None = self.tree(path)
         for name in qualname.split("."):
             if scope is None:
@@ -154,7 +177,10 @@ class Expressions:
         return scope if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else None
 
     def function_at(self, path: str, name: str, first_line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """The ``def`` whose code object has this name and first line (its first decorator's line, if any)."""
+        """Return the ``def`` whose code object has this name and first line.
+
+        The first line is that of the first decorator, if there is one.
+        """
         tree = self.tree(path)
         statement: ast.AST | None = None if tree is None else _statement_in(tree, first_line)
         while statement is not None:
@@ -167,8 +193,8 @@ class Expressions:
 
 
 def span_of(node: ast.AST) -> ByteSpan:
-    """The range of a syntax node that has one."""
-    # Every node asked for here is an expression, statement or argument: all have ends since Python 3.8.
+    """Return the range of an expression, statement or argument."""
+    # All of these have end positions since Python 3.8.
     return ByteSpan(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
 
@@ -179,12 +205,15 @@ _FUNCTIONS: dict[type[ast.AST], str] = {
     ast.DictComp: "<dictcomp>",
     ast.GeneratorExp: "<genexpr>",
 }
-"""The names of comprehensions where they are functions of their own."""
+"""Function names of comprehensions that are compiled to functions."""
 _KEYWORDS = {ast.FunctionDef: "def ", ast.AsyncFunctionDef: "async def ", ast.ClassDef: "class "}
 
 
 def name_span(definition: _Definition) -> ByteSpan:
-    """The name in a ``def`` or ``class`` statement, which has one space before it as people write it."""
+    """Return the span of the name in a ``def`` or ``class`` statement.
+
+    One space is assumed before the name.
+    """
     start = definition.col_offset + len(_KEYWORDS[type(definition)])
     return ByteSpan(definition.lineno, start, definition.lineno, start + len(definition.name.encode()))
 
@@ -211,7 +240,7 @@ def _jumped_on(test: ast.expr) -> Iterator[ast.expr]:
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes of ``statement`` outside the statements nested in it."""
+    """Yield the nodes of a statement outside the statements nested in it."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
@@ -220,7 +249,10 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _statement_in(parent: ast.AST, line: int, column: int | None = None) -> ast.stmt | None:
-    """The statement directly below ``parent`` that holds ``line``; of several the one before ``column`` ends."""
+    """Return the statement directly below ``parent`` that contains ``line``.
+
+    If there are several on the line, it is the first that does not end before ``column``.
+    """
     for child in _child_statements(parent):
         if _first_line(child) <= line <= (child.end_lineno or child.lineno) and not _ends_before(child, line, column):
             return child
@@ -228,7 +260,7 @@ def _statement_in(parent: ast.AST, line: int, column: int | None = None) -> ast.
 
 
 def _ends_before(statement: ast.stmt, line: int, column: int | None) -> bool:
-    """Whether ``statement`` ends on ``line`` before ``column``."""
+    """Return whether a statement ends on ``line`` at or before ``column``."""
     return column is not None and statement.end_lineno == line and (statement.end_col_offset or 0) <= column
 
 

@@ -1,7 +1,7 @@
-"""Which source expressions are running: frames, turned into places.
+"""Source map: from running instructions to the source expressions they belong to.
 
-While a trace runs, only ``(code, instruction, module path)`` is noted for each frame of the user's; what that means
-in the source is worked out afterwards and once for each instruction.
+While a trace runs, only ``(code, offset, module path)`` is recorded for each frame of the user's code; the source
+expression is determined afterwards, once for each instruction.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from .sources import Sources
 
 
 class Instruction(NamedTuple):
-    """An instruction that is running, and the module whose ``forward`` it belongs to."""
+    """Running instruction, with the module whose ``forward`` it belongs to."""
 
     code: CodeType
     offset: int
     """``frame.f_lasti``: bytes from the start of the code."""
     module_path: str | None = None
+    """Path of that module; None outside a trace."""
 
 
 CallStack = tuple[Instruction, ...]
@@ -35,27 +36,28 @@ CallStack = tuple[Instruction, ...]
 
 
 class SourceMap:
-    """Turns running instructions into locations."""
+    """Mapping from running instructions to locations in the source."""
 
     def __init__(self, sources: Sources, expressions: Expressions) -> None:
         self._sources = sources
         self.expressions = expressions
         self._shown: dict[str, bool] = {}
-        # By the file as well: code objects that say the same are equal, wherever they are from.
+        # The file is part of the key: equal code objects of different files compare equal.
         self._located: dict[tuple[str, CodeType, int], Location] = {}
         self.tracer_code: frozenset[tuple[str, CodeType]] = frozenset()
-        """What of the user's code traces and is not traced, with its files."""
+        """Code of the user's tracer class, with its files: it traces and is not traced."""
 
     def invalidate(self, path: str) -> None:
-        """The text of ``path`` is another one now."""
+        """Drop what is cached of a file whose text has changed."""
         self.expressions.invalidate(path)
         self._shown.clear()
         self._located.clear()
 
     def is_shown(self, filename: str) -> bool:
-        """Whether frames of this file are the user's (or a library's): not torch, the standard library or fxlsp.
+        """Return whether frames of a file are shown: those of the user or a library.
 
-        Files that exist neither on disk nor in a buffer hold generated code, which nobody can look at.
+        Not shown are torch, the standard library, fxlsp, and generated code: files that exist neither on disk nor in a
+        buffer.
         """
         if filename not in self._shown:
             shown = not is_hidden(filename)
@@ -63,11 +65,14 @@ class SourceMap:
         return self._shown[filename]
 
     def text_of(self, module: ModuleType) -> str:
-        """The source of a loaded module; "" where there is none."""
+        """Return the source of a loaded module; "" if there is none."""
         return self._sources.text(os.path.realpath(getattr(module, "__file__", None) or "")) or ""
 
     def locate(self, code: CodeType, offset: int) -> Location:
-        """The expression that the instruction at ``offset`` bytes into ``code`` belongs to."""
+        """Return the location of the expression that an instruction belongs to.
+
+        ``offset`` is in bytes from the start of ``code``.
+        """
         key = (code.co_filename, code, offset)
         if key not in self._located:
             self._located[key] = self._locate(code, offset)
@@ -80,7 +85,7 @@ class SourceMap:
         tested = self._tested(code, offset, place)
         if tested is not None:
             return self.location(code.co_filename, span_of(tested), code.co_name)
-        # Before others: a generator expression ends where the call ends of which it is the only argument.
+        # First, because a generator expression ends where the call ends whose only argument it is.
         iterated = self._iterated(code, offset, place)
         if iterated is not None:
             return self.location(code.co_filename, iterated, code.co_name)
@@ -91,11 +96,14 @@ class SourceMap:
         return self.location(code.co_filename, place if node is None else span_of(node), code.co_name)
 
     def _iterated(self, code: CodeType, offset: int, place: ByteSpan) -> ByteSpan | None:
-        """What the loop or comprehension iterates over that the instruction begins."""
+        """Return the span that a loop or comprehension iterates over.
+
+        ``offset`` is that of the instruction which starts the loop. None for other instructions.
+        """
         name = dis.opname[code.co_code[offset]]
         if name not in ("GET_ITER", "FOR_ITER", "GET_YIELD_FROM_ITER"):
             return None
-        # All loops of a comprehension have the place of the whole. One that is a function is given the first iterator.
+        # All loops of a comprehension have the span of the whole. One that is a function receives its first iterator.
         loop = sum(
             code.co_code[earlier] == code.co_code[offset] and byte_span(code, earlier) == place
             for earlier in range(0, offset, 2)
@@ -104,9 +112,9 @@ class SourceMap:
         return self.expressions.iterated(code.co_filename, place, loop, given)
 
     def _tested(self, code: CodeType, offset: int, place: ByteSpan) -> ast.expr | None:
-        """The condition that a jump depends on, where CPython gives the jump the place of the whole statement.
+        """Return the condition that a jump with the span of its whole statement tests.
 
-        It does so for conditions that are no comparisons. Of ``a and not b`` each is jumped on, in this order.
+        It does so for conditions that are no comparisons. ``a and not b`` has one jump for each operand, in this order.
         """
         jump = jump_at(code, offset)
         if jump is None:
@@ -120,22 +128,23 @@ class SourceMap:
             at = positions[index // 2]
             if "_IF_" in dis.opname[code.co_code[index]] and at == (place.line, place.end_line, *place[1::2]):
                 jumps.append(index)
-        # A loop's condition is compiled twice: before it, and at its end.
+        # The condition of a loop is compiled twice: before the loop, and at its end.
         if jump not in jumps or len(jumps) % len(tests):
             return None
         return tests[jumps.index(jump) % len(tests)]
 
     def location(self, filename: str, span: ByteSpan, function: str | None) -> Location:
-        """``span`` in the coordinates of a report."""
+        """Return a span in the coordinates of a report."""
         column = self._sources.code_points(filename, span.line, span.column)
         end_column = self._sources.code_points(filename, span.end_line, span.end_column)
         return Location(filename, span.line, column, span.end_line, end_column, function)
 
     def of_return(self, instruction: Instruction, at_end: bool) -> Location | None:
-        """The ``return`` with which a function ended whose last instruction this is; None where it has none.
+        """Return the location of the ``return`` that ended a function, if any.
 
-        What ``with`` and ``finally`` do after it stands behind it in the code, so it is the last one before.
-        ``at_end`` asks for a ``return`` that the function ended in itself.
+        ``instruction`` is the last one of the function that ran. The code of ``with`` and ``finally`` that runs after
+        the ``return`` follows it, so it is the last ``return`` before the instruction. ``at_end`` accepts only a
+        ``return`` at the instruction itself.
         """
         code, offset, _ = instruction
         for line, column in islice(starts_before(code, offset), 1 if at_end else None):
@@ -147,7 +156,7 @@ class SourceMap:
         return None
 
     def only_return(self, code: CodeType) -> Location | None:
-        """The ``return`` of a function that has just one; None otherwise."""
+        """Return the location of a function's only ``return``; None if it has several."""
         if not self.is_shown(code.co_filename):
             return None
         function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
@@ -155,7 +164,10 @@ class SourceMap:
         return self.location(code.co_filename, span_of(returns[0]), code.co_name) if len(returns) == 1 else None
 
     def attribute_in(self, instruction: Instruction, name: str) -> Location | None:
-        """The only ``... .name`` inside the expression of an instruction that reads it as an operand."""
+        """Return the location of ``... .name`` in the expression of an instruction.
+
+        None unless exactly one attribute of that name is in it.
+        """
         node = self.syntax_of(instruction)
         if node is None:
             return None
@@ -163,19 +175,28 @@ class SourceMap:
         return self._part(instruction, attributes[0]) if len(attributes) == 1 else None
 
     def element_of_target(self, instruction: Instruction, index: int) -> Location | None:
-        """The target at ``index`` of ``a, b = ...``, where the instruction unpacks into such targets."""
+        """Return the location of the target at ``index`` of ``a, b = ...``.
+
+        None unless the instruction unpacks into such targets.
+        """
         node = self.syntax_of(instruction)
         if not isinstance(node, (ast.Tuple, ast.List)) or not isinstance(node.ctx, ast.Store):
             return None
         return self._part(instruction, node.elts[index]) if 0 <= index < len(node.elts) else None
 
     def syntax_of(self, instruction: Instruction) -> ast.AST | None:
-        """The syntax node that an instruction belongs to; None before Python 3.11 and where there is no source."""
+        """Return the syntax node that an instruction belongs to.
+
+        None before Python 3.11 and if there is no source.
+        """
         place = byte_span(instruction.code, instruction.offset)
         return None if place is None else self.expressions.enclosing(instruction.code.co_filename, place)
 
     def statements_around(self, instruction: Instruction) -> list[tuple[ast.stmt, ast.stmt]]:
-        """Each statement around an instruction with the one directly inside it that holds the instruction."""
+        """Return pairs of nested statements around an instruction, outermost first.
+
+        Each pair is a statement and the one directly inside it that contains the instruction.
+        """
         code, offset, _ = instruction
         place = byte_span(code, offset)
         line, column = (line_of(code, offset), None) if place is None else (place.line, place.column)
@@ -183,7 +204,10 @@ class SourceMap:
         return list(pairwise(around))
 
     def statement_of(self, instruction: Instruction) -> ast.stmt | None:
-        """The innermost statement that holds an instruction; of several on a line the last before Python 3.11."""
+        """Return the innermost statement that contains an instruction.
+
+        Before Python 3.11 there are no columns, and it is the first of several statements on the same line.
+        """
         code, offset, _ = instruction
         place = byte_span(code, offset)
         line, column = (line_of(code, offset), None) if place is None else (place.line, place.column)
@@ -194,29 +218,32 @@ class SourceMap:
         return self.location(code.co_filename, span_of(node), code.co_name)
 
     def line(self, filename: str, line: int, function: str | None) -> Location:
-        """The code on one line, for want of columns."""
+        """Return the location of the code on one line, used where columns are unknown."""
         lines = self._sources.lines(filename)
         text = lines[line - 1] if 0 < line <= len(lines) else ""
         start = len(text) - len(text.lstrip()) + 1
         return Location(filename, line, start, line, max(len(text.rstrip()) + 1, start), function)
 
     def steps(self, call_stack: CallStack) -> tuple[Step, ...]:
-        """The calling expressions of ``chain``, outermost first."""
+        """Return the calling expressions of a call stack, outermost first."""
         return tuple(Step(self.locate(code, offset), path) for code, offset, path in call_stack)
 
     def of_traceback(self, error: BaseException) -> tuple[Location, ...]:
-        """The places an exception passed, outermost first, torch's and the standard library's left out."""
+        """Return the shown locations of an exception's traceback, outermost first."""
         return tuple(self.locate(code, offset) for code, offset in self.raised_by(error))
 
     def raised_by(self, error: BaseException) -> list[tuple[CodeType, int]]:
-        """The user's instructions that an exception passed, outermost first."""
+        """Return code and byte offset of an exception's shown frames, outermost first.
+
+        Frames of the user's tracer are left out unless there are no others.
+        """
         passed = traceback_instructions(error.__traceback__)
         shown = [(code, offset) for code, offset in passed if self.is_shown(code.co_filename)]
         traced = [(code, offset) for code, offset in shown if (code.co_filename, code) not in self.tracer_code]
         return traced or shown
 
     def of_definition(self, code: CodeType) -> Location | None:
-        """The name in the ``def`` that made ``code``; None where its source cannot be seen."""
+        """Return the location of the name in the ``def`` of ``code``; None without source."""
         if not self.is_shown(code.co_filename):
             return None
         function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
@@ -225,7 +252,10 @@ class SourceMap:
         return self.location(code.co_filename, name_span(function), code.co_name)
 
     def of_decorator(self, code: CodeType) -> Location | None:
-        """The last decorator of the ``def`` that made ``code``: the one that sees the function itself."""
+        """Return the location of the last decorator of the ``def`` of ``code``.
+
+        That is the one that receives the function itself. None if there is no decorator or source.
+        """
         if not self.is_shown(code.co_filename):
             return None
         function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)
@@ -234,21 +264,24 @@ class SourceMap:
         return self.location(code.co_filename, span_of(function.decorator_list[-1]), code.co_name)
 
     def of_class(self, cls: type) -> Location | None:
-        """The name in the ``class`` statement of ``cls``; None where its source cannot be seen."""
+        """Return the location of the name in a class statement; None without source."""
         path = getattr(sys.modules.get(cls.__module__), "__file__", None)
         if path is None or not self.is_shown(os.path.realpath(path)):
             return None
         return self.of_name(os.path.realpath(path), cls.__qualname__)
 
     def of_name(self, path: str, qualname: str) -> Location | None:
-        """The name of a class or function (dotted when nested) where ``path`` defines it."""
+        """Return the location of the name where a file defines a class or function.
+
+        The qualified name is dotted if the definition is nested.
+        """
         definition = self.expressions.definition(path, qualname)
         if definition is None:
             return None
         return self.location(path, name_span(definition), None)
 
     def of_parameter(self, code: CodeType, name: str) -> Location | None:
-        """The parameter ``name`` in the ``def`` that made ``code``."""
+        """Return the location of the parameter ``name`` in the ``def`` of ``code``."""
         if not self.is_shown(code.co_filename):
             return None
         function = self.expressions.function_at(code.co_filename, code.co_name, code.co_firstlineno)

@@ -1,4 +1,4 @@
-"""The texts that this process runs: unsaved buffers first, files on disk otherwise."""
+"""Texts of the files that this process runs: unsaved buffers first, then disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class Sources:
-    """Python texts by real path."""
+    """Source texts by real path."""
 
     def __init__(self, overlays: Mapping[str, str]) -> None:
         """``overlays`` maps real paths to the texts of unsaved buffers."""
@@ -22,22 +22,22 @@ class Sources:
         self.replace_overlays(overlays)
 
     def replace_overlays(self, overlays: Mapping[str, str]) -> None:
-        """From now on these are the unsaved buffers, and nothing is known of what is on disk."""
+        """Replace the unsaved buffers, and drop all texts read from disk."""
         for path in self._overlays:
             linecache.cache.pop(path, None)
         self._overlays = dict(overlays)
         self._texts.clear()
         self._lines.clear()
         for path, text in overlays.items():
-            # Tracebacks, inspect.getsource and torch read source through linecache, which knows only the disk.
+            # Tracebacks, inspect.getsource and torch read source through linecache, which reads the disk.
             linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
 
     def is_overlay(self, path: str) -> bool:
-        """Whether ``path`` is read from an unsaved buffer."""
+        """Return whether ``path`` is read from an unsaved buffer."""
         return path in self._overlays
 
     def text(self, path: str) -> str | None:
-        """The text of ``path``; None if there is no readable file of Python text."""
+        """Return the text of a file; None if it is not readable as Python text."""
         if path in self._overlays:
             return self._overlays[path]
         if path not in self._texts:
@@ -45,14 +45,17 @@ class Sources:
         return self._texts[path]
 
     def lines(self, path: str) -> list[str]:
-        """The lines of ``path`` without their ends, split where Python splits them; none if there is no text."""
+        """Return the lines of a file without line ends, split as Python does.
+
+        The list is empty if there is no text.
+        """
         if path not in self._lines:
             text = self.text(path)
             self._lines[path] = [] if text is None else _LINE_BREAK.split(text.removeprefix("\ufeff"))
         return self._lines[path]
 
     def code_points(self, path: str, line: int, byte_column: int) -> int:
-        """The column, from 1 and in code points, of a column from 0 in UTF-8 bytes, as CPython counts them."""
+        """Return the column in code points, from 1, of a column in UTF-8 bytes, from 0."""
         lines = self.lines(path)
         if not 0 < line <= len(lines):
             return byte_column + 1
@@ -66,7 +69,7 @@ def _read(path: str) -> str | None:
     if not os.path.isfile(path):
         return None
     try:
-        # Python's own rules: encoding cookie, byte order mark, universal newlines off to keep columns.
+        # Python's own rules: encoding cookie, byte order mark. Without newline translation, columns remain right.
         with open(path, "rb") as binary:
             encoding, _ = tokenize.detect_encoding(binary.readline)
         with open(path, encoding=encoding, newline="") as text:

@@ -1,4 +1,4 @@
-"""Putting together what the passes found: nodes, modules and calls of a report."""
+"""Assembly of a report's nodes, modules and calls from a traced graph."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tracer import ModulePathTracer, NodeOrigin, TracedCall, forward_code, rais
 
 
 class Assembly:
-    """The parts of a report about one trace of ``root``."""
+    """Parts of a report about one trace of ``root``."""
 
     def __init__(
         self,
@@ -40,15 +40,15 @@ class Assembly:
         self._modules = dict(root.named_modules(remove_duplicate=False))
         self._called = {**tracer.unregistered, **self._modules}
         self.graph_nodes = list(tracer.graph.nodes)
-        """As they are now: what is asked of the model later may still make some."""
+        """Nodes at the time of assembly: checks that query the model later may add nodes."""
         self._numbers = {node: number for number, node in enumerate(self.graph_nodes)}
 
     def nodes(self) -> tuple[Node, ...]:
-        """The graph's nodes in its order."""
+        """Return the nodes of the report, in the order of the graph."""
         return tuple(self._node(node) for node in self.graph_nodes)
 
     def failing_operations(self, nodes: tuple[Node, ...], target: str) -> Iterator[Problem]:
-        """A problem for each of the graph's ``nodes`` that failed on the inputs."""
+        """Yield a problem for each node that failed on the inputs."""
         for fx_node, node in zip(self.graph_nodes, nodes, strict=True):
             value = self._values.get(fx_node)
             if value is not None and value.error is not None:
@@ -86,7 +86,7 @@ class Assembly:
         if node.op != "get_attr":
             return 0
         owner, _, name = str(node.target).rpartition(".")
-        # Not a dict's get: a scripted module keeps its parameters in something of torch's own.
+        # Converted to a dict, because the parameters of a scripted module are in a container of torch without ``get``.
         parameters = dict(getattr(self._modules.get(owner), "_parameters", {}).items())
         return 0 if parameters.get(name) is None else int(parameters[name].numel())
 
@@ -97,7 +97,7 @@ class Assembly:
             return self._root_step(self.return_location())
         steps = self._source_map.steps(origin.call_stack)
         if not steps:
-            # No line of the user's was running: a container called a child, or FX recorded what ``forward`` returned.
+            # No user code was running: a container called a child, or FX recorded the result of ``forward``.
             place = self._made_by_container(node) or self.return_location()
             return self._root_step(place or self._source_map.of_class(type(self._root)))
         exact = self._exact(node, origin.call_stack[-1])
@@ -111,11 +111,11 @@ class Assembly:
         return None if code is None else self._source_map.of_parameter(code, str(node.target).lstrip("*"))
 
     def return_location(self) -> Location | None:
-        """The ``return`` of the root ``forward`` that ran last."""
+        """Return the location of the ``return`` that ended the root ``forward``."""
         frame = self._tracer.root_frame
         code = forward_code(self._root)
         if frame is not None:
-            # What returned None may have ended without a ``return``: then an earlier one is not the one that ran.
+            # A result of None may mean the end without a ``return``: then an earlier ``return`` did not run.
             instruction = Instruction(frame.f_code, frame.f_lasti)
             returned = self._source_map.of_return(instruction, at_end=self._returned_none())
             return returned or self._source_map.of_definition(frame.f_code)
@@ -126,9 +126,10 @@ class Assembly:
         return last.op == "output" and last.args[0] is None
 
     def place_without_frame(self, error: BaseException) -> Location | None:
-        """Where an error stands that passed no line of the user's: the ``return``, else the ``def`` or the class.
+        """Return the location of an error that passed no user code.
 
-        One that was raised before ``forward`` was entered stands on its decorator, which is what FX met instead.
+        That is the ``return`` of the root ``forward``, else its ``def`` or class. If the error was raised before
+        ``forward`` was entered, it is the decorator, which FX called instead.
         """
         code = forward_code(self._root)
         if code is not None and raised_before_forward(error):
@@ -138,13 +139,16 @@ class Assembly:
         return self._source_map.of_class(type(self._root))
 
     def _made_by_container(self, node: torch.fx.Node) -> Location | None:
-        """A container calls its children in torch's own code: they stand where they were constructed."""
+        """Return the location where a module was constructed that a container calls.
+
+        Containers call their children in torch's code, where no user code is running.
+        """
         module = self._modules.get(str(node.target)) if node.op == "call_module" else None
         made = None if module is None else self._constructions.of(module)
         return None if made is None else self._source_map.locate(made.code, made.offset)
 
     def _exact(self, node: torch.fx.Node, instruction: Instruction) -> Location | None:
-        """The part of an expression that a node is, where one instruction made several nodes."""
+        """Return a node's part of an expression, if one instruction made several."""
         if node.op == "get_attr":
             return self._source_map.attribute_in(instruction, str(node.target).rpartition(".")[2])
         if node.op == "call_function" and len(node.args) == 2 and isinstance(node.args[1], int):
@@ -152,7 +156,7 @@ class Assembly:
         return None
 
     def modules(self) -> tuple[Module, ...]:
-        """Every module of the model once, under the name FX gives it."""
+        """Return every module of the model once, under the path that FX gives it."""
         names: dict[torch.nn.Module, list[str]] = {}
         for name, module in self._modules.items():
             names.setdefault(module, []).append(name)
@@ -175,18 +179,18 @@ class Assembly:
         )
 
     def _registration(self, path: str) -> Location | None:
-        """What gave the module at ``path`` its name in the module above it."""
+        """Return the location of the statement that registered the module at ``path``."""
         above, _, name = path.rpartition(".")
         noted = self._constructions.registrations.of(self._modules[above], name) if path else None
         return None if noted is None else self._source_map.locate(*noted.written.innermost[:2])
 
     def calls(self) -> tuple[ModuleCall, ...]:
-        """The root's call, then every module call in the order in which tracing entered them."""
+        """Return the call of the root, then every module call in the order of tracing."""
         root = TracedCall(self._root, "", "", False, (), self._root_arguments(), 0, {})
         last = self.graph_nodes[-1] if self.graph_nodes else None
         if last is not None and last.op == "output":
             known = self._values.get(last)
-            # What is unknown is no argument that a node can have: torch.fx writes None in its place.
+            # An unknown value cannot be an argument of a node: torch.fx writes None in its place.
             is_unknown = known is not None and known.output is UNKNOWN
             root.end_node, root.output = len(self.graph_nodes), UNKNOWN if is_unknown else last.args[0]
         return tuple(self._call(call) for call in (root, *self._tracer.calls))
@@ -216,7 +220,10 @@ class Assembly:
         )
 
     def _variables(self, variables: Mapping[str, torch.fx.Node], before: int) -> dict[str, str]:
-        """The node whose output each variable held ``before`` the node of that number."""
+        """Return the name of the node whose output each variable held.
+
+        The output is that after all changes in place ``before`` the node of that index.
+        """
         known = {name: node for name, node in variables.items() if node in self._numbers}
         return {name: last_change(node, before, self._numbers).name for name, node in known.items()}
 
@@ -230,7 +237,7 @@ class Assembly:
         return total
 
     def _output(self, value: Any, before: int) -> Output | None:
-        """What a traced value was when the graph ran, ``before`` the node of that number."""
+        """Return a traced value as JSON, as it was ``before`` the node of that index ran."""
         if isinstance(value, torch.fx.proxy.Attribute):
             return None if value._node is None else self._output(value._node, before)
         if isinstance(value, torch.fx.Proxy):
@@ -248,35 +255,41 @@ class Assembly:
 
 
 def is_complete(node: Node) -> bool:
-    """Whether location and output are known; inputs and the output need no location, as a container's have none."""
+    """Return whether location and output of a node are known.
+
+    Placeholders and the output node need no location, because those of a container have none.
+    """
     return (node.location is not None or node.op in ("placeholder", "output")) and is_known(node.output)
 
 
 def target_of(node: torch.fx.Node) -> str:
-    """The contract's ``target``: never a repr with an address."""
+    """Return the ``target`` of the contract, which is never a repr with an address."""
     if isinstance(node.target, str):
         return node.target
     try:
         return pretty_target(node)
     except (AttributeError, RuntimeError):
         function: Callable[..., Any] = node.target
-        # Neither has every callable a name of its own, nor every named one a module: a slot's wrapper, say.
+        # Not every callable has a name, and not every named one a module, such as a slot wrapper.
         named = function if hasattr(function, "__qualname__") and hasattr(function, "__module__") else type(function)
         return f"{named.__module__}.{named.__qualname__}"
 
 
 def arguments_of(module: torch.nn.Module) -> str:
-    """What the module's repr shows between its parentheses, on one line; "" for a module with children."""
+    """Return the arguments in a module's repr on one line; "" if it has children."""
     if next(module.children(), None) is not None:
         return ""
     try:
         return " ".join(module.extra_repr().split())
     except Exception:
-        # extra_repr is the user's code, and nothing else of the report depends on it.
+        # extra_repr may be the user's code, and nothing else in the report depends on it.
         return ""
 
 
 def params_of(module: torch.nn.Module) -> int:
-    """Elements of all parameters of a module, each counted once; lazy ones that have no shape yet not at all."""
+    """Return the number of elements of a module's parameters, each counted once.
+
+    Lazy parameters without a shape are not counted.
+    """
     uninitialised = torch.nn.parameter.UninitializedParameter
     return sum(parameter.numel() for parameter in module.parameters() if not isinstance(parameter, uninitialised))

@@ -1,4 +1,8 @@
-"""Watches the operators below a node: what they cost, and what fake tensors alone would let pass or take long for."""
+"""FLOPs of a node's operators, by the formulas of torch.utils.flop_counter.
+
+The same dispatch mode raises for mixed dtypes, which fake tensors accept, and shortens batch normalisation, for which
+they take long.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +26,17 @@ from ..torch_private import (
 
 
 class MixedTypesError(RuntimeError):
-    """Matrices of several types meet in a product, which fake tensors let pass."""
+    """Matrices of several dtypes are multiplied, which fake tensors accept."""
 
 
 class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Adds up what the operators below it cost; keeps every tensor on the CPU."""
+    """Dispatch mode that sums the FLOPs of operators, with every tensor on the CPU."""
 
     def __init__(self, with_data: bool = False) -> None:
-        """``with_data`` asks for results with data, where shapes alone would come faster."""
+        """
+        Args:
+            with_data: whether results need data; shapes alone are faster.
+        """
         super().__init__()  # type: ignore[no-untyped-call]
         self._with_data = with_data
         self.flops: int | None = 0
@@ -57,8 +64,14 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _require_one_dtype(args: tuple[Any, ...]) -> None:
-    """Raise, as torch does for real tensors, unless all matrices have one type; those of one byte may be mixed."""
-    # No formula's operator has more than three matrices before its masks and scales.
+    """Raise unless all matrices have one dtype, as torch does for real tensors.
+
+    Dtypes of one byte may be mixed.
+
+    Raises:
+        MixedTypesError: there are several dtypes.
+    """
+    # No operator with a formula has more than three matrices before its masks and scales.
     matrices = [tensor for tensor in args[:3] if isinstance(tensor, torch.Tensor) and tensor.dim() > 1]
     dtypes = {matrix.dtype for matrix in matrices if matrix.dtype.itemsize > 1}
     if len(dtypes) > 1:
@@ -66,15 +79,19 @@ def _require_one_dtype(args: tuple[Any, ...]) -> None:
 
 
 def is_real(args: tuple[Any, ...]) -> bool:
-    """Whether an operator works on small real tensors alone, such as counters: making them fake costs more."""
+    """Return whether an operator works only on small real tensors, such as counters.
+
+    Making these fake would take longer.
+    """
     tensors = tensors_in(args)
     return bool(tensors) and all(not isinstance(tensor, FakeTensor) and tensor.numel() <= 1 for tensor in tensors)
 
 
 def batch_norm_result(operand: torch.Tensor, training: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What batch normalisation returns, by shape: fake tensors would take a dozen operators for each layer to say so.
+    """Return results of batch normalisation with the right shapes.
 
-    ``torch.batch_norm`` has checked its operands before it gets here.
+    Fake tensors would take a dozen operators for each layer to compute them. ``torch.batch_norm`` has checked the
+    operands before.
     """
     statistics = operand.new_empty(operand.shape[1] if training else 0)
     return torch.empty_like(operand), statistics, statistics.clone()
@@ -90,13 +107,13 @@ max_pool3d_with_indices avg_pool1d avg_pool2d avg_pool3d _adaptive_avg_pool2d _a
 adaptive_max_pool3d adaptive_avg_pool1d nll_loss_forward nll_loss2d_forward mse_loss smooth_l1_loss huber_loss
 binary_cross_entropy prelu _prelu_kernel
 """
-# Element-wise operators without the tag that says so, and compositions with reductions.
+# Element-wise operators without the pointwise tag, and compositions with reductions.
 _ELEMENTWISE = """
 hardswish glu rrelu_with_noise log_sigmoid_forward floor_divide binary_cross_entropy_with_logits complex linalg_cross
 trace exponential _weight_norm_interface _embedding_bag _embedding_bag_forward_only index_add scatter_add scatter_reduce
 col2im dot fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask
 """
-# No arithmetic at all.
+# Operators without arithmetic.
 _COPIES_AND_CREATION = """
 as_strided_ squeeze_ unsqueeze_ transpose_ t_
 cat stack clone copy copy_ _to_copy contiguous repeat tile flip roll rot90 pad constant_pad_nd reflection_pad1d
@@ -114,9 +131,9 @@ _COUNTED_AS_FREE = frozenset(f"{_REDUCTIONS} {_ELEMENTWISE} {_COPIES_AND_CREATIO
 
 
 def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, object], output: object) -> int | None:
-    """Floating-point operations of one operator call; None when torch has no formula and it is not cheap.
+    """Return the FLOPs of an operator call; None if there is no formula for it.
 
-    Element-wise operators, reductions, views and copies count as 0, as in torch.utils.flop_counter.
+    Element-wise operators, reductions, views and copies have none and count as 0, as in torch.utils.flop_counter.
     """
     formula = flop_formula(operator)
     if formula is not None:
@@ -125,18 +142,21 @@ def flops_of(operator: Operator, args: tuple[object, ...], kwargs: dict[str, obj
 
 
 def has_formula(operator: Operator) -> bool:
-    """Whether the operator is one that does most of a model's arithmetic: matrix products, convolutions, attention."""
+    """Return whether torch has a FLOP formula for an operator.
+
+    These operators do most of a model's arithmetic: matrix products, convolutions, attention.
+    """
     return flop_formula(operator) is not None
 
 
 def is_costed(operator: Operator) -> bool:
-    """Whether :func:`flops_of` can tell what the operator costs."""
+    """Return whether :func:`flops_of` knows the FLOPs of an operator."""
     return has_formula(operator) or _is_free(operator)
 
 
 def _is_free(operator: Operator) -> bool:
     if operator.namespace == "prim" or torch.Tag.pointwise in operator.tags or is_view(operator):
-        # ``prim`` operators ask a tensor for its device, layout and the like.
+        # ``prim`` operators query properties of a tensor, such as device and layout.
         return True
     name: str = overload_packet(operator).__name__
     return name in _COUNTED_AS_FREE or name.removesuffix("_") in _COUNTED_AS_FREE

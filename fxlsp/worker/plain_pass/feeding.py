@@ -1,4 +1,4 @@
-"""From a recipe's input text to values on the graph."""
+"""Inputs of a model from its recipe, and the values of its graph on them."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ from .tracer import ModulePathTracer
 
 @dataclass(frozen=True)
 class Feed:
-    """What a model is fed."""
+    """Inputs of a model, with the complete recipe."""
 
     recipe: Recipe
     inputs: Mapping[str, Any] | None
-    """The arguments of ``forward`` by the names of FX's placeholders; None where they are unknown or cannot be made."""
+    """Arguments of ``forward`` by the names of FX's placeholders; None if they are unknown or cannot be made."""
     problem: Problem | None = None
+    """Reason why the inputs could not be made, if so."""
 
 
 @dataclass(frozen=True)
 class ModelWithInputs:
-    """A built model with its inputs: what a pass works on."""
+    """Built model with its inputs, on which a pass runs."""
 
     target: str
-    """The model's name in problems."""
+    """Name of the model in problems."""
     built: Built
     constructions: Constructions
     feed: Feed
@@ -49,7 +50,10 @@ class ModelWithInputs:
 def prepare_feed(
     target: ModelTarget, built: Built, mode: FakeTensorMode, source_map: SourceMap, real_tensors: bool
 ) -> Feed:
-    """The inputs that the recipe says, else what conventions and defaults say; with data if ``really``."""
+    """Return the inputs of a model by its recipe, else by conventions and defaults.
+
+    Inputs that cannot be made are a problem of the result, not an exception. With ``real_tensors``, they have data.
+    """
     recipe = complete_recipe(target, built)
     if recipe.inputs is None:
         return Feed(recipe, None)
@@ -67,7 +71,7 @@ def prepare_feed(
 def node_values(
     root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode, feed: Feed
 ) -> dict[torch.fx.Node, NodeValue]:
-    """What each node of a traced graph does on the inputs; empty where there are none."""
+    """Return the value of each node of a traced graph; empty without inputs."""
     if feed.inputs is None:
         return {}
     interpreter = ValueInterpreter(root, tracer, mode)
@@ -76,7 +80,7 @@ def node_values(
 
 
 def complete_recipe(target: ModelTarget, built: Built) -> Recipe:
-    """The recipe that was followed, with what conventions and defaults added to it."""
+    """Return the recipe of a built model, completed by conventions and defaults."""
     source = target.source or "default"
     if target.inputs is not None:
         return Recipe(built.init, target.inputs, source, target.names_in)

@@ -1,7 +1,7 @@
-"""The values pass: the graph run node by node on fake inputs, to see what goes into and comes out of each.
+"""Execution of a graph node by node on fake inputs, recording inputs and outputs.
 
-:class:`ValueInterpreter` is a ``torch.fx.Interpreter`` that does not stop at a node that fails: what depends on it is
-unknown, and the rest runs.
+:class:`ValueInterpreter` is a ``torch.fx.Interpreter`` that does not stop at a node that fails: nodes that depend on it
+are unknown, and the others run.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .tracer import ModulePathTracer
 
 @dataclass
 class NodeValue:
-    """What one node did when it ran."""
+    """Inputs, output and FLOPs of one node when it ran."""
 
     output: Any
     inputs: tuple[Any, ...]
     flops: int | None
     error: BaseException | None = None
     shown: Output | None = field(init=False)
-    """The output as it was when the node had run: tensors may change their shape in place later."""
+    """Output as JSON at the time when the node had run: tensors may change their shape in place later."""
     shown_inputs: tuple[Output | None, ...] = ()
 
     def __post_init__(self) -> None:
@@ -40,7 +40,7 @@ class NodeValue:
 
 
 class ValueInterpreter(torch.fx.Interpreter):
-    """Runs a traced graph on fake inputs and records for each node what came in, what went out and what it cost."""
+    """Interpreter that runs a traced graph on fake inputs and records each node."""
 
     has_data = False
     """Whether tensors have data."""
@@ -53,9 +53,9 @@ class ValueInterpreter(torch.fx.Interpreter):
         self._inputs: dict[str, Any] = {}
 
     def run_on(self, inputs: dict[str, Any]) -> None:
-        """Run the graph; ``inputs`` are the arguments of ``forward`` by the names of its placeholders.
+        """Run the graph on arguments of ``forward`` by the names of its placeholders.
 
-        Placeholders that are missing take the parameter's default, else they are unknown.
+        Missing placeholders have the parameter's default, or are unknown if there is none.
         """
         self._inputs = inputs
         with self.running():
@@ -63,19 +63,19 @@ class ValueInterpreter(torch.fx.Interpreter):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """What operations run under: on fake tensors, on the CPU."""
+        """Run operations on fake tensors, on the CPU, inside this context."""
         with DevicesAreCpu(), self._mode, batches_of_one():
             yield
 
     def convert_input(self, value: Any) -> Any:
-        """An input as the graph takes it."""
+        """Return an input with its tensors made fake."""
         return tree_map(lambda item: as_fake(self._mode, item), value)
 
     def run_node(self, n: torch.fx.Node) -> Any:
         try:
             args, kwargs = self.fetch_args_kwargs_from_env(n)
         except RuntimeError:
-            # A node of another graph, which the model kept from an earlier trace: this graph cannot run.
+            # An argument is a node of another graph, which the model stored in an earlier trace.
             self.values[n] = NodeValue(UNKNOWN, (), None)
             return UNKNOWN
         inputs = () if n.op == "placeholder" else (*args, *kwargs.values())
@@ -83,21 +83,21 @@ class ValueInterpreter(torch.fx.Interpreter):
         if n.op not in ("placeholder", "output") and holds_unknown(inputs):
             self.values[n] = NodeValue(UNKNOWN, inputs, None, shown_inputs=shown)
             return UNKNOWN
-        # FX does not record ``with torch.no_grad()``, but parameters may be changed in place only there.
+        # FX does not record ``with torch.no_grad()``, but only there may parameters be changed in place.
         with torch.set_grad_enabled(self._origins[n].grad_enabled):
             output, flops, error = self.run_and_count(n, args, kwargs)
         self.values[n] = NodeValue(output, inputs, flops, error, shown)
         return output
 
     def fetch_args_kwargs_from_env(self, n: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        # The code that a graph is compiled to writes lists anew, so functions may change those they are given.
+        # The code that FX generates for a graph creates new lists, so functions may change their arguments.
         args, kwargs = super().fetch_args_kwargs_from_env(n)
         return tuple(_mutable(value) for value in args), {name: _mutable(value) for name, value in kwargs.items()}
 
     def run_and_count(
         self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, int | None, BaseException | None]:
-        """What the node produced, what it cost, and why it failed."""
+        """Return output, FLOPs and error of a node."""
         costs = OperatorCosts(self.has_data)
         try:
             with costs:
@@ -106,7 +106,7 @@ class ValueInterpreter(torch.fx.Interpreter):
             return UNKNOWN, None, None
         except BaseException as raised:
             if isinstance(raised, MixedTypesError) and self._origins[node].autocast:
-                # FX does not record ``with torch.autocast(...)``, under which they do fit.
+                # FX does not record ``with torch.autocast(...)``, under which the dtypes are allowed.
                 return UNKNOWN, None, None
             output, error = self.repeat_on_real_tensors(node.op, node.target, args, kwargs, raised)
             return output, None, error
@@ -119,7 +119,11 @@ class ValueInterpreter(torch.fx.Interpreter):
     def repeat_on_real_tensors(
         self, op: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], raised: BaseException
     ) -> tuple[Any, BaseException | None]:
-        """The failing operation alone on real tensors, for torch's own words; the value if it does not fail there."""
+        """Repeat a failing operation on real tensors, and return its value and error.
+
+        The error has torch's message for real tensors. If the operation does not fail on them, its value is returned as
+        fake tensors; if they would be too large, the value is unknown and the error is ``raised``.
+        """
         module = self.fetch_attr(str(target)) if op == "call_module" else None
         state = {} if module is None else {**dict(module.named_parameters()), **dict(module.named_buffers())}
         if not can_be_real((args, kwargs, state)):
@@ -138,7 +142,7 @@ class ValueInterpreter(torch.fx.Interpreter):
 
 
 def _mutable(value: Any) -> Any:
-    """Lists and dicts as Python makes them, in the place of torch.fx's immutable ones."""
+    """Return torch.fx's immutable lists and dicts as plain ones, recursively."""
     if isinstance(value, list) and type(value).__name__ == "immutable_list":
         return [_mutable(item) for item in value]
     if isinstance(value, dict) and type(value).__name__ == "immutable_dict":
@@ -148,7 +152,10 @@ def _mutable(value: Any) -> Any:
 
 @contextmanager
 def batches_of_one() -> Iterator[None]:
-    """Let a batch of one pass normalisation layers in train mode: example inputs are small, training ones are not."""
+    """Allow batches of one in normalisation layers in train mode inside this context.
+
+    Example inputs are small, training batches are not.
+    """
     functional = torch.nn.functional
     checks = {name: getattr(functional, name) for name in ("_verify_batch_size", "_verify_spatial_size")}
     for name in checks:
@@ -161,23 +168,24 @@ def batches_of_one() -> Iterator[None]:
 
 
 REAL_ELEMENTS = 2**26
-"""A failing operation is repeated on real tensors if they hold no more elements than this (256 MB of float32)."""
+"""Largest number of elements with which a failing operation is repeated on real tensors (256 MB of float32)."""
 
 
 def can_be_real(tree: object) -> bool:
-    """Whether the tensors in nested containers are small enough to be made really."""
+    """Return whether nested tensors are small enough to be materialized."""
     return sum(_extent(tensor) for tensor in tensors_in(tree)) <= REAL_ELEMENTS
 
 
 def materialize(tree: Any) -> Any:
-    """Nested containers with a real tensor in the place of each tensor."""
+    """Return nested containers with a real tensor in place of each tensor."""
     return tree_map(_real, tree)
 
 
 def _real(value: Any) -> Any:
-    """A real tensor like ``value``, in memory and for autograd too: a view or an in-place change fails for these alone.
+    """Return a real tensor with the shape, strides and autograd state of ``value``.
 
-    It holds ones, which are valid numbers, divisors and small indices alike.
+    Views and changes in place fail depending on these. The elements are ones, which are valid numbers, divisors and
+    small indices.
     """
     if not isinstance(value, torch.Tensor):
         return value
@@ -189,7 +197,7 @@ def _real(value: Any) -> Any:
 
 
 def _extent(tensor: torch.Tensor) -> int:
-    """How many elements lie between the first and the last of a tensor in memory, both included."""
+    """Return the number of elements from the first to the last of a tensor in memory."""
     if tensor.numel() == 0:
         return 0
     return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))

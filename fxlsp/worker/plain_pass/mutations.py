@@ -1,7 +1,7 @@
-"""Changes in place, after which a value is another than when a module was given it or returned it.
+"""Changes in place of values between the nodes of a graph.
 
-An operation may give a tensor another shape after the node that made it, ``x.unsqueeze_(1)``, and whoever is returned a
-dictionary may put something else into it.
+An operation may change the shape of a tensor after the node that made it, ``x.unsqueeze_(1)``, and a caller may change
+a dictionary that a module returned.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import torch.fx
 
 
 def copy_containers(value: Any) -> Any:
-    """The value in containers of its own, whatever becomes of those that it is in."""
+    """Return a value with copies of its containers.
+
+    Later changes of the containers do not affect it.
+    """
     if isinstance(value, list):
         return [copy_containers(item) for item in value]
     if type(value) is tuple:
@@ -24,12 +27,18 @@ def copy_containers(value: Any) -> Any:
 
 
 def last_change(node: torch.fx.Node, before: int, positions: Mapping[torch.fx.Node, int]) -> torch.fx.Node:
-    """The node whose output is what ``node`` made, as it is ``before`` a place among the nodes: mostly itself."""
+    """Return the last node that changed the output of a node in place, or itself.
+
+    Only nodes before the index ``before`` count.
+    """
     changes = [user for user in node.users if _changes(user, node) and positions.get(user, before) < before]
     return last_change(changes[-1], before, positions) if changes else node
 
 
 def _changes(user: torch.fx.Node, node: torch.fx.Node) -> bool:
-    """torch's own naming: the names of operations in place end with one underscore."""
+    """Return whether ``user`` changes ``node`` in place.
+
+    By torch's convention, its name ends with one underscore.
+    """
     name = user.target if isinstance(user.target, str) else getattr(user.target, "__name__", "")
     return user.args[:1] == (node,) and name.endswith("_") and not name.endswith("__")

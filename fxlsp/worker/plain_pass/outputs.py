@@ -1,4 +1,4 @@
-"""What a node produced, as the JSON of the contract (``OUTPUT``)."""
+"""Values of nodes as the JSON of the contract (``OUTPUT``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...report.graph import Output
 
 
 class Unknown:
-    """The value of a node that was not run, or failed."""
+    """Value of a node that was not run or failed."""
 
     def __repr__(self) -> str:
         return "unknown"
@@ -23,7 +23,7 @@ UNKNOWN = Unknown()
 
 
 def output_of(value: object) -> Output | None:
-    """``value`` as JSON; None if it is unknown."""
+    """Return a value as JSON; None if it is unknown."""
     if isinstance(value, Unknown):
         return None
     if isinstance(value, torch.Tensor):
@@ -52,7 +52,7 @@ def _fields(value: object) -> Mapping[Any, Any] | None:
 
 
 def holds_unknown(value: object) -> bool:
-    """Whether ``value`` is unknown in any part."""
+    """Return whether any part of a value is unknown."""
     if isinstance(value, Unknown):
         return True
     if isinstance(value, Mapping):
@@ -65,7 +65,7 @@ def holds_unknown(value: object) -> bool:
 
 
 def is_known(output: Output | None) -> bool:
-    """Whether a JSON output is known in every part."""
+    """Return whether every part of a JSON output is known."""
     if output is None:
         return False
     if "list" in output:
@@ -76,7 +76,7 @@ def is_known(output: Output | None) -> bool:
 
 
 def shown(values: tuple[object, ...]) -> str:
-    """Operands as a message names them: ``(1, 64, 56, 56), 2``."""
+    """Return operands as text for a message: ``(1, 64, 56, 56), 2``."""
     return ", ".join(_shown(value) for value in values)
 
 

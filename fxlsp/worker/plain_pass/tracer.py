@@ -1,8 +1,8 @@
-"""The plain pass: torch.fx's own symbolic trace, with a note of where each node comes from.
+"""Tracer of the plain pass: torch.fx's own, recording where each node comes from.
 
-:class:`ModulePathTracer` grows out of the ``ModulePathTracer`` example of PyTorch FX (``module_tracer.py``), which
-records the path of the originating module for each proxy. It records nothing that changes what is traced: the graph,
-or the error, is that of ``torch.fx.Tracer``.
+:class:`ModulePathTracer` extends the ``ModulePathTracer`` example of PyTorch FX (``module_tracer.py``), which records
+the path of the originating module for each proxy. Recording does not change what is traced: the graph, or the error, is
+that of ``torch.fx.Tracer``.
 """
 
 from __future__ import annotations
@@ -26,42 +26,45 @@ from .mutations import copy_containers
 
 @dataclass
 class TracedCall:
-    """A module call that the tracer entered, leaf or not."""
+    """Module call that the tracer entered, leaf or not."""
 
     module: torch.nn.Module
     module_path: str
     call_path: str | None
     leaf: bool
     call_stack: CallStack
-    """The calling expressions; empty for the root."""
+    """Calling expressions; empty for the root."""
     arguments: tuple[Any, ...]
     """Positional, then keyword arguments: proxies and Python objects."""
     first_node: int
     variables: Mapping[str, torch.fx.Node]
-    """As of :class:`NodeOrigin`."""
+    """As in :class:`NodeOrigin`."""
     end_node: int = -1
-    """-1 while the call runs, and after it raised."""
+    """Index after the last node made inside the call; -1 while it runs, and after it raised."""
     output: Any = None
 
 
 @dataclass
 class NodeOrigin:
-    """What the tracer knew when it made a node."""
+    """State of the tracer when it made a node."""
 
     call_stack: CallStack
     call_path: str | None
     module_path: str | None = None
-    """As the ``module_tracer.py`` example records it: None for nodes that were made without a proxy."""
+    """Module path as in the ``module_tracer.py`` example: None for nodes that were made without a proxy."""
     grad_enabled: bool = True
     """Whether gradients were recorded where the node was made."""
     variables: Mapping[str, torch.fx.Node] = field(default_factory=dict)
-    """The traced values among the local variables of the function whose expression made it."""
+    """Nodes of the traced values among the local variables of the function whose expression made the node."""
     autocast: bool = False
-    """Whether the node was made under ``torch.autocast``, on whatever device."""
+    """Whether the node was made under ``torch.autocast``, on any device."""
 
 
 class _AttributesRead:
-    """Attributes that were read and not called yet, to tell by which of several names a module was reached."""
+    """Attributes that were read and not called yet.
+
+    They decide by which of several names a module was reached.
+    """
 
     def __init__(self) -> None:
         self._names: dict[int, list[str]] = {}
@@ -70,56 +73,60 @@ class _AttributesRead:
         self._names.setdefault(id(module), []).append(name)
 
     def called(self, module: torch.nn.Module) -> str | None:
-        """The name read last: in ``self.b(self.a(x))`` ``b`` is read first and called last."""
+        """Return the name by which a called module was read last.
+
+        In ``self.b(self.a(x))``, ``b`` is read first and called last.
+        """
         names = self._names.get(id(module))
         return names.pop() if names else None
 
 
 class ModulePathTracer(torch.fx.Tracer):
-    """Traces like ``torch.fx.Tracer`` and remembers for each node its module and the expressions that led to it.
+    """Tracer that records module and calling expressions of each node.
 
-    A class of the user's own may stand between this one and ``torch.fx.Tracer`` (:mod:`.user_tracer`).
+    It traces as ``torch.fx.Tracer`` does. A class of the user may be between this one and ``torch.fx.Tracer`` in the
+    method resolution order (:mod:`..trace.user_tracer`).
     """
 
     leaf_patterns: tuple[str, ...] = ()
-    """Of qualified names of classes whose modules are leaves, beside those that torch.fx takes for leaves."""
+    """Patterns for qualified names of classes whose modules are leaves, in addition to the leaves of torch.fx."""
 
     def __init__(self, source_map: SourceMap) -> None:
         super().__init__()
         self.origins: dict[torch.fx.Node, NodeOrigin] = {}
         self.calls: list[TracedCall] = []
         self.root_frame: FrameType | None = None
-        """The frame of the root ``forward``; after the trace it stands at the ``return`` that ran."""
+        """Frame of the root ``forward``; after the trace its instruction is the ``return`` that ran."""
         self.evaluating = False
-        """Whether operations that run now work out a value, and are not the model's own."""
+        """Whether the operations that run now compute a value and are not part of the model."""
         self.unregistered: dict[str, torch.nn.Module] = {}
-        """Modules that are called without being registered, by the paths they are shown under."""
+        """Modules that are called without being registered, by the paths of the report."""
         self.recovered_nodes: set[torch.fx.Node] = set()
-        """Nodes that plain ``torch.fx`` does not record, as it fails before."""
+        """Nodes that plain ``torch.fx`` does not record, because it fails before."""
         self.opaque_nodes: set[torch.fx.Node] = set()
-        """Nodes in the place of a module whose ``forward`` could not be followed."""
+        """Nodes in place of modules whose ``forward`` could not be traced."""
         self._source_map = source_map
         self._entered: list[TracedCall] = []
         self._attributes = _AttributesRead()
         self._names: dict[torch.nn.Module, list[str]] = {}
         self._innermost: FrameType | None = None
-        """The frame of the innermost of the expressions last asked for."""
+        """Frame of the innermost expression of the last call stack."""
         self._raised: tuple[BaseException, str] | None = None
         self._root_definition: tuple[str, str, int] | None = None
         self._own_code = source_map.tracer_code = _code_between(type(self))
 
     @property
     def current_path(self) -> str:
-        """Path of the module that is being called, leaf modules included; "" in the root."""
+        """Path of the module that is running, leaf modules included; "" in the root."""
         return self._entered[-1].module_path if self._entered else ""
 
     @property
     def current_module(self) -> torch.nn.Module:
-        """The module that is being called, leaf modules included; the root while none is."""
+        """Module that is running, leaf modules included; the root if no other is."""
         return self._entered[-1].module if self._entered else self.root
 
     def module_that_raised(self, error: BaseException) -> str:
-        """Path of the innermost module whose call ``error`` ended; "" for the root."""
+        """Return the path of the innermost module that raised ``error``; "" for the root."""
         return self._raised[1] if self._raised is not None and self._raised[0] is error else ""
 
     def trace(
@@ -131,7 +138,7 @@ class ModulePathTracer(torch.fx.Tracer):
             for name, module in root.named_modules(remove_duplicate=False):
                 self._names.setdefault(module, []).append(name)
             self._root_definition = _definition(forward_code(root))
-        # Where torch.fx refuses the root itself, nothing has been recorded.
+        # torch.fx may refuse the root itself, before it sets a graph.
         self.graph = torch.fx.Graph(tracer_cls=type(self))
         return super().trace(root, concrete_args)
 
@@ -140,7 +147,7 @@ class ModulePathTracer(torch.fx.Tracer):
     ) -> tuple[Any, list[Any]]:
         function, args = super().create_args_for_root(root_fn, is_module, concrete_args)
         if sys.version_info < (3, 11) and function is not root_fn and isinstance(function, FunctionType):
-            # Of a function with *args or **kwargs torch.fx makes a copy that has, on Python 3.10, wrong line numbers.
+            # torch.fx copies functions with *args or **kwargs, and on Python 3.10 the copy has wrong line numbers.
             original = getattr(root_fn, "__code__", function.__code__)
             function.__code__ = function.__code__.replace(co_linetable=original.co_linetable)
         return function, args
@@ -194,7 +201,7 @@ class ModulePathTracer(torch.fx.Tracer):
         *options: Any,
         **named_options: Any,
     ) -> torch.fx.Proxy:
-        # Options that are not given are not handed on: an override of the user's need not know them all.
+        # Options that are not given are not passed on: an override in the user's class may not accept all of them.
         proxy = super().create_proxy(kind, target, args, kwargs, *options, **named_options)
         self.origins[proxy.node].module_path = self.current_path
         return proxy
@@ -219,7 +226,7 @@ class ModulePathTracer(torch.fx.Tracer):
         return super().getattr(attr, attr_val, parameter_proxy_cache)
 
     def _call_path(self, module: torch.nn.Module) -> str | None:
-        """The caller's path plus the name used there; None where several names remain possible."""
+        """Return the caller's path plus the name used there; None if that is ambiguous."""
         attribute = self._attributes.called(module)
         caller = self._entered[-1].call_path if self._entered else ""
         if caller is None:
@@ -233,7 +240,7 @@ class ModulePathTracer(torch.fx.Tracer):
         return names[0] if len(names) == 1 else None
 
     def call_stack(self) -> CallStack:
-        """The user's expressions that are running, outermost first."""
+        """Return the running expressions of the user's code, outermost first."""
         call_stack: list[Instruction] = []
         path = self.current_path
         outer = len(self._entered)
@@ -246,7 +253,7 @@ class ModulePathTracer(torch.fx.Tracer):
                 if code.co_filename == _TRACER_FILE and code.co_name in ("forward", "trace"):
                     models = len(call_stack)
                 elif (code.co_filename, code) in self._own_code:
-                    # What it calls to do its work is no more the model's than it is itself.
+                    # Code that the user's tracer calls is not the model's either.
                     del call_stack[models:], innermost[models:]
                     continue
             if code is _CALL_MODULE:
@@ -255,7 +262,7 @@ class ModulePathTracer(torch.fx.Tracer):
             elif code is _TRACE:
                 break
             elif code is _ATTRIBUTE_NODE and not call_stack:
-                # ``x.shape`` becomes a node when it is first used, which may be lines after it was written.
+                # ``x.shape`` becomes a node when it is first used, which may be lines after the expression.
                 written: CallStack | None = frame.f_locals["self"].__dict__.get(_WRITTEN)
                 if written is not None:
                     self._innermost = None
@@ -270,12 +277,15 @@ class ModulePathTracer(torch.fx.Tracer):
         return tuple(call_stack)
 
     def note_attribute(self, attribute: torch.fx.proxy.Attribute) -> None:
-        """Remember the expression that read an attribute of a proxy."""
+        """Record the expression that read an attribute of a proxy."""
         attribute.__dict__[_WRITTEN] = self.call_stack()
 
 
 def _code_between(cls: type) -> frozenset[tuple[str, CodeType]]:
-    """The code of the methods of the user's classes between ours and ``torch.fx.Tracer``, with its files."""
+    """Return the code of the user's tracer classes, with its files.
+
+    These are the classes between fxlsp's and ``torch.fx.Tracer``.
+    """
     own = [each for each in cls.__mro__ if issubclass(each, torch.fx.Tracer) and each is not torch.fx.Tracer]
     methods = (value for each in own if each.__module__.partition(".")[0] != _PACKAGE for value in vars(each).values())
     codes = (getattr(getattr(method, "__func__", method), "__code__", None) for method in methods)
@@ -283,32 +293,32 @@ def _code_between(cls: type) -> frozenset[tuple[str, CodeType]]:
 
 
 def forward_code(module: torch.nn.Module) -> CodeType | None:
-    """The code of the class's ``forward`` below its decorators; None if it is not a Python function."""
-    # The class of a scripted module has none.
+    """Return the code of a module's ``forward`` without decorators, if it is Python."""
+    # The class of a scripted module has no forward.
     forward = getattr(type(module), "forward", None)
     return None if forward is None else getattr(inspect.unwrap(forward), "__code__", None)
 
 
 def check_graph(root: torch.nn.Module, graph: torch.fx.Graph) -> None:
-    """Raise what ``torch.fx.symbolic_trace`` raises when it makes a module of a graph.
+    """Raise the error of ``torch.fx.symbolic_trace`` for the module of a graph.
 
-    That takes long, and fails where a node reads the root itself, which has no name to be copied under.
+    Making the module takes long, and fails only if a node reads the root itself, which has no name to be copied under.
     """
     if any(node.op in ("get_attr", "call_module") and node.target == "" for node in graph.nodes):
         torch.fx.GraphModule(root, graph)
 
 
 def raised_before_forward(error: BaseException) -> bool:
-    """Whether ``error`` ended the preparation of the root's arguments, before its ``forward`` was called.
+    """Return whether an error was raised before the root's ``forward`` was called.
 
-    One that was never raised tells of that preparation.
+    That is while its arguments were prepared. An error without a traceback counts as one of the preparation.
     """
     return error.__traceback__ is None or any(frame.f_code is _PREPARE for frame, _ in walk_tb(error.__traceback__))
 
 
 def _variables(frame: FrameType | None) -> dict[str, torch.fx.Node]:
     variables = () if frame is None else frame.f_locals.items()
-    # By type: an object may do anything when it is asked for its class. An attribute would become a node.
+    # By type, because reading ``__class__`` of an object may run any code. An Attribute would become a node.
     return {name: value.node for name, value in variables if _is_value(type(value))}
 
 
@@ -317,7 +327,7 @@ def _is_value(kind: type) -> bool:
 
 
 def _definition(code: CodeType | None) -> tuple[str, str, int] | None:
-    """What identifies a ``def`` across the copies that FX makes of its code to change its arguments."""
+    """Return a key of a ``def``, equal for the copies that FX makes of its code."""
     return None if code is None else (code.co_filename, code.co_name, code.co_firstlineno)
 
 
@@ -332,7 +342,7 @@ _ATTRIBUTE_NODE: CodeType = torch.fx.proxy.Attribute.__dict__["node"].fget.__cod
 
 
 def _note_attributes_where_they_are_written() -> None:
-    """Let each ``Attribute`` proxy tell its tracer that it was made; nothing else of it changes."""
+    """Patch ``Attribute`` proxies to notify their tracer when they are created."""
     original = torch.fx.proxy.Attribute.__init__
 
     def initialise(self: torch.fx.proxy.Attribute, root: torch.fx.Proxy, attr: str) -> None:

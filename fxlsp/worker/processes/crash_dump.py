@@ -1,7 +1,7 @@
-"""What a dying child says: the stack that was running, written to a private pipe.
+"""Crash dumps: the running stack of a dying worker, written to a private pipe.
 
-Covers fatal signals (``faulthandler``), the time limit (its watchdog thread, which works while C code holds the
-interpreter) and ``os._exit`` and ``os.abort``, which leave no trace of their own.
+They cover fatal signals (``faulthandler``), the time limit (its watchdog thread, which works while C code holds the
+interpreter), and ``os._exit`` and ``os.abort``, which leave no information themselves.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 from ...wire.messages import StackFrame
 
 TIME_LIMIT_MARK = "Timeout ("
-"""How faulthandler begins what it writes when the time is over."""
+"""Start of faulthandler's output at the time limit."""
 
 
 def arrange_crash_dump(pipe: int, seconds: float) -> None:
-    """Write the running stack to ``pipe`` when this process crashes, exits by itself or is still there in ``seconds``.
+    """Make this process dump its stack to ``pipe`` if it crashes, exits or times out.
 
-    At the limit the process ends.
+    Times out means that it is still running after ``seconds``; it then exits.
     """
     _Arranged.pipe = pipe
     faulthandler.enable(file=pipe, all_threads=False)
@@ -39,15 +39,17 @@ class _Arranged:
 
 
 def set_time_limit(seconds: float) -> None:
-    """Set the time limit anew."""
+    """Set the time limit to ``seconds`` from now."""
     _Arranged.deadline = time.monotonic() + seconds
     faulthandler.dump_traceback_later(seconds, exit=True, file=_Arranged.pipe)
 
 
 @contextmanager
 def time_limit_suspended() -> Iterator[None]:
-    """While this lasts, there is no thread that watches the time: one that is there when a process is forked is not
-    there in the new one, which would wait for its end for ever when it sets a limit of its own."""
+    """Stop the watchdog thread of the time limit inside this context, for a fork.
+
+    A forked process lacks the thread and would wait for its end forever when it sets a limit of its own.
+    """
     faulthandler.cancel_dump_traceback_later()
     try:
         yield
@@ -56,7 +58,10 @@ def time_limit_suspended() -> Iterator[None]:
 
 
 def disable_crash_dump() -> None:
-    """For a process forked from one that speaks: its words would mix with the other's in the same pipe."""
+    """Redirect the crash dump of a forked process to nowhere.
+
+    It would be mixed with that of its parent in the same pipe.
+    """
     if _Arranged.pipe >= 0:
         with open(os.devnull, "wb") as nothing:
             os.dup2(nothing.fileno(), _Arranged.pipe)
@@ -83,7 +88,10 @@ _ENTRY = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function
 
 
 def parse_stack(text: str) -> tuple[StackFrame, ...]:
-    """The entries of what faulthandler wrote, innermost first; of several dumps, the first thread of the last."""
+    """Return the stack frames of faulthandler's output, innermost first.
+
+    If there are several dumps, they are those of the first thread in the last one.
+    """
     entries: list[StackFrame] = []
     for line in text.splitlines():
         match = _ENTRY.match(line)
@@ -95,7 +103,10 @@ def parse_stack(text: str) -> tuple[StackFrame, ...]:
 
 
 def _unescaped(file: str) -> str:
-    """faulthandler writes ASCII: other characters as ``\\xe9``, ``\\u1234`` or ``\\U00012345``."""
+    """Return a path with faulthandler's escapes decoded.
+
+    It writes ASCII: other characters as ``\\xe9``, ``\\u1234`` or ``\\U00012345``.
+    """
     return re.sub(
         r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})",
         lambda match: chr(int(next(group for group in match.groups() if group), 16)),

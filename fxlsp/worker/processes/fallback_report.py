@@ -1,4 +1,7 @@
-"""The answer to give of a trace whose first pass is done, should its process not survive the second."""
+"""Report of the plain pass alone, in case the process dies in the recovering pass.
+
+Imports no torch: the supervisor of spawned workers uses this module and runs without torch.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ from dataclasses import replace
 from ...wire.messages import ReportMessage
 
 ENDED_EARLY = "ended early"
-"""Why the second pass has nothing to tell, as the first process says it before it can know."""
+"""Reason for the missing result of the recovering pass in a report that is written before the real reason is known."""
 
 
 def with_reason(answer: ReportMessage, why: str) -> ReportMessage:
-    """Return the answer with the reason that came true in its last problem, which is about the second pass."""
+    """Return the report with the real reason in its last problem.
+
+    That problem is about the recovering pass.
+    """
     *others, last = answer.report["problems"]
     last = {**last, "message": last["message"].replace(ENDED_EARLY, why, 1)}
     return replace(answer, report={**answer.report, "problems": [*others, last]})

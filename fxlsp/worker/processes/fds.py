@@ -1,4 +1,4 @@
-"""What a forked child is connected with."""
+"""File descriptors: a worker's pipes, standard streams, complete writes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from ...wire.frames import Decoder
 from ...wire.messages import WIRE, TraceRequest
 
 EXIT_INTERNAL_ERROR = 70
-"""Exit status after an exception of ours."""
+"""Exit status after an internal error in fxlsp."""
 
 
 class WorkerPipes(NamedTuple):
-    """A child's ends."""
+    """Worker's ends of its pipes."""
 
     jobs: int
-    """Its one request arrives here."""
+    """Pipe on which the worker's only request arrives."""
     reports: int
+    """Pipe for messages to the supervisor."""
     stack: int
+    """Pipe for crash dumps."""
     output: int
-    """Its standard output and error, once :meth:`redirect` was called, and closed otherwise."""
+    """Pipe for standard output and error, closed after :meth:`redirect`."""
     checkpoints: int
-    """A socket on which a holder that it forks will be asked for children (:mod:`.holding`)."""
+    """Socket on which a checkpoint that the worker forks receives its requests (:mod:`..supervisor.checkpoint`)."""
 
     def redirect(self) -> None:
-        """Print to ``output``, and read nothing."""
+        """Connect standard output and error to ``output``, and standard input to nothing."""
         null = os.open(os.devnull, os.O_RDONLY)
         for descriptor, stream in ((null, 0), (self.output, 1), (self.output, 2)):
             os.dup2(descriptor, stream)
@@ -37,14 +39,17 @@ class WorkerPipes(NamedTuple):
                 os.close(descriptor)
 
     def silence(self) -> None:
-        """Let go of what belongs to the process that this one was forked from; the numbers stay taken."""
+        """Disconnect a forked process from its parent's pipes; descriptors stay open."""
         null = os.open(os.devnull, os.O_WRONLY)
         for descriptor in (self.reports, self.stack, 1, 2):
             os.dup2(null, descriptor)
         os.close(null)
 
     def replace_with(self, others: WorkerPipes) -> None:
-        """Let the numbers of these mean the ``others``: they are known to the last words, and to whoever reports."""
+        """Replace the pipes behind these descriptors by the ``others``.
+
+        The numbers remain, because crash dumps and reports use them.
+        """
         for theirs, ours in (
             (others.reports, self.reports),
             (others.stack, self.stack),
@@ -57,7 +62,7 @@ class WorkerPipes(NamedTuple):
 
 
 def await_request(pipe: int) -> TraceRequest:
-    """The request, with the texts it needs; exits when the pipe is closed without one."""
+    """Return the request that arrives on a pipe; exit if it closes without one."""
     decoder = Decoder()
     while data := os.read(pipe, 2**20):
         for message in map(WIRE.parse, decoder.feed(data)):
@@ -68,21 +73,24 @@ def await_request(pipe: int) -> TraceRequest:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte, however many calls that takes."""
+    """Write all bytes to a descriptor, with as many calls as necessary."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
 class StandardStreams(NamedTuple):
-    """What a spare's standard input and output were."""
+    """Descriptors of a spawned worker's original standard input and output."""
 
     commands: int
     reports: int
 
 
 def redirect_standard_streams() -> StandardStreams:
-    """Keep standard input and output for the wire: the traced code reads nothing, and prints to standard error."""
+    """Reserve standard input and output for the wire; return new descriptors.
+
+    The traced code then reads nothing, and prints to standard error.
+    """
     ends = StandardStreams(os.dup(0), os.dup(1))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -93,9 +101,9 @@ def redirect_standard_streams() -> StandardStreams:
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """While this lasts, nothing that is printed arrives anywhere."""
+    """Discard all output to standard output and error inside this context."""
     _flush()
-    kept = os.dup(1), os.dup(2)
+    saved = os.dup(1), os.dup(2)
     null = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(null, stream)
@@ -104,7 +112,7 @@ def silenced() -> Iterator[None]:
         yield
     finally:
         _flush()
-        for stream, before in zip((1, 2), kept, strict=True):
+        for stream, before in zip((1, 2), saved, strict=True):
             os.dup2(before, stream)
             os.close(before)
 

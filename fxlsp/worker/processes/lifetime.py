@@ -1,4 +1,4 @@
-"""Who dies with whom: no process of ours outlives its parent."""
+"""Lifetimes of processes: death with the parent, orphans, process groups."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ _WATCH_SECONDS = 0.5
 
 
 def die_with_parent(parent: int) -> None:
-    """End this process when the process ``parent`` ends, however that happens.
+    """Make this process exit when the process ``parent`` exits in any way.
 
-    On Windows, where nothing tells, it ends with its connection alone.
+    On Windows, where no mechanism exists, it exits only when its connection is closed.
     """
     if sys.platform.startswith("linux"):
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     elif sys.platform != "win32":
         threading.Thread(target=_watch, args=(parent,), daemon=True, name="fxlsp parent watch").start()
     if os.getppid() != parent:
-        # It ended before we asked to be told.
+        # The parent exited before the signal was requested.
         os._exit(1)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what dying children leave behind, so that it can be found and ended."""
+    """Make this process the parent of orphaned descendants, so that it can kill them."""
     if sys.platform.startswith("linux"):
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def kill_orphans(known: set[int]) -> None:
-    """Kill every child of this process that is not in ``known``."""
+    """Kill every child process of this process that is not in ``known``."""
     for pid in _children():
         if pid not in known:
             kill_group(pid)
 
 
 def kill_group(pid: int) -> None:
-    """Kill a process and the group it leads, and forget it."""
+    """Kill a process and the group that it leads, and reap it."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     with suppress(ProcessLookupError, PermissionError):
@@ -71,30 +71,31 @@ def _watch(parent: int) -> None:
 
 
 _exit = os._exit
-"""Taken before last words are arranged: the process in the middle ends without any."""
+"""The original, taken before crash dumps patch it: the intermediate process exits without a dump."""
 
 
 def daemon_fork(adopter: int) -> int:
-    """The number of a new process whose parent is ``adopter``, which adopts orphans below it; 0 in the new process.
+    """Fork twice, so that the new process is a child of ``adopter``; return its id.
 
-    The new process dies with ``adopter``, and leads a session of its own.
+    Returns 0 in the new process, which dies with ``adopter`` and leads a session of its own. ``adopter`` must be the
+    ancestor that :func:`adopt_orphans` was called in.
 
     Raises:
-        OSError: no process can be forked.
+        OSError: no process could be forked.
     """
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
     try:
         middle = os.fork()
         if middle == 0:
-            _fork_and_end(tell)
+            _fork_and_end(writer)
             _await_adoption(adopter)
         else:
-            os.close(tell)
-            tell = -1
-            answer = os.read(told, 64)
+            os.close(writer)
+            writer = -1
+            answer = os.read(reader, 64)
             os.waitpid(middle, 0)
     finally:
-        for descriptor in (told, tell):
+        for descriptor in (reader, writer):
             if descriptor >= 0:
                 os.close(descriptor)
     if middle == 0:
@@ -104,13 +105,13 @@ def daemon_fork(adopter: int) -> int:
     return int(answer)
 
 
-def _fork_and_end(tell: int) -> None:
-    """Returns in the process that it forks."""
+def _fork_and_end(writer: int) -> None:
+    """Fork, write the new id to ``writer`` and exit; return only in the new process."""
     child = 0
     try:
         child = os.fork()
         if child:
-            os.write(tell, str(child).encode())
+            os.write(writer, str(child).encode())
     except BaseException:
         _exit(1)
     if child:

@@ -1,7 +1,7 @@
-"""Where the recovering pass runs: beside the plain pass in a process of its own, or after it in the same one.
+"""Runners of the recovering pass: side process, or inline after the plain pass.
 
-Either pass changes its model and whatever the model's code touches, so each needs a process of its own, or a model that
-is made anew for it. The same is true of other work on the model. A :class:`RecoveryRunner` decides which of the two.
+Each pass changes its model and everything that the model's code changes, so each needs a process of its own, or a new
+model. The same is true of other work on the model. The :class:`RecoveryRunner` implements one of the two.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ Result = TypeVar("Result", bound=WireMessage)
 
 _POLL_SECONDS = 0.1
 _exit = os._exit
-"""Taken before a child's crash dump is arranged: this process ends without one."""
+"""The original, taken before crash dumps patch it: a side process exits without a dump."""
 
 
 class NoResultError(Exception):
-    """A recovering pass, or other work aside, has no result; the message says why."""
+    """A side task has no result; the message is the reason."""
 
 
 class SideTask(ABC, Generic[Result]):
-    """Work that changes the model: carried out at the latest while the context manager lasts."""
+    """Work that changes the model, done at the latest inside its context."""
 
     changes_model = False
-    """Whether the model of this process is another one now, so that it must be made anew."""
+    """Whether the work changed the model of this process, which must then be built again."""
 
     def __enter__(self: Kind) -> Kind:
         self.start()
@@ -56,55 +56,62 @@ class SideTask(ABC, Generic[Result]):
 
     @abstractmethod
     def start(self) -> None:
-        """Start the work, unless it is done already."""
+        """Start the work unless it is done already."""
 
     @abstractmethod
     def end(self) -> None:
-        """Stop the work, whatever it does."""
+        """Stop the work."""
 
     @abstractmethod
     def result(self, seconds: float, megabytes: float) -> Result:
-        """The message that the work returned, within these limits.
+        """Return the message that the work returned, within limits of time and memory.
 
         Raises:
-            NoResultError: it raised, died, or was ended at one of these limits.
+            NoResultError: the work raised, died, or was killed at a limit.
         """
 
 
 class RecoveryRunner(ABC):
-    """Runs the recovering pass of one request, and other work on the model that the plain pass must not see."""
+    """Runner of the recovering pass of one request, and of other side tasks."""
 
     @abstractmethod
     def begin(self, request: TraceRequest) -> None:
-        """Give it its request; the first one counts."""
+        """Set the request; later calls have no effect."""
 
     @abstractmethod
     def side_task(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
-        """Work that changes the model, apart from the plain pass that is still to run; ``kind`` is what it returns."""
+        """Return a side task for work that changes the model before the plain pass.
+
+        ``kind`` is the class of the message that ``work`` returns.
+        """
 
     @abstractmethod
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
-        """The plain pass is over.
+        """Prepare for the recovering pass after the plain pass.
 
         Args:
-            fallback: makes the answer to give if this process does not survive the recovering pass.
-            unload: forgets what was loaded for the plain pass.
+            fallback: returns the report to use if this process dies in the recovering pass.
+            unload: unloads what was loaded for the plain pass.
         """
 
     @abstractmethod
     def result(self, seconds: float, megabytes: float) -> RecoveredMessage:
-        """The message of the recovering pass, within these limits.
+        """Return the message of the recovering pass, within limits of time and memory.
 
         Raises:
-            NoResultError: it has none.
+            NoResultError: the pass has no result.
         """
 
 
 class SideProcess(SideTask[Result]):
-    """Carries out ``work`` in a process that is forked when the context manager is entered."""
+    """Side task in a process that is forked when the context is entered."""
 
     def __init__(self, work: Callable[[], Result], kind: type[Result]) -> None:
-        """``kind`` is what ``work`` returns."""
+        """
+        Args:
+            work: the work, called in the forked process.
+            kind: class of the message that ``work`` returns.
+        """
         self._work = work
         self._kind = kind
         self._pipe = -1
@@ -154,10 +161,16 @@ class SideProcess(SideTask[Result]):
 
 
 class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
-    """Runs the recovering pass in a process that is forked before its request is known, and waits for it."""
+    """Runner of the recovering pass in a side process that waits for its request.
+
+    The process is forked before the request is known, and waits for it on a pipe.
+    """
 
     def __init__(self, work: Callable[[int], RecoveredMessage]) -> None:
-        """``work`` is given the pipe on which the request will arrive."""
+        """
+        Args:
+            work: the recovering pass, called with the descriptor of the pipe on which the request will arrive.
+        """
         self._theirs, self._requests = os.pipe()
 
         def begin() -> RecoveredMessage:
@@ -171,7 +184,7 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
         os.close(self._theirs)
 
     def abandon(self) -> None:
-        """In a process forked from the one that it belongs to: leave it to that."""
+        """Close the pipes in a forked process without killing the side process."""
         for descriptor in (self._pipe, self._requests):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -181,7 +194,7 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
         if self._requests < 0:
             return
         with suppress(BrokenPipeError):
-            # One that died while it waited has no result: result() raises that.
+            # If the process died while it waited, result() raises.
             write_all(self._requests, request.encoded())
         os.close(self._requests)
         self._requests = -1
@@ -190,13 +203,13 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
         return SideProcess(work, kind)
 
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
-        """The recovering pass cannot end this process, and has loaded everything by itself."""
+        """Do nothing: the recovering pass runs in its own process, with its own modules."""
 
 
 class InlineRunner(RecoveryRunner):
-    """Runs the recovering pass in the process of the plain pass, after it, when its result is wanted.
+    """Runner of the recovering pass in the process of the plain pass, after it.
 
-    Its limits are those of the process, which its supervisor enforces: this process may not live to report anything.
+    The supervisor enforces the limits on the process, which may therefore die before it reports a result.
     """
 
     def __init__(
@@ -205,7 +218,7 @@ class InlineRunner(RecoveryRunner):
         """
         Args:
             work: the recovering pass of a request.
-            foresee: is given, before that, the answer for the case that this process does not survive it.
+            send_fallback: called before the pass with the report to use if this process dies in it.
         """
         self._foresee = send_fallback
         self._work = work
@@ -224,17 +237,17 @@ class InlineRunner(RecoveryRunner):
 
     def result(self, seconds: float, megabytes: float) -> RecoveredMessage:
         assert self._request is not None
-        # What the plain pass made is not collected otherwise, and counts where memory is limited.
+        # Objects of the plain pass would not be collected otherwise, and count for the memory limit.
         gc.collect()
         try:
             return self._work(self._request)
         except BaseException as error:
-            # What fails here is ours, or the user's in a way that the plain pass did not meet.
+            # An internal error, or an error of the user's code that the plain pass did not have.
             raise NoResultError(ENDED_EARLY) from error
 
 
 class _InlineTask(SideTask[Result]):
-    """Carries out ``work`` at once."""
+    """Side task that is done at once in this process."""
 
     changes_model = True
 
@@ -257,7 +270,7 @@ class _InlineTask(SideTask[Result]):
 
 def _carry_out(work: Callable[[], WireMessage], pipe: int, parent: int) -> None:
     status = 1
-    # First of all: else the threads that a backward pass starts race for torch's pool, which no fork inherits.
+    # First, because threads that a backward pass starts would race for torch's pool, which a fork does not inherit.
     torch.set_num_threads(1)
     try:
         die_with_parent(parent)
@@ -267,14 +280,17 @@ def _carry_out(work: Callable[[], WireMessage], pipe: int, parent: int) -> None:
             write_all(pipe, work().encoded())
             status = 0
         except BaseException:
-            # What fails here is ours, or the user's in a way the plain pass did not meet: it goes to the log.
+            # An internal error, or an error of the user's code that the plain pass did not have: it goes to the log.
             write_all(log, traceback.format_exc().encode("utf-8", "replace"))
     finally:
         _exit(status)
 
 
 def _silenced() -> int:
-    """Let the model's code print nowhere, since it prints in the first process too; where errors of ours still go."""
+    """Discard the output of the model's code, and return a descriptor of the log.
+
+    The process of the plain pass prints the same output. Internal errors go to the log.
+    """
     log = os.dup(2)
     null = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):

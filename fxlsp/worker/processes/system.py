@@ -1,4 +1,4 @@
-"""What each operating system tells and does about another process: its memory, its priority."""
+"""Memory and priority of other processes, for each operating system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LOW_PRIORITY = 10
 
 
 def resident_megabytes(pid: int) -> float:
-    """Resident memory; 0 where it cannot be known."""
+    """Return the resident memory of a process, MiB; 0 if unknown."""
     try:
         return _resident_bytes(pid) / 2**20
     except (OSError, IndexError):
@@ -51,7 +51,7 @@ if sys.platform == "win32":
         return counters.working_set
 
     def lower_priority(pid: int) -> None:
-        """Leave the processors to whatever else wants them."""
+        """Lower the priority of a process."""
         with suppress(OSError):
             handle = _open(pid)
             ctypes.windll.kernel32.SetPriorityClass(handle, _BELOW_NORMAL_PRIORITY_CLASS)
@@ -62,7 +62,7 @@ else:
 
         def _resident_bytes(pid: int) -> int:
             task_info = (ctypes.c_uint64 * 12)()
-            """``struct proc_taskinfo``: virtual and resident size, then what is not of interest."""
+            """``struct proc_taskinfo``: virtual size, resident size, and fields that are not used."""
             read = ctypes.CDLL(None).proc_pidinfo(
                 pid, 4, ctypes.c_uint64(0), ctypes.byref(task_info), ctypes.sizeof(task_info)
             )
@@ -75,7 +75,7 @@ else:
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def lower_priority(pid: int) -> None:
-        """Leave the processors to whatever else wants them; a process that leads a group does so with all of it."""
+        """Lower the priority of a process, and of its group if it leads one."""
         with suppress(OSError):
             leads = os.getpgid(pid) == pid
             os.setpriority(os.PRIO_PGRP if leads else os.PRIO_PROCESS, pid, _LOW_PRIORITY)

@@ -1,6 +1,7 @@
-"""``torch.autograd.Function``: its ``forward`` is followed like any other function of the user's.
+"""Replacement of ``torch.autograd.Function.apply``, which fails with proxies.
 
-So does plain ``torch.fx``. But ``apply`` is C code, which takes the outputs for tensors and may crash on proxies.
+The ``forward`` is run like any other function of the user's, as in plain ``torch.fx``. But ``apply`` is C code, which
+treats the outputs as tensors and may crash on proxies.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .pytree import is_proxy
 
 
 class _Context:
-    """What ``forward`` is given to keep things in for a backward that never comes."""
+    """Context for ``forward``; it stores values for a backward pass that is never run."""
 
     needs_input_grad: tuple[bool, ...] = ()
 
@@ -33,7 +34,7 @@ class _Context:
 
 
 def _as_outputs(result: Any, args: tuple[Any, ...]) -> Any:
-    """What ``apply`` returns: autograd gives a view of an input that ``forward`` returns as it is."""
+    """Return what ``apply`` returns: an input returned as it is becomes a view."""
     if type(result) is tuple:
         return tuple(_as_outputs(item, args) for item in result)
     is_input = any(result is argument for argument in args)
@@ -42,7 +43,7 @@ def _as_outputs(result: Any, args: tuple[Any, ...]) -> Any:
 
 @contextmanager
 def functions_followed(is_evaluating: Callable[[], bool]) -> Iterator[None]:
-    """While this lasts, ``apply`` calls ``forward`` directly, but where values are worked out."""
+    """Let ``apply`` call ``forward`` directly, except while values are computed."""
     original = torch.autograd.Function.__dict__["apply"]
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:

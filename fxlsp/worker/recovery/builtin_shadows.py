@@ -1,4 +1,7 @@
-"""``type`` and ``callable``, which a proxy cannot answer, shadowed in the Python modules that use them."""
+"""Replacements of ``type`` and ``callable``, which a proxy cannot answer.
+
+They shadow the builtins in the Python modules that use them.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,15 @@ _USE = re.compile(r"\b(type|callable)\s*\(")
 
 
 def shadows_for(context: RecoveryContext, module: ModuleType, text: str) -> dict[str, Any]:
-    """Replacements of ``type`` and ``callable`` in a Python module of this text while the pass runs."""
+    """Return replacements of ``type`` and ``callable`` for a module with this text."""
     makers: dict[str, Callable[[RecoveryContext], Any]] = {"type": _type, "callable": _callable}
     used = {match[1] for match in _USE.finditer(text)}
     return {name: makers[name](context) for name in sorted(used) if name not in vars(module)}
 
 
 def _type(context: RecoveryContext) -> type:
-    class Asked(type):
-        """Makes the shadow of ``type`` answer for values, and be ``type`` in all else."""
+    class TypeShadow(type):
+        """Metaclass of a ``type`` that returns classes of values, else acts like ``type``."""
 
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             if len(args) != 1 or kwargs:
@@ -39,7 +42,7 @@ def _type(context: RecoveryContext) -> type:
         def __subclasscheck__(cls, subclass: type) -> bool:
             return issubclass(subclass, type)
 
-    return Asked("type", (type,), {})
+    return TypeShadow("type", (type,), {})
 
 
 def _type_of(context: RecoveryContext, value: Any) -> type:
@@ -52,7 +55,7 @@ def _type_of(context: RecoveryContext, value: Any) -> type:
 
 
 def _callable(context: RecoveryContext) -> Callable[[Any], bool]:
-    def asked(value: Any) -> bool:
+    def is_callable(value: Any) -> bool:
         if not is_proxy(value) or context.evaluating or isinstance(context.value_of(value), Unknown):
             return callable(value)
         answer = callable(context.value_of(value))
@@ -60,4 +63,4 @@ def _callable(context: RecoveryContext) -> Callable[[Any], bool]:
             context.note(TYPE_TEST, None, "what is passed is not callable, and torch.fx's proxy is")
         return answer
 
-    return asked
+    return is_callable

@@ -1,4 +1,4 @@
-"""Whether the model itself catches what torch.fx raises, and so goes on another way."""
+"""Whether the model itself catches what torch.fx raises, and so continues."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .proxies.caller_expression import UNRESOLVED, CallerExpression
 
 
 def is_caught(error: BaseException, places: SourceMap) -> bool:
-    """Whether a clause of the user's would catch ``error``, raised by what is running now, and not raise in turn."""
+    """Return whether the running user code would catch ``error`` and not raise again."""
     for frame in walk_out(sys._getframe(1)):
         if places.is_shown(frame.f_code.co_filename) and any(
             isinstance(error, kinds) for kinds in _caught_in(places, frame)
@@ -25,7 +25,7 @@ def is_caught(error: BaseException, places: SourceMap) -> bool:
 
 
 def _caught_in(places: SourceMap, frame: FrameType) -> Iterator[Any]:
-    """What is caught by the statements that the frame is in the body of: types of exceptions."""
+    """Yield the types caught by statements around the current instruction of a frame."""
     expression = CallerExpression(places, frame)
     for statement, inner in places.statements_around(Instruction(frame.f_code, frame.f_lasti)):
         if isinstance(statement, ast.Try) and inner in statement.body:
@@ -39,7 +39,7 @@ def _caught_in(places: SourceMap, frame: FrameType) -> Iterator[Any]:
 
 
 def _suppressed(expression: CallerExpression, entered: ast.expr) -> Iterator[Any]:
-    """What ``contextlib.suppress(...)`` is given; nothing for another context."""
+    """Yield the arguments of ``contextlib.suppress(...)``; nothing for other contexts."""
     if isinstance(entered, ast.Call) and expression.resolved(entered.func) is contextlib.suppress:
         kinds = [expression.resolved(argument) for argument in entered.args]
         yield from (kind for kind in kinds if kind is not UNRESOLVED)

@@ -1,8 +1,8 @@
-"""The state that all parts of a recovering pass share: values, findings, marks to roll back to, and modes.
+"""State shared by a recovering pass: values, findings, roll-back marks, modes.
 
-The parts are the tracer, the operations of its proxies, the recorder of eager operations, the calls of modules and the
-functions of torch that refuse proxies. None of them imports another one's state: each is given the context, and those
-that make nodes a :class:`GraphRecorder`.
+The parts of the pass are the tracer, the operations of its proxies, the recorder of eager operations, the calls of
+modules and the functions of torch that refuse proxies. None of them imports another one's state: each receives the
+context, and those that make nodes a :class:`GraphRecorder`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .pytree import is_proxy, leaves, mapped
 
 
 class NeedsDataError(Exception):
-    """A Python number is wanted of a tensor that has no data."""
+    """A Python number of a tensor without data is required."""
 
 
 NodeCall = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
@@ -34,7 +34,7 @@ NodeCall = tuple[str, Any, tuple[Any, ...], dict[str, Any]]
 
 
 class GraphRecorder(Protocol):
-    """The tracer, as the other parts of a pass use it: it makes nodes and proxies of one graph."""
+    """Interface of the tracer for other parts: makes nodes and proxies of one graph."""
 
     root: torch.nn.Module
     graph: torch.fx.Graph
@@ -49,31 +49,31 @@ class GraphRecorder(Protocol):
         """Path of the module that is being called; "" in the root."""
 
     def call_stack(self) -> CallStack:
-        """The user's expressions that are running, outermost first."""
+        """Return the user's expressions that are running, outermost first."""
 
     def path_of_module(self, mod: torch.nn.Module) -> str:
-        """The path of a module of the root; of any other one, a path to show it under."""
+        """Return the path of a module of the root, or the path to show another one under."""
 
     def create_node(self, kind: str, *args: Any, **kwargs: Any) -> torch.fx.Node:
         """Append a node of unknown value."""
 
     def create_arg(self, a: Any) -> Any:
-        """An argument as a node holds it."""
+        """Return an argument in the form that a node stores."""
 
     def create_proxy(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Append a node and run it: its proxy, or None where that is the value."""
+        """Append a node and run it; return its proxy, or None if that is the value."""
 
     def valued_proxy(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.fx.Proxy:
-        """Append a node and run it: its proxy, whatever the value."""
+        """Append a node and run it; return its proxy, whatever the value."""
 
     def unvalued_proxy(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.fx.Proxy:
-        """Append a node that has run already."""
+        """Append a node that has run already; return its proxy."""
 
     def proxy(self, node: torch.fx.Node) -> torch.fx.Proxy:
-        """A proxy of a node."""
+        """Return a proxy of a node."""
 
     def attribute_proxy(self, owner: torch.fx.Proxy, name: str) -> Any:
-        """A proxy of an attribute, which becomes a node when it is used."""
+        """Return a proxy of an attribute, which becomes a node when it is used."""
 
     def refuse_bool(self, proxy: torch.fx.Proxy) -> bool:
         """Raise torch.fx's own error."""
@@ -83,7 +83,7 @@ class GraphRecorder(Protocol):
 
 
 class Mark(NamedTuple):
-    """A state of the graph to roll back to."""
+    """State of the graph to roll back to."""
 
     nodes: int
     calls: int
@@ -91,23 +91,23 @@ class Mark(NamedTuple):
 
 
 class RecoveryContext:
-    """What is known, found and switched in one pass."""
+    """Values, findings and modes of one pass."""
 
     evaluator: Evaluator
-    """Runs each node as it is made; there from :meth:`begin` on."""
+    """Runs each node when it is made; set by :meth:`begin`."""
 
     def __init__(self, recorder: GraphRecorder, places: SourceMap) -> None:
         self.places = places
         self.findings = RecoveryFindings()
         self.needs_data = False
-        """Whether something was met that only data could decide."""
+        """Whether a decision was met that depends on data."""
         self.is_plain = False
-        """Whether proxies refuse now what plain ones refuse."""
+        """Whether proxies currently refuse what plain ones refuse."""
         self.following: set[torch.fx.Node] = set()
-        """Nodes that stem from an input or a parameter, and so are proxies to plain torch.fx."""
+        """Nodes computed from an input or a parameter, which plain torch.fx has proxies for."""
         self.tensors = NodeTensors(self.item_node)
         self.parameter_proxies: dict[str, torch.fx.Proxy] = {}
-        """torch.fx's cache of them, by the names of the parameters."""
+        """torch.fx's cache of parameter proxies, by the names of the parameters."""
         self._recorder = recorder
         self._is_silent = False
         self._gone: set[torch.fx.Node] = set()
@@ -122,12 +122,12 @@ class RecoveryContext:
 
     @property
     def evaluating(self) -> bool:
-        """Whether operations that run now work out a value, and are not the model's own."""
+        """Whether current operations compute a value, and are not the model's own."""
         return self._recorder.evaluating
 
     @contextmanager
     def evaluation(self) -> Iterator[None]:
-        """While this lasts, operations work out values, and are not the model's own."""
+        """Let operations compute values without being recorded, in this context."""
         before, self._recorder.evaluating = self._recorder.evaluating, True
         try:
             yield
@@ -136,7 +136,7 @@ class RecoveryContext:
 
     @contextmanager
     def plain(self) -> Iterator[None]:
-        """While this lasts, proxies refuse what plain ones refuse."""
+        """Let proxies refuse what plain ones refuse, in this context."""
         self.is_plain = True
         try:
             yield
@@ -145,7 +145,7 @@ class RecoveryContext:
 
     @contextmanager
     def silent(self) -> Iterator[None]:
-        """While this lasts, nothing is noted."""
+        """Record no findings in this context."""
         before, self._is_silent = self._is_silent, True
         try:
             yield
@@ -157,14 +157,14 @@ class RecoveryContext:
     def note(
         self, code: str, error: BaseException | None, remark: str = "", module: torch.nn.Module | None = None
     ) -> None:
-        """Note a finding at the expression that is running."""
+        """Add a finding at the expression that is running."""
         if not (self.evaluating or self._is_silent):
             path = self._recorder.current_path
             caught = error is not None and is_caught(error, self.places)
             self.findings.note(RecoveryFinding(code, error, self._recorder.call_stack(), path, remark, module, caught))
 
     def note_refusal(self, act: Callable[[], Any], code: str) -> None:
-        """Note the error that plain torch.fx raises in ``act``, and roll back what it recorded."""
+        """Add the error that plain torch.fx raises in ``act``, and roll back its nodes."""
         mark = self.mark()
         try:
             with self.plain():
@@ -174,40 +174,40 @@ class RecoveryContext:
         self.roll_back(mark)
 
     def was_just_noted(self, code: str) -> bool:
-        """Whether the last finding is of this code and at the expression that is running."""
+        """Return whether the last finding has this code and is at the running expression."""
         last = self.findings.last
         return last is not None and last.code == code and last.call_stack[-1:] == self._recorder.call_stack()[-1:]
 
     def running_instruction(self) -> Instruction | None:
-        """The innermost instruction of the user's that is running."""
+        """Return the innermost instruction of the user's code that is running."""
         call_stack = self._recorder.call_stack()
         return call_stack[-1] if call_stack else None
 
     # Values.
 
     def value_of(self, proxy: Any) -> Any:
-        """The value of a proxy."""
+        """Return the value of a proxy."""
         return self.evaluator.value_of(proxy.node)
 
     def values_in(self, tree: Any) -> Any:
-        """``tree`` with values in the place of proxies."""
+        """Return ``tree`` with proxies replaced by their values."""
         return mapped(tree, lambda leaf: self.value_of(leaf) if is_proxy(leaf) else leaf)
 
     def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
-        """Take ``value`` for what ``node`` produces."""
+        """Set the value of ``node``."""
         with self.evaluation():
-            # Looking at a tensor's shape is an operation too, to modes that are on.
+            # Reading a tensor's shape is an operation too, which active modes see.
             self.evaluator.set_value(node, value, inputs, flops)
 
     def item_node(self, container: torch.fx.Node, key: Any, item: Any) -> torch.fx.Node:
-        """A node for an item of what ``container`` produces."""
+        """Append a node for an item of the value of ``container``."""
         node = self._recorder.create_node("call_function", operator.getitem, (container, key), {})
         self._recorder.origins[node].module_path = self._recorder.current_path
         self.set_value(node, item)
         return node
 
     def follows(self, *trees: Any) -> bool:
-        """Whether a tensor in ``trees`` stems from an input or a parameter."""
+        """Return whether a tensor in ``trees`` is computed from an input or a parameter."""
         return any(self._is_followed(leaf) for leaf in leaves(trees))
 
     def _is_followed(self, leaf: Any) -> bool:
@@ -219,16 +219,16 @@ class RecoveryContext:
     # Rolling back.
 
     def mark(self) -> Mark:
-        """The state of the graph now."""
+        """Return the current state of the graph."""
         graph = self._recorder.graph
         return Mark(len(graph.nodes), len(self._recorder.calls), used_names(graph))
 
     def mark_of_empty_graph(self) -> Mark:
-        """The state of a graph without nodes."""
+        """Return the state of a graph without nodes."""
         return Mark(0, 0, used_names(torch.fx.Graph()))
 
     def met_unknown_since(self, mark: Mark) -> bool:
-        """Whether an operation recorded since has no known value."""
+        """Return whether an operation recorded since ``mark`` has no known value."""
         values = (self.evaluator.value_of(node) for node in list(self._recorder.graph.nodes)[mark.nodes :])
         return any(isinstance(leaf, Unknown) for leaf in leaves(list(values)))
 
@@ -248,28 +248,31 @@ class RecoveryContext:
         restore_used_names(recorder.graph, mark.names)
 
     def is_gone(self, node: torch.fx.Node) -> bool:
-        """Whether a node was undone."""
+        """Return whether a node was rolled back."""
         return node in self._gone
 
 
 Getitem = Callable[[torch.fx.Node, Any, Any], torch.fx.Node]
-"""Makes the node of an item: of the container's node, the key and the item's value."""
+"""Makes the node of an item, from the container's node, the key and the item's value."""
 
 
 class NodeTensors:
-    """Tensors by identity, with the node that produced each last."""
+    """Map from tensors, by identity, to the node that produced each last."""
 
     def __init__(self, getitem: Getitem) -> None:
         self._getitem = getitem
         self._nodes: dict[int, tuple[torch.Tensor, torch.fx.Node]] = {}
 
     def node_of(self, tensor: torch.Tensor) -> torch.fx.Node | None:
-        """The node that produced ``tensor``; None for one that came from elsewhere."""
+        """Return the node that produced ``tensor``; None if no node did."""
         known = self._nodes.get(id(tensor))
         return None if known is None else known[1]
 
     def produced(self, node: torch.fx.Node, value: Any) -> None:
-        """Remember that ``node`` produced the tensors in ``value``; those in containers get nodes of their own."""
+        """Record that ``node`` produced the tensors in ``value``.
+
+        Those in containers get nodes of their own.
+        """
         if isinstance(value, torch.Tensor):
             self._nodes[id(value)] = (value, node)
         elif isinstance(value, Mapping):
@@ -284,5 +287,5 @@ class NodeTensors:
             self.produced(self._getitem(node, key, item), item)
 
     def forget(self, nodes: set[torch.fx.Node]) -> None:
-        """Forget what erased nodes produced."""
+        """Remove the tensors that erased nodes produced."""
         self._nodes = {key: known for key, known in self._nodes.items() if known[1] not in nodes}

@@ -1,7 +1,7 @@
-"""Operations on tensors that are no proxies, as nodes: what plain torch.fx runs at once, or never sees.
+"""Recorder of operations on tensors that are no proxies.
 
-These are operations on buffers and on tensors made in ``forward``, and all operations of a ``forward`` that could not
-be followed with proxies and is run on its values.
+Plain torch.fx runs these at once, or never sees them: operations on buffers and on tensors made in ``forward``, and all
+operations of a ``forward`` that could not be run with proxies and is run on its values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .pytree import is_proxy, leaves
 
 
 class EagerRecording(TorchFunctionMode):
-    """Records every operation of the model, but for those that proxies record themselves."""
+    """Mode that records all operations of the model, except those that proxies record."""
 
     def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
         super().__init__()
@@ -46,12 +46,12 @@ class EagerRecording(TorchFunctionMode):
         context = self._context
         func = getattr(func, REPLACED, func)
         if isinstance(func, torch._ops.OpOverload) and not context.places.is_shown(sys._getframe(1).f_code.co_filename):
-            # A dispatch mode runs an operator of its own accord.
+            # A dispatch mode calls an operator by itself.
             return func(*args, **kwargs)
         if context.evaluating or context.is_plain:
             return func(*args, **kwargs)
         if makes_module(sys._getframe(1)):
-            # What fills or moves a module's parameters is no operation of the forward that makes the module.
+            # Code that fills or moves a module's parameters is no operation of the forward that constructs the module.
             args, kwargs = context.values_in((args, kwargs))
             with context.evaluation():
                 return func(*args, **kwargs)
@@ -64,7 +64,10 @@ class EagerRecording(TorchFunctionMode):
         return self._record(*node_of_call(func, args, kwargs), lambda: func(*args, **kwargs))
 
     def _with_proxies(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call ``func`` as plain torch.fx would; what it refuses, ``buffer[:n]``, is noted and becomes a node."""
+        """Call ``func`` as plain torch.fx would; record a refusal and make a node.
+
+        For example ``buffer[:n]``.
+        """
         try:
             with self._context.plain():
                 return func(*args, **kwargs)
@@ -74,7 +77,10 @@ class EagerRecording(TorchFunctionMode):
         return self._passed(refusal, code, node_of_call(func, args, kwargs))
 
     def _passed(self, refusal: BaseException, code: str, call: NodeCall) -> Any:
-        """The proxy of a call that plain torch.fx refuses; noted unless it fails by itself as well."""
+        """Return the proxy of a call that plain torch.fx refuses.
+
+        The refusal is a finding unless the call itself fails as well.
+        """
         proxy = self._recorder.valued_proxy(*call)
         value = self._context.evaluator.values.get(proxy.node)
         if value is None or value.error is None:
@@ -84,7 +90,7 @@ class EagerRecording(TorchFunctionMode):
     def _record(
         self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[[], Any]
     ) -> Any:
-        """Run an operation on tensors themselves; it becomes a node if tensors go in or come out."""
+        """Run an operation on tensors; it becomes a node if tensors go in or come out."""
         context = self._context
         costs = OperatorCosts(context.evaluator.has_data)
         with context.evaluation(), costs:
@@ -99,7 +105,7 @@ class EagerRecording(TorchFunctionMode):
                 if failure is not None:
                     raise
         if any(isinstance(leaf, torch.Tensor) for leaf in leaves((args, kwargs, value))):
-            # Plain torch.fx makes no node of what touches no proxy, and so refuses nothing of it.
+            # Plain torch.fx makes no node of an operation without proxies, and so refuses nothing of it.
             with nullcontext() if context.follows(args, kwargs) else context.silent():
                 node = self._recorder.unvalued_proxy(kind, target, args, kwargs).node
             context.set_value(node, value, (*args, *kwargs.values()), costs.flops)
@@ -107,7 +113,7 @@ class EagerRecording(TorchFunctionMode):
         return value
 
     def _refused(self, func: Any, args: tuple[Any, ...]) -> tuple[Any] | None:
-        """The result of what a plain proxy would refuse, noted; None for all else."""
+        """Return the result of what a plain proxy would refuse, in a tuple; else None."""
         context, name = self._context, getattr(func, "__name__", "")
         value = args[0] if args else None
         if name == "__bool__":
@@ -127,7 +133,7 @@ class EagerRecording(TorchFunctionMode):
         return None
 
     def _unpacks(self) -> bool:
-        """Whether the expression that is running unpacks into a fixed number of targets."""
+        """Return whether the running expression unpacks into a fixed number of targets."""
         running = self._context.running_instruction()
         return running is not None and dis.opname[running.code.co_code[running.offset]] == "UNPACK_SEQUENCE"
 
@@ -149,12 +155,12 @@ _NEED_DATA = frozenset({"__int__", "__float__", "__complex__", "__index__", "__a
 
 
 def _is_called_by_iter(frame: FrameType) -> bool:
-    """Whether ``unbind`` runs for ``iter(tensor)``."""
+    """Return whether ``unbind`` runs for ``iter(tensor)``."""
     return frame.f_code is torch.Tensor.__iter__.__code__
 
 
 def node_of_call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NodeCall:
-    """Opcode, target and arguments of the node that torch.fx would make of a call of one of torch's functions."""
+    """Return opcode, target and arguments of torch.fx's node for a call of torch."""
     name = getattr(func, "__name__", type(func).__name__)
     if name == "__get__":
         return "call_function", builtins.getattr, (args[0], func.__self__.__name__), {}

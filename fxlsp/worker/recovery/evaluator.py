@@ -1,4 +1,4 @@
-"""Working out the value of each node as it is made."""
+"""Interpreter that runs each node when it is made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..torch_private import FakeTensorMode
 
 
 class Evaluator(ValueInterpreter):
-    """Runs one node at a time, on the values that it was made from."""
+    """Runs one node at a time, on the values of its arguments."""
 
     def __init__(
         self,
@@ -26,7 +26,15 @@ class Evaluator(ValueInterpreter):
         inputs: Mapping[str, Any],
         real: bool,
     ) -> None:
-        """``real`` asks for tensors with data; ``inputs`` are those of the root by the names of placeholders."""
+        """Create an evaluator without values.
+
+        Args:
+            root: The module that is traced.
+            tracer: The tracer that makes the nodes.
+            mode: The mode of the fake tensors.
+            inputs: The inputs of the root by the names of their placeholders.
+            real: Whether tensors have data.
+        """
         super().__init__(root, tracer, mode)
         self._unregistered = tracer.unregistered
         self.has_data = real
@@ -34,17 +42,17 @@ class Evaluator(ValueInterpreter):
         self._arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
     def evaluate(self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Run ``node`` on these values; its value, or why it has none, is in ``values``."""
+        """Run ``node`` on these arguments; its value or its error is then in ``values``."""
         self._arguments = (args, kwargs)
         with self.running():
             self.run_node(node)
 
     def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
-        """Take ``value`` for what ``node`` produces."""
+        """Set the value of ``node``."""
         self.values[node] = NodeValue(value, inputs, flops, shown_inputs=tuple(output_of(item) for item in inputs))
 
     def value_of(self, node: torch.fx.Node) -> Any:
-        """What ``node`` produced; unknown where it did not run."""
+        """Return the value of ``node``; unknown if it did not run."""
         known = self.values.get(node)
         return UNKNOWN if known is None else known.output
 
@@ -56,7 +64,7 @@ class Evaluator(ValueInterpreter):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        # Devices and batches of one are seen to around the whole pass.
+        # Devices and batches of one are handled around the whole pass.
         with nullcontext() if self.has_data else self._mode:
             yield
 

@@ -1,4 +1,4 @@
-"""Findings of the recovering pass: reasons for which ``torch.fx`` fails, or records something else."""
+"""Findings: reasons for which ``torch.fx`` fails, or records something else."""
 
 from __future__ import annotations
 
@@ -11,33 +11,36 @@ from ..locations.source_map import CallStack
 
 @dataclass(frozen=True)
 class RecoveryFinding:
-    """One thing at one expression."""
+    """One reason at one expression."""
 
     code: str
     error: BaseException | None
-    """What torch.fx or Python says; None where nothing is raised."""
+    """The exception of torch.fx or Python; None if none is raised."""
     call_stack: CallStack
-    """The user's expressions that were running, outermost first; empty where none was."""
+    """The user's expressions that were running, outermost first; empty if there was none."""
     module_path: str
     remark: str = ""
-    """How the pass went on, where that was a choice."""
+    """How the pass continued, if that was a choice."""
     module: torch.nn.Module | None = None
-    """The module that is not registered, of findings about one."""
+    """The module that is not registered, for findings about one."""
     caught: bool = False
     """Whether the model itself catches ``error``."""
 
 
 class RecoveryFindings:
-    """In the order in which they were met, each code once at each expression of each module."""
+    """Findings in order, each code once at each expression of each module."""
 
     def __init__(self) -> None:
         self.all: list[RecoveryFinding] = []
         self.last: RecoveryFinding | None = None
-        """The one noted last, whether or not for the first time."""
+        """The last one added, even if it was already known."""
         self._seen: set[tuple[object, ...]] = set()
 
     def note(self, finding: RecoveryFinding, at: int | None = None) -> None:
-        """Remember a finding unless the same was met here before; ``at`` puts it before those met since."""
+        """Add a finding unless the same was met here before.
+
+        ``at`` inserts it at this index, and removes later findings of the same expression.
+        """
         self.last = finding
         place = finding.call_stack[-1] if finding.call_stack else None
         key = (finding.code, place, finding.module_path, str(finding.error) if place is None else None)
@@ -53,5 +56,5 @@ class RecoveryFindings:
 
 
 def _place(finding: RecoveryFinding) -> object:
-    """What a finding has in common with others of the same expression."""
+    """Return what a finding shares with others of the same expression."""
     return finding.code, finding.call_stack[-1:], finding.module_path

@@ -1,6 +1,7 @@
-"""Functions that are not torch's, numpy's above all, called with proxies.
+"""Calls with proxies of functions that are not torch's, mainly numpy's.
 
-They are tried as plain torch.fx would: they refuse a proxy, or record what cannot run. Then they run on the values.
+They are first tried as in plain torch.fx, where they refuse a proxy or record what cannot run. Then they run on the
+values.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ class ForeignFunctions:
         self._recorder = recorder
 
     def array(self, proxy: Any, dtype: Any) -> Any:
-        """The value as a numpy array, where numpy makes one of its argument."""
+        """Return the value as a numpy array, where numpy converts its argument."""
         self._note(proxy)
-        # numpy is the caller, so it is imported; nothing of ours needs it.
+        # numpy is the caller, so it is imported; fxlsp itself does not need it.
         numpy = sys.modules["numpy"]
         return numpy.asarray(self._data(self._context.value_of(proxy)), dtype=dtype)
 
     def _note(self, proxy: Any) -> None:
-        words = f"numpy cannot make an array of {torch.fx.Proxy.__repr__(proxy)}"
-        self._context.note(FOREIGN_FUNCTION, ValueError(words))
+        text = f"numpy cannot make an array of {torch.fx.Proxy.__repr__(proxy)}"
+        self._context.note(FOREIGN_FUNCTION, ValueError(text))
 
     def _data(self, value: Any) -> Any:
         if isinstance(value, (FakeTensor, Unknown)):
@@ -46,7 +47,10 @@ class ForeignFunctions:
             return value.detach().numpy() if isinstance(value, torch.Tensor) else value
 
     def ufunc(self, proxy: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """``np.sqrt(proxy)`` is noted; ``np.float32(2) * proxy`` is the operator that eager makes of it."""
+        """Run a ufunc on values, with a finding, or record it as an operator.
+
+        ``np.sqrt(proxy)`` gives a finding; ``np.float32(2) * proxy`` is the operator that eager mode makes of it.
+        """
         named = getattr(operator, _OPERATORS.get(ufunc.__name__, ufunc.__name__), None)
         if method == "__call__" and len(inputs) == 2 and not is_proxy(inputs[0]) and named is not None and not kwargs:
             return self._recorder.create_proxy("call_function", named, inputs, {})
@@ -56,7 +60,7 @@ class ForeignFunctions:
             return getattr(ufunc, method)(*arrays, **kwargs)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """``np.prod(x.shape)``: noted as what comes of it in the graph."""
+        """Run a function such as ``np.prod(x.shape)``, with a finding of its effect."""
         self._note_outcome(function, args, kwargs)
         values, named = self._context.values_in((args, kwargs))
         data = mapped((values, named), self._data_of_tensor)
@@ -67,7 +71,7 @@ class ForeignFunctions:
         return self._data(value) if isinstance(value, (torch.Tensor, Unknown)) else value
 
     def _note_outcome(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Note what comes of a function: that it refuses, or that its node cannot run."""
+        """Add a finding if a function refuses proxies or if its node cannot run."""
         with self._context.evaluation():
             refusal, failure = plain_outcome(function, args, kwargs, self._context.value_of)
         if refusal is not None:
@@ -79,9 +83,9 @@ class ForeignFunctions:
 def plain_outcome(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], values: Callable[[Any], Any]
 ) -> tuple[BaseException | None, BaseException | None]:
-    """What ``function`` raises for plain proxies, and what the graph that it leaves raises when it runs.
+    """Return what ``function`` raises for plain proxies, and what its graph raises.
 
-    ``values`` gives the values of proxies. Both are None where plain torch.fx manages.
+    ``values`` returns the value of a proxy. Both results are None if plain torch.fx succeeds.
     """
     graph = torch.fx.Graph()
     tracer = torch.fx.proxy.GraphAppendingTracer(graph)
@@ -100,7 +104,7 @@ def plain_outcome(
         return error, None
     try:
         interpreter = torch.fx.Interpreter(torch.nn.Module(), graph=graph)
-        # It would add to the error's message what node of this graph ran.
+        # It would add the node of this graph that ran to the error's message.
         interpreter.extra_traceback = False
         interpreter.run(*inputs)
     except Exception as error:
@@ -123,4 +127,4 @@ _OPERATORS = {
     "equal": "eq",
     "not_equal": "ne",
 }
-"""Operators by the names that numpy's functions have."""
+"""Names of operators by the names of numpy's functions."""

@@ -1,7 +1,7 @@
-"""Where a graph does something else than its model does, whatever the reason (FX399).
+"""Comparison of a graph with what its model does (FX399).
 
-The graph that torch.fx made is held against the operations that the model itself ran on the example inputs: each
-operation on what stems from an input or a parameter, by its expression and target.
+The graph that torch.fx made is compared with the operations that the model itself ran on the example inputs: each
+operation on values computed from an input or a parameter, by its expression and target.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ...report.problems import Problem
 
 
 class ComparedOperation(NamedTuple):
-    """What one node does, as far as the two passes agree on it."""
+    """What one node does, as far as it is the same in both passes."""
 
     location: Location
     target: str
     inputs: str
-    """What it was given: shapes and Python values."""
+    """Its arguments: shapes and Python values, as JSON."""
 
 
 def operations(nodes: Iterable[Node]) -> Iterator[ComparedOperation]:
-    """The operations among ``nodes``; inputs, the output and what only reads an attribute or an item are none."""
+    """Yield the operations among ``nodes``, without reads of attributes and items."""
     for node in nodes:
         if node.op.startswith("call_") and node.location is not None and node.target not in _READS:
             yield ComparedOperation(
@@ -36,7 +36,10 @@ def operations(nodes: Iterable[Node]) -> Iterator[ComparedOperation]:
 
 
 def _comparable(value: Any) -> Any:
-    """An input without its texts: those for people differ, as torch.fx's proxies have texts of their own."""
+    """Return an argument without its texts.
+
+    Texts differ between the passes, since torch.fx's proxies have their own.
+    """
     if isinstance(value, dict):
         text = isinstance(value.get("value"), str)
         return "text" if text else {name: _comparable(item) for name, item in value.items()}
@@ -47,9 +50,9 @@ _READS = frozenset({"builtins.getattr", "operator.getitem"})
 
 
 def first_difference(graph: Iterable[Node], run: Iterable[Node], model: str) -> Problem | None:
-    """A problem at the first operation that only one of the two does; None if they do the same."""
+    """Return a problem at the first operation that only one side has, else None."""
     graph = list(graph)
-    # What is a call of a scripted module to the model is one of the C++ object's method in the graph.
+    # A call of a scripted module is a call of its C++ object's method in the graph.
     scripted = {node.location for node in graph if (node.op, node.target) == ("call_method", "forward")}
     in_graph = [operation for operation in operations(graph) if operation.location not in scripted]
     in_run = [operation for operation in operations(run) if operation.location not in scripted]
@@ -59,9 +62,9 @@ def first_difference(graph: Iterable[Node], run: Iterable[Node], model: str) -> 
         return None
     if missing:
         place = next(operation for operation in in_run if operation in missing)
-        words = f"the model runs {place.target} here on its example inputs, and the graph does not"
+        text = f"the model runs {place.target} here on its example inputs, and the graph does not"
     else:
         place = next(operation for operation in in_graph if operation in surplus)
-        words = f"the graph runs {place.target} here, and the model does not on its example inputs"
-    message = f"The graph does something else than the model when it runs: {words}."
+        text = f"the graph runs {place.target} here, and the model does not on its example inputs"
+    message = f"The graph does something else than the model when it runs: {text}."
     return Problem(GRAPH_DIFFERS, severity_of(GRAPH_DIFFERS), message, place.location, model=model)

@@ -1,4 +1,4 @@
-"""One report of two passes: the plain pass says what torch.fx does, the recovering pass shows what it does not."""
+"""One report of two passes: torch.fx's own verdict, and the whole model's graph."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from .graph_diff import first_difference
 from .recovering_pass import RecoveryResult
 
 _OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, OPERATION_FAILS})
-"""Findings that concern a graph that was made as well."""
+"""Findings that also concern a graph that was made."""
 _EXPLAINS = _OF_A_GRAPH.union(
     (OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, TENSOR_ATTRIBUTE, HOOK_DROPPED, CUSTOM_BACKWARD)
 )
-"""Codes that say why a graph does something else than the model."""
+"""Codes that explain why a graph does something else than the model."""
 _DIVERGENCES = frozenset({OPTIONAL_INPUT, TYPE_TEST, TEXT_OF_PROXY, SWALLOWED})
-"""Codes of places where torch.fx goes another way than the model, or on with another value."""
+"""Codes of places where torch.fx takes another path than the model, or continues with another value."""
 _PROXY_IN_TEXT = re.compile(r"'[^']*Proxy\(\w+\)[^']*'")
 _VALUE_REQUESTS = frozenset({CONTROL_FLOW, ITERATION, LENGTH, CONVERSION, INDEX})
 _REFUSALS = ("FX1", "FX201", "FX202", "FX203")
@@ -54,20 +54,23 @@ _FAILURES = (*_REFUSALS, "FX301", "FX303", "FX314", "FX4")
 
 
 def recovered_message(recovered: RecoveryResult) -> RecoveredMessage:
-    """What the recovering pass found, to be sent from one process to another."""
+    """Return the message that sends the result of the pass to another process."""
     return RecoveredMessage(recovered.report, recovered.findings, recovered.followed)
 
 
 def better_result(without_data: RecoveryResult, with_data: RecoveryResult) -> RecoveryResult:
-    """The pass with data, unless the data, which are an example, made the model fail."""
+    """Return the result of the pass with data, unless only with data the model fails.
+
+    The data are an example.
+    """
     fails = [any(problem.code == OPERATION_FAILS for problem in each.findings) for each in (without_data, with_data)]
     return without_data if fails == [False, True] else with_data
 
 
 def merged_report(plain: Report, second: RecoveredMessage) -> Report:
-    """The report to give, from the plain pass's and what the recovering pass sent.
+    """Return the report of both passes.
 
-    Where the graph that torch.fx made cannot run but the model can, the view is what the model does.
+    Where the graph that torch.fx made cannot run but the model can, the nodes are those of the model.
     """
     recovered = second.report
     timing = {**plain.timing_ms, **recovered.timing_ms}
@@ -83,7 +86,10 @@ def merged_report(plain: Report, second: RecoveredMessage) -> Report:
 def _graph_problems(
     plain: Report, recovered: Report, findings: Iterable[Problem], run: Iterable[Node]
 ) -> Iterator[Problem]:
-    """The problems of a graph that was made; ``run`` are the model's operations on what stems from its inputs."""
+    """Yield the problems of a graph that was made.
+
+    ``run`` are the model's operations on values computed from its inputs.
+    """
     comparable = plain.complete and recovered.complete
     difference = first_difference(plain.nodes, run, plain.target) if comparable else None
     confirmed = _confirmed(plain, recovered, fits=comparable and difference is None)
@@ -94,30 +100,35 @@ def _graph_problems(
 
 
 def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem]:
-    """The problems of a graph; where an operation fails in the graph alone, the model is not to blame.
+    """Yield the plain pass's problems, corrected by what the model itself does.
 
-    ``fits`` says that the graph does what the model does on its example inputs.
+    Where an operation fails in the graph only, the model is not the cause. ``fits`` says that the graph does what the
+    model does on its example inputs.
     """
     failing = {problem.location for problem in recovered.problems if problem.code == OPERATION_FAILS}
-    noted = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
-    # A graph that went another way than the model fails wherever that leads: it is reported once, where the ways part.
+    reported = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
+    # A graph that takes another path than the model fails anywhere on it: that is reported once, where the paths
+    # diverge.
     is_reported = any(problem.code in _DIVERGENCES for problem in (*plain.problems, *recovered.problems))
     for problem in plain.problems:
         if problem.code == OPTIONAL_INPUT and fits:
-            # What the graph holds is right for these inputs.
+            # The graph is right for these inputs.
             yield replace(problem, severity="hint")
         elif problem.code != OPERATION_FAILS or problem.location in failing or not recovered.complete:
-            # Of a model that fails elsewhere itself, nothing is known of what its graph alone would do here.
+            # If the model itself fails elsewhere, what its graph alone would do here is unknown.
             if problem.code != OPERATION_FAILS or problem.location in failing or not failing:
                 yield problem
-        elif problem.location not in noted and not is_reported:
+        elif problem.location not in reported and not is_reported:
             is_reported = True
-            words = f"What torch.fx records here fails when the graph runs, unlike the model itself: {problem.message}"
-            yield replace(problem, code=GRAPH_FAILS, severity=severity_of(GRAPH_FAILS), message=words)
+            text = f"What torch.fx records here fails when the graph runs, unlike the model itself: {problem.message}"
+            yield replace(problem, code=GRAPH_FAILS, severity=severity_of(GRAPH_FAILS), message=text)
 
 
 def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
-    """The recovering pass's problems; the one that ended the plain pass has torch's words, and comes once."""
+    """Yield the recovering pass's problems, with torch's message for the plain pass's.
+
+    The problem that ended the plain pass is reported once.
+    """
     refusals = [problem for problem in plain.problems if problem.code.startswith(_REFUSALS)]
     for refusal in refusals:
         if not any(_explains(problem, refusal) for problem in recovered.problems):
@@ -127,7 +138,7 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
         if same and problem.code == SWALLOWED:
             yield same[0]
         elif same and problem.code.startswith("FX1"):
-            # What a function that is not torch's asked of the value is its own affair.
+            # Which conversions a function that is not torch's requests of the value depends on its implementation.
             is_value_request = same[0].code == FOREIGN_FUNCTION and problem.code in _VALUE_REQUESTS
             code = (
                 same[0].code
@@ -140,21 +151,24 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
 
 
 def _is_in_package(problem: Problem) -> bool:
-    """Whether it was met inside an installed package."""
+    """Return whether the problem occurred inside an installed package."""
     return any(is_installed(place.location.file) for place in problem.related)
 
 
 def _with_message_of(refusal: Problem, problem: Problem) -> str:
-    """torch.fx's message, with what the recovering pass adds to its own."""
+    """Return torch.fx's message, with what the recovering pass adds to its own."""
     return "\n".join((refusal.message, *problem.message.split("\n")[1:]))
 
 
 def _explains(problem: Problem, refusal: Problem) -> bool:
-    """Whether ``problem`` reports what ended the plain pass, or what led to it inside the same expression."""
+    """Return whether ``problem`` reports what ended the plain pass.
+
+    Or what led to it inside the same expression.
+    """
     if not problem.code.startswith(_FAILURES):
         return False
     if problem.code == NOT_ENTERED:
-        # Whatever came of it.
+        # Whatever error followed.
         return True
     if problem.code == TEXT_OF_PROXY and _PROXY_IN_TEXT.search(refusal.message):
         return True

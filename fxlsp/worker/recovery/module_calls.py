@@ -1,7 +1,7 @@
-"""Calls of modules: each failure stays in the module that met it.
+"""Calls of modules, each of which confines a failure to the module it occurs in.
 
 A ``forward`` that raises with proxies is run again on their values, each operation recorded as it runs; one that raises
-then too fails in eager mode as well. Either way the caller goes on.
+then too fails in eager mode as well. In both cases the caller continues.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Run = Callable[..., Any]
 
 
 class ModuleCalls:
-    """The module calls of one pass."""
+    """Module calls of one pass."""
 
     def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
         self._context = context
@@ -40,7 +40,7 @@ class ModuleCalls:
         self.runs_on_values = False
         """Whether the ``forward`` that is running does so on values, not on proxies."""
         self.result: Any = UNKNOWN
-        """What the root returned, in values."""
+        """The root's result, in values."""
 
     def root(self, function: Run, args: tuple[Any, ...]) -> Any:
         """Run the root's ``forward``."""
@@ -52,11 +52,11 @@ class ModuleCalls:
         return result
 
     def root_without_self(self, root: torch.nn.Module, *args: Any) -> Any:
-        """Run a root's ``forward`` as its caller does, by its signature: torch.fx cannot call what is behind it."""
+        """Run a root's ``forward`` by its signature, where torch.fx cannot call it."""
         entry = forward_entry(root)
 
         def run(*given: Any) -> Any:
-            # Items of ``*args`` are the caller's to hand over, not the model's to iterate.
+            # The caller passes the items of ``*args``; the model does not iterate them.
             with self._context.silent():
                 positional, named = self._call_arguments(inspect.signature(entry), given)
             return entry(*positional, **named)
@@ -64,7 +64,10 @@ class ModuleCalls:
         return self.root(run, args)
 
     def _call_arguments(self, signature: inspect.Signature, given: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments as a caller writes them: those that have their default are left out where that is possible."""
+        """Return the arguments as a caller writes them.
+
+        Those equal to their default are left out where that is possible.
+        """
         positional: list[Any] = []
         named: dict[str, Any] = {}
         is_variadic = any(item.kind is item.VAR_POSITIONAL for item in signature.parameters.values())
@@ -88,7 +91,7 @@ class ModuleCalls:
     def module(
         self, module: torch.nn.Module, forward: Run, enter: Run, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Call a module: ``enter`` does so as a tracer does, ``forward`` as Python does."""
+        """Call a module: ``enter`` calls it as a tracer does, ``forward`` as Python does."""
         on_values = self.runs_on_values
         if on_values:
             args, kwargs = self._proxies_in((args, kwargs))
@@ -132,7 +135,7 @@ class ModuleCalls:
     def _note_failure(
         self, error: BaseException, first: RecoveryFinding, module: torch.nn.Module, given: Any, mark: Mark
     ) -> None:
-        """The ``forward`` fails on values as well: what is noted of it."""
+        """Add findings for a ``forward`` that fails on values as well."""
         context = self._context
         if isinstance(error, (NeedsDataError, *WITHOUT_DATA)) or _is_fake_tensor_error(error):
             context.needs_data = True
@@ -142,7 +145,7 @@ class ModuleCalls:
         if any(isinstance(leaf, Unknown) for leaf in leaves(context.values_in(given))) or context.met_unknown_since(
             mark
         ):
-            # What is unknown has been noted where it became so.
+            # Unknown values have a finding where they became unknown.
             return
         second = self._finding(error, module)
         if second.code in _ONLY_WHILE_TRACED:
@@ -153,7 +156,7 @@ class ModuleCalls:
             context.findings.note(first)
 
     def _opaque(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A node in the place of a call that did not return."""
+        """Return the proxy of a node that represents a call that did not return."""
         context, recorder = self._context, self._recorder
         if module is recorder.root:
             return UNKNOWN
@@ -166,7 +169,7 @@ class ModuleCalls:
         return recorder.proxy(node)
 
     def _compiled(self, module: torch.nn.Module, forward: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A scripted module is one node; one that ``torch.compile`` wrapped is followed."""
+        """Call a scripted module as one node, or run what ``torch.compile`` wrapped."""
         recorder = self._recorder
         original = getattr(module, "_orig_mod", None)
         if isinstance(original, torch.nn.Module):
@@ -176,7 +179,7 @@ class ModuleCalls:
         return recorder.create_proxy("call_module", recorder.path_of_module(module), args, kwargs)
 
     def _tensors_in(self, tree: Any) -> Any:
-        """``tree`` with values in the place of proxies, each tensor known by its node."""
+        """Return ``tree`` with proxies replaced by values; nodes of tensors are recorded."""
 
         def value(leaf: Any) -> Any:
             if not is_proxy(leaf):
@@ -188,7 +191,7 @@ class ModuleCalls:
         return mapped(tree, value)
 
     def _proxies_in(self, tree: Any) -> Any:
-        """``tree`` with a proxy in the place of each tensor that plain torch.fx would have one for."""
+        """Return ``tree`` with proxies for the tensors for which plain torch.fx has some."""
 
         def proxy(leaf: Any) -> Any:
             if not isinstance(leaf, torch.Tensor) or is_proxy(leaf) or not self._context.follows(leaf):
@@ -202,7 +205,7 @@ class ModuleCalls:
 _POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
 
 _ONLY_WHILE_TRACED = frozenset({COMPILED, TRANSFORM})
-"""What torch refuses wherever torch.fx traces, be there proxies or not: no failure of the model's own."""
+"""What torch refuses wherever torch.fx traces, with or without proxies: these are no failures of the model."""
 
 
 def _is_compiled(module: torch.nn.Module) -> bool:

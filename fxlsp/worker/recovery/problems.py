@@ -1,4 +1,4 @@
-"""From findings to problems: code, message and location of each."""
+"""Conversion of findings to problems with code, message and location."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .findings import RecoveryFinding, RecoveryFindings
 
 
 class FindingProblems:
-    """The problems of the findings of one pass."""
+    """Converter of the findings of one pass."""
 
     def __init__(
         self,
@@ -31,14 +31,22 @@ class FindingProblems:
         made_in_forward: Constructions,
         without_frame: Callable[[BaseException], Location | None],
     ) -> None:
-        """``made_in_forward`` knows the modules that were made while the model ran; ``without_frame`` finds a place
-        for errors that passed no line of the user's."""
+        """Create the converter of one pass.
+
+        Args:
+            traced: The pass.
+            made_in_forward: The modules that were constructed while the model ran.
+            without_frame: Returns a location for errors whose traceback has no line of the user's code.
+        """
         self._traced = traced
         self._made_in_forward = made_in_forward
         self._without_frame = without_frame
 
     def of(self, findings: RecoveryFindings) -> Iterator[Problem]:
-        """A problem for each finding; one for each call of a function of an installed package that refuses proxies."""
+        """Yield a problem for each finding.
+
+        If a function of an installed package refuses proxies, one for each call of it.
+        """
         first: dict[tuple[Location | None, str], RecoveryFinding] = {}
         for finding in findings.all:
             if self._is_refused_inside(finding):
@@ -52,7 +60,10 @@ class FindingProblems:
         return finding.code.startswith("FX1") and self._is_in_package(finding)
 
     def _is_in_package(self, finding: RecoveryFinding) -> bool:
-        """Whether an installed package does what plain proxies cannot: how is not the user's to mend."""
+        """Return whether an installed package does what plain proxies refuse.
+
+        How it does so is not for the user to fix.
+        """
         return finding.code.startswith(("FX1", TYPE_TEST)) and bool(self._places_in_package(finding))
 
     def _problem(self, finding: RecoveryFinding) -> Problem:
@@ -85,7 +96,7 @@ class FindingProblems:
         return (finding.code if during is None else MADE_IN_FORWARD), related
 
     def _places_in_package(self, finding: RecoveryFinding) -> tuple[RelatedPlace, ...]:
-        """Where inside installed packages it happened."""
+        """Return the locations inside installed packages where it occurred."""
         steps = [step.location for step in self._traced.places.steps(finding.call_stack)]
         own = [index for index, location in enumerate(steps) if not is_installed(location.file)]
         if not own:
@@ -95,15 +106,15 @@ class FindingProblems:
     def _message(self, finding: RecoveryFinding) -> str:
         where = f" in module {finding.module_path}" if finding.module_path else ""
         if finding.caught and finding.error is not None:
-            words = f"{type(finding.error).__name__}: {message_of(finding.error)}"
-            return f"torch.fx fails here{where}, the model catches that, and the graph holds what it does then. {words}"
+            text = f"{type(finding.error).__name__}: {message_of(finding.error)}"
+            return f"torch.fx fails here{where}, the model catches that, and the graph holds what it does then. {text}"
         if finding.error is None:
             return f"torch.fx does something else here{where} than the model when it runs: {finding.remark}"
         if finding.code == OPERATION_FAILS:
             return f"{message_of(finding.error)} ({type(finding.error).__name__}{where})"
         if finding.code == GRAPH_FAILS:
-            words = message_of(finding.error)
-            return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {words}"
+            text = message_of(finding.error)
+            return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {text}"
         message = refusal_message(finding.error, where)
         if finding.module is not None:
             message += f"\nThis {type(finding.module).__name__} is not registered under the root module."

@@ -12,7 +12,10 @@ import torch.fx
 
 
 def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """``tree`` with each leaf changed: tuples, lists, dicts, slices and dataclasses of any class are opened."""
+    """Return ``tree`` with ``change`` applied to each leaf.
+
+    Tuples, lists, dicts, slices and dataclasses of any class are traversed.
+    """
     kind = type(tree)
     if kind in (list, tuple, torch.Size):
         items = [mapped(item, change) for item in tree]
@@ -29,7 +32,10 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _mapped_items(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """A dict of the same class, without its own ``__setitem__``; its fields too where it is a dataclass as well."""
+    """Return a changed dict of the same class, without calling its ``__setitem__``.
+
+    If it is a dataclass too, its fields are changed as well.
+    """
     changed = {key: mapped(item, change) for key, item in dict.items(tree)}
     if type(tree) is dict:
         return changed
@@ -52,7 +58,7 @@ def _mapped_fields(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def leaves(tree: Any) -> Iterator[Any]:
-    """The leaves of ``tree`` in order."""
+    """Return the leaves of ``tree`` in order."""
     found: list[Any] = []
 
     def note(leaf: Any) -> Any:
@@ -64,5 +70,5 @@ def leaves(tree: Any) -> Iterator[Any]:
 
 
 def is_proxy(value: object) -> bool:
-    """Whether ``value`` is a proxy by its real type, whatever class it answers to."""
+    """Return whether a value is a proxy by ``type()``, whatever its ``__class__``."""
     return issubclass(type(value), torch.fx.Proxy)

@@ -1,4 +1,4 @@
-"""The recovering pass from a constructed model to a report of its own."""
+"""Recovering pass, from a constructed model to a report."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from .tracer import RecoveringTracer
 
 @dataclass(frozen=True)
 class RecoveryResult:
-    """What the pass found."""
+    """Result of the recovering pass."""
 
     report: Report
     """Its verdict is a placeholder: the plain pass has it."""
     findings: tuple[Problem, ...]
-    """The problems among the report's that come of following the model with its values."""
+    """Those of the report's problems that are findings of running the model with values."""
     needs_data: bool
-    """Whether something was met that only data could decide."""
+    """Whether a decision was met that depends on data."""
     elements: int
-    """Of all parameters of the model."""
+    """Number of elements of all parameters of the model."""
     followed: tuple[int, ...]
-    """Indices of the report's nodes that stem from an input or a parameter."""
+    """Indices of the report's nodes that are computed from an input or a parameter."""
 
 
 def recover(
     subject: ModelWithInputs, places: SourceMap, tracer_class: type[RecoveringTracer] = RecoveringTracer
 ) -> RecoveryResult:
-    """Follow the model on its inputs past every failure."""
+    """Run the model on its inputs past each failure, and report all of them."""
     start = time.perf_counter()
     root = subject.built.model
     elements = sum(parameter.numel() for parameter in root.parameters())
@@ -80,7 +80,10 @@ def recover(
 
 
 def _incomplete(tracer: RecoveringTracer) -> BaseException | None:
-    """What checks of the whole model are to know: something was not followed, so nothing can be said to be unused."""
+    """Return an error for the checks if a part of the model did not run.
+
+    Nothing can then be reported as unused.
+    """
     if tracer.opaque_nodes or isinstance(tracer.result, Unknown):
         return RuntimeError("the model could not be followed to its end")
     return None

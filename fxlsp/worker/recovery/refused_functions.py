@@ -1,4 +1,8 @@
-"""Functions of torch whose argument parsers, or whose nature, refuse proxies: tried as they are, noted, and passed."""
+"""Replacements of torch's functions that refuse proxies.
+
+They refuse by their argument parsers or by what they do. They are tried as they are; a refusal becomes a finding, and
+the call a node.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ _TRANSFORMS = ("vmap", "grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd
 
 
 class RefusedFunctions:
-    """Replacements of these functions that note their refusals and record a node all the same."""
+    """Replacements that add a finding for a refusal and make a node all the same."""
 
     def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
         self._context = context
@@ -38,7 +42,7 @@ class RefusedFunctions:
 
     @contextmanager
     def replaced(self) -> Iterator[None]:
-        """While this lasts, the replacements are called, wherever a name of the model's code refers to one of them."""
+        """Install the replacements in this context, under all names in the model's code."""
         restore: list[tuple[Any, str, Any]] = []
 
         def replace(owner: Any, name: str, value: Any) -> None:
@@ -73,7 +77,7 @@ class RefusedFunctions:
                     setattr(owner, name, value)
 
     def _replacements(self) -> list[tuple[Any, str, Any, Any]]:
-        """Owner, name, original and replacement of each function."""
+        """Return owner, name, original and replacement of each function."""
         found: list[tuple[Any, str, Any, Any]] = []
         for name in _FACTORIES:
             original = getattr(torch, name, None)
@@ -104,7 +108,7 @@ class RefusedFunctions:
     def _refused(
         self, original: Any, kind: str, target: Any, code: str, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Call ``original`` as plain torch.fx would; what it refuses is noted and becomes a node all the same."""
+        """Call ``original`` as plain torch.fx would; record a refusal and make a node."""
         mark = self._context.mark()
         try:
             with self._context.plain():
@@ -117,7 +121,7 @@ class RefusedFunctions:
         return self._recorder.create_proxy(kind, target, args, kwargs)
 
     def _has_starred(self, code: str) -> bool:
-        """Whether the call that is refused as ``code`` iterates for its arguments: ``torch.zeros(*x.shape)``."""
+        """Return whether the refused call iterates to unpack: ``torch.zeros(*x.shape)``."""
         last, running = self._context.findings.last, self._context.running_instruction()
         if code != FACTORY or last is None or last.code != ITERATION or running is None or not last.call_stack:
             return False
@@ -145,12 +149,12 @@ class RefusedFunctions:
         return cond
 
     def _compiled(self, value: Any) -> Callable[..., Any] | None:
-        """A replacement for a function that was scripted or compiled; None for anything else."""
+        """Return a replacement for a scripted or compiled function; None for other values."""
         if not isinstance(value, FunctionType | torch.jit.ScriptFunction):
             return None
         if isinstance(value, torch.jit.ScriptFunction):
             if not hasattr(value, "__name__"):
-                # torch.fx names the node after it; older versions of torch give it none.
+                # torch.fx names the node by this attribute, which older versions of torch do not set.
                 value.__name__ = value.name  # type: ignore[attr-defined]
             return self._replacement(value, "call_function", value, COMPILED)
         original = getattr(value, "_torchdynamo_orig_callable", None)
@@ -165,14 +169,14 @@ class RefusedFunctions:
         return call
 
     def _owners_of_methods(self) -> Iterator[Any]:
-        """The modules of the model, and their classes but for torch's own."""
+        """Yield the modules of the model, and their classes except torch's own."""
         modules = list(self._recorder.root.modules())
         yield from modules
         classes = dict.fromkeys(cls for module in modules for cls in type(module).__mro__)
         yield from (cls for cls in classes if not cls.__module__.startswith(("torch.", "builtins")))
 
     def _user_modules(self) -> Iterator[ModuleType]:
-        """Python modules of the workspace, and those that define a class of the model."""
+        """Yield modules of the workspace, and those that define the model's classes."""
         classes = {cls for module in self._recorder.root.modules() for cls in type(module).__mro__}
         of_model = {cls.__module__ for cls in classes}
         for name, module in list(sys.modules.items()):
@@ -189,11 +193,14 @@ DYNAMO = (
     "Detected that you are using FX to symbolically trace a dynamo-optimized function. "
     "This is not supported at the moment."
 )
-"""torch's words."""
+"""torch's message."""
 
 
 def _setattr_with_proxies() -> Callable[..., None]:
-    """``Module.__setattr__`` that lets buffers take a proxy, as in newer versions of torch; a check reports that."""
+    """Return a ``Module.__setattr__`` that lets buffers be proxies.
+
+    Newer versions of torch do so too; a check reports that.
+    """
     original = torch.nn.Module.__setattr__
 
     def assign(module: torch.nn.Module, name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""The recovering tracer: a ``torch.fx.Tracer`` that notes what fails, and goes on."""
+"""Recovering tracer: a ``torch.fx.Tracer`` that records failures and continues."""
 
 from __future__ import annotations
 
@@ -29,14 +29,22 @@ from .unregistered import UnregisteredModules
 
 
 class RecoveringTracer(ModulePathTracer):
-    """Traces what the model does on given inputs; each reason for which plain ``torch.fx`` would fail is a finding.
+    """Tracer of a model on given inputs that continues past torch.fx's failures.
 
-    It holds the hooks that torch.fx calls. What they share with the other parts of the pass is in ``recovery``.
+    Each reason for which plain ``torch.fx`` would fail is a finding.
+
+    It implements the hooks that torch.fx calls. The state shared with other parts of the pass is in ``recovery``.
     """
 
     def __init__(self, places: SourceMap, mode: FakeTensorMode, inputs: Mapping[str, Any], real: bool) -> None:
-        """``inputs`` are those of the root by the names of torch.fx's placeholders; those not given take their
-        default, else are unknown. ``real`` asks for tensors with data."""
+        """Create the tracer of one pass.
+
+        Args:
+            places: The source map of the traced code.
+            mode: The mode of the fake tensors.
+            inputs: The root's inputs by torch.fx's placeholder names; others have their default, else are unknown.
+            real: Whether tensors have data.
+        """
         super().__init__(places)
         self.recovery = RecoveryContext(self, places)
         self.proxy_operations = ProxyOperations(self.recovery, self)
@@ -66,7 +74,7 @@ class RecoveringTracer(ModulePathTracer):
             self.recovery.findings.note(RecoveryFinding(NOT_ENTERED, error, (), ""))
             return self._without_self()
         if _hides_parameters(root_fn):
-            # torch.fx hands the wrapped function's arguments to whatever variables of the wrapper come first.
+            # torch.fx would pass the wrapped function's arguments to the first variables of the wrapper.
             return self._without_self()
         passed = [args[0], *(self._root_argument(proxy) for proxy in args[1:])]
         return (lambda *given: self._module_calls.root(function, given)), passed
@@ -76,7 +84,10 @@ class RecoveringTracer(ModulePathTracer):
         return self._module_calls.root_without_self, [self.root, *self._signature_proxies()]
 
     def _signature_proxies(self) -> list[Any]:
-        """Arguments for a ``forward`` that torch.fx would give the module itself: an instance's own, a static one."""
+        """Return arguments for a ``forward`` that torch.fx would pass the module itself.
+
+        That is one assigned to the instance, or a static one.
+        """
         parameters = inspect.signature(forward_entry(self.root)).parameters.values()
         proxies = []
         for parameter in parameters:
@@ -88,7 +99,10 @@ class RecoveringTracer(ModulePathTracer):
         return proxies
 
     def _root_argument(self, proxy: Any) -> Any:
-        """An argument of the root: a proxy, unless the caller leaves it out or passes None."""
+        """Return the proxy of a root's argument, or its value if the caller omits it.
+
+        The same for one that is passed as None.
+        """
         name = str(proxy.node.target)
         if name in self._inputs:
             return None if self._inputs[name] is None else proxy
@@ -104,28 +118,28 @@ class RecoveringTracer(ModulePathTracer):
         return ValueProxy(node, self)
 
     def attribute_proxy(self, owner: torch.fx.Proxy, name: str) -> Any:
-        """A proxy of an attribute, which becomes a node when it is used."""
+        """Return a proxy of an attribute, which becomes a node when it is used."""
         return ValueAttribute(owner, name)
 
     def create_proxy(self, kind: str, target: Any, *args: Any, **kwargs: Any) -> Any:
         proxy = self.valued_proxy(kind, target, *args, **kwargs)
         known = self.recovery.evaluator.values[proxy.node]
         is_none = known.output is None and known.error is None
-        # No proxy can be None for ``is None``. What reads an attribute needs its node.
+        # ``is None`` is False for any proxy. A read of an attribute needs its node.
         is_answer = kind.startswith("call_") and target is not builtins.getattr
         return None if is_none and is_answer else proxy
 
     def valued_proxy(
         self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], *options: Any, **named_options: Any
     ) -> torch.fx.Proxy:
-        """Append a node and run it: its proxy, whatever the value."""
+        """Append a node and run it; return its proxy, whatever the value."""
         proxy = super().create_proxy(kind, target, args, kwargs, *options, **named_options)
         values, named = self.recovery.values_in((args, kwargs))
         with self.recovery.evaluation():
             self.recovery.evaluator.evaluate(proxy.node, values, named)
         known = self.recovery.evaluator.values[proxy.node]
         if known.error is not None and is_caught(known.error, self.recovery.places):
-            # The model is written for this to fail, and goes on in its own way.
+            # The model expects this to fail, and continues in its own way.
             self.graph.erase_node(proxy.node)
             raise known.error
         if isinstance(known.output, Unknown) and known.error is None and not _holds_unknown((values, named)):
@@ -133,14 +147,14 @@ class RecoveringTracer(ModulePathTracer):
         return proxy
 
     def unvalued_proxy(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.fx.Proxy:
-        """Append a node that has run already."""
+        """Append a node that has run already; return its proxy."""
         return super().create_proxy(kind, target, args, kwargs)
 
     def create_node(self, kind: str, *args: Any, **kwargs: Any) -> torch.fx.Node:
         node = super().create_node(kind, *args, **kwargs)
         if len(self.recovery.findings):
             self.recovered_nodes.add(node)
-        # A leaf module gives a proxy whatever it is called with.
+        # A leaf module returns a proxy whatever it is called with.
         if kind in ("placeholder", "call_module") or any(
             source in self.recovery.following for source in node.all_input_nodes
         ):
@@ -167,14 +181,20 @@ class RecoveringTracer(ModulePathTracer):
         return lowered
 
     def _node_of_gone(self, gone: torch.fx.Node) -> torch.fx.Node:
-        """A node for what the model has, in an attribute say, from a run that was rolled back."""
+        """Return a node for a rolled-back one that the model still refers to.
+
+        It may have stored it in an attribute.
+        """
         node: torch.fx.Node = self.create_node("get_attr", f"<{gone.name}>", (), {})
         self.recovery.following.add(node)
         self.recovery.set_value(node, self.recovery.evaluator.value_of(gone))
         return node
 
     def _attribute_node(self, tensor: torch.Tensor) -> torch.fx.Node:
-        """The node of a tensor that no node produced: a parameter, a buffer, or one that torch.fx makes a constant."""
+        """Return the node of a tensor that no node produced.
+
+        It is a parameter, a buffer, or one that torch.fx makes a constant.
+        """
         node: Any
         try:
             node = super().create_arg(tensor)
@@ -211,7 +231,7 @@ class RecoveringTracer(ModulePathTracer):
             return self._unregistered.path_of(mod)
 
     def _in_unregistered(self) -> bool:
-        """Whether the module whose ``forward`` runs is not registered under the root, which has been noted."""
+        """Return whether the running module is not registered, which is already a finding."""
         return self.current_module in self._unregistered
 
     def call_module(
@@ -226,7 +246,7 @@ class RecoveringTracer(ModulePathTracer):
             try:
                 return enter(m, forward, args, kwargs)
             finally:
-                # torch.fx leaves modules that raise on its stack, where it looks for the one that returns next.
+                # torch.fx leaves modules that raise on its stack, on which it looks for the next one that returns.
                 while len(self.module_stack) > depth:
                     self.module_stack.popitem()
 
@@ -234,7 +254,7 @@ class RecoveringTracer(ModulePathTracer):
 
     def trace(self, root: torch.nn.Module | Callable[..., Any], concrete_args: Any = None) -> torch.fx.Graph:
         if isinstance(root, torch.jit.ScriptModule):
-            # Its class has no ``forward``, without which torch.fx does not begin.
+            # Its class has no ``forward``, without which torch.fx does not start.
             self.traced_func_name = "__call__"
         graph = super().trace(root)
         for node in graph.find_nodes(op="output"):
@@ -243,7 +263,7 @@ class RecoveringTracer(ModulePathTracer):
 
     @property
     def result(self) -> Any:
-        """What the root returned, in values."""
+        """The root's result, in values."""
         return self._module_calls.result
 
     # What plain torch.fx refuses.
@@ -267,14 +287,14 @@ class RecoveringTracer(ModulePathTracer):
 
 
 def _hides_parameters(function: Callable[..., Any]) -> bool:
-    """Whether it is a wrapper with ``*args`` or ``**kwargs`` in the place of parameters of what it wraps."""
+    """Return whether a wrapper has ``*args`` or ``**kwargs`` instead of parameters."""
     code = getattr(function, "__code__", None)
     is_variadic = code is not None and bool(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
     return is_variadic and inspect.unwrap(function) is not function
 
 
 def _takes_self(root: torch.nn.Module) -> bool:
-    """Whether ``forward`` is a method of the class, as torch.fx takes for granted."""
+    """Return whether ``forward`` is a method of the class, as torch.fx assumes."""
     return (
         has_forward(root)
         and "forward" not in vars(root)

@@ -1,4 +1,4 @@
-"""Modules that are called without being registered under the root, and the paths that they are shown under."""
+"""Modules called without being registered under the root, and paths to show them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import torch
 
 
 class UnregisteredModules:
-    """Those that one pass has met."""
+    """Unregistered modules of one pass."""
 
     def __init__(self, by_path: dict[str, torch.nn.Module]) -> None:
-        """``by_path`` is filled as they are met."""
+        """``by_path`` is filled when modules are met."""
         self._by_path = by_path
         self._paths: dict[torch.nn.Module, str] = {}
 
@@ -21,18 +21,18 @@ class UnregisteredModules:
         return module in self._paths
 
     def path_of(self, module: torch.nn.Module) -> str:
-        """The path that a module is shown under."""
+        """Return the path that a module is shown under."""
         return self._paths[module]
 
     def add(self, module: torch.nn.Module, caller: torch.nn.Module, caller_path: str) -> None:
-        """Find a path for a module that is met for the first time."""
+        """Choose a path for a module that is met for the first time."""
         path = _free_path(_likely_path(module, caller, caller_path), self._by_path)
         self._by_path[path] = module
         self._paths[module] = path
 
 
 def _likely_path(module: torch.nn.Module, caller: torch.nn.Module, caller_path: str) -> str:
-    """The path that ``module`` would have if what holds it in its caller were registered.
+    """Return the path that ``module`` would have if its container were registered.
 
     ``layers.0`` for an item of ``self.layers = [...]``; else its class in angle brackets.
     """
@@ -46,7 +46,7 @@ def _likely_path(module: torch.nn.Module, caller: torch.nn.Module, caller_path: 
 
 
 def _free_path(path: str, taken: Container[str]) -> str:
-    """``path``, or where another module has it, one with a number: ``<Linear 2>``, ``layers.0 2``."""
+    """Return ``path``, numbered if it is taken: ``<Linear 2>``, ``layers.0 2``."""
     numbered = (f"{path[:-1]} {number}>" if path.endswith(">") else f"{path} {number}" for number in count(2))
     return next(shown for shown in chain((path,), numbered) if shown not in taken)
 

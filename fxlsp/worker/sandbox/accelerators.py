@@ -1,4 +1,7 @@
-"""Every device that a model names is taken for the CPU: no trace needs another, and starting one takes seconds."""
+"""Replacement of every device by the CPU.
+
+No trace needs another device, and initialising one takes seconds.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ _MOVES = ("cuda", "xpu", "mtia", "ipu")
 
 
 class DevicesAreCpu(TorchFunctionMode):
-    """Rewrites the devices in calls of torch's functions before torch looks for them.
+    """Function mode that replaces devices in calls of torch's functions by the CPU.
 
-    A dispatch mode comes too late: ``x.cuda()`` and ``torch.tensor(data, device="cuda")`` ask for the device first, and
-    a torch that is built without it, or finds no driver, raises there.
+    A dispatch mode would be too late: ``x.cuda()`` and ``torch.tensor(data, device="cuda")`` look for the device first,
+    and raise if torch is built without it or finds no driver.
     """
 
     def __torch_function__(
@@ -30,13 +33,13 @@ class DevicesAreCpu(TorchFunctionMode):
 
 
 def on_cpu(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Keyword arguments with the device, if they name one, replaced by the CPU."""
+    """Return keyword arguments in which a ``device`` is replaced by the CPU."""
     device = kwargs.get("device")
     return kwargs if device is None else {**kwargs, "device": _cpu_for(device)}
 
 
 def redirect_defaults_to_cpu() -> None:
-    """From now on ``torch.set_default_device`` and the older call for tensor types choose the CPU."""
+    """Make torch's functions that set a default device choose the CPU."""
     set_device, set_type = torch.set_default_device, torch.set_default_tensor_type
 
     def set_default_device(device: Any) -> None:
@@ -51,7 +54,10 @@ def redirect_defaults_to_cpu() -> None:
 
 
 def _cpu_for(value: Any) -> Any:
-    """The CPU for a device or the name of one, other values (dtypes, tensors, flags) as they are; ``meta`` stays."""
+    """Return the CPU for a device or its name; other values unchanged.
+
+    Unchanged are dtypes, tensors, flags and the device ``meta``.
+    """
     if isinstance(value, bool) or not isinstance(value, (str, int, torch.device)):
         return value
     return value if torch.device(value).type in ("cpu", "meta") else torch.device("cpu")

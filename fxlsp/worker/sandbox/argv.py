@@ -1,4 +1,4 @@
-"""The command line of a traced script: empty, and no reason to stop."""
+"""Command line of a traced script: empty, with missing arguments allowed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class _Given:
 
 
 def arguments_are_missing() -> bool:
-    """Whether something has parsed the command line that requires more of it."""
+    """Return whether a parser has required arguments that the command line lacks."""
     return not _Given.all
 
 
 def make_arguments_optional() -> None:
-    """From now on a script that parses its command line gets the defaults; what it requires is None."""
+    """Make argparse parse an empty command line, with None for required arguments."""
     original = argparse.ArgumentParser.parse_known_args
 
     def parse_known_args(self: argparse.ArgumentParser, args: Any = None, namespace: Any = None) -> Any:

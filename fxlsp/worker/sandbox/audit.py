@@ -1,4 +1,7 @@
-"""What a traced file may not do: open connections, start processes, write outside a scratch folder."""
+"""Audit hook that refuses connections, processes and writes elsewhere.
+
+Only a scratch folder may be written to.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +51,13 @@ _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class RefusedError(PermissionError):
-    """The model's file tried something that a trace must not do."""
+    """The model's code tried a side effect that a trace must not have."""
 
 
 def refuse_side_effects(scratch: str) -> None:
-    """From now on this process refuses sockets, processes and writes outside ``scratch``; there is no way back.
+    """Make this process refuse sockets, subprocesses and writes outside ``scratch``.
 
-    Temporary files go to ``scratch``.
+    This cannot be undone. Temporary files go to ``scratch``.
     """
     set_scratch_folder(scratch)
     sys.dont_write_bytecode = True
@@ -80,13 +83,13 @@ def refuse_side_effects(scratch: str) -> None:
 
 
 def set_scratch_folder(scratch: str) -> None:
-    """From now on ``scratch`` is the folder that may be written to, instead of any other."""
+    """Make ``scratch`` the only folder that may be written to."""
     tempfile.tempdir = scratch
     _Scratch.folder = os.path.join(os.path.realpath(scratch), "")
 
 
 def is_in_scratch(path: str) -> bool:
-    """Whether a real path is the scratch folder's or below it."""
+    """Return whether a real path is the scratch folder or below it."""
     return os.path.join(path, "").startswith(_Scratch.folder)
 
 
@@ -99,12 +102,15 @@ class _Observed:
 
 
 def set_audit_observer(by: Callable[[str, tuple[Any, ...]], None] | None) -> None:
-    """Show every audit event to ``by`` too; to nobody if it is None."""
+    """Call ``by`` with every audit event as well; None removes the observer."""
     _Observed.by = by
 
 
 def _refuse_what_is_not_audited() -> None:
-    """What C code does of itself: processes of ``multiprocessing``, files that torch writes."""
+    """Refuse what C code does without an audit event.
+
+    That is processes of ``multiprocessing``, and files that torch writes.
+    """
 
     if sys.platform != "win32":
         import _posixsubprocess
@@ -125,7 +131,7 @@ def _start(*args: Any) -> int:
 
 
 def _this_process() -> tuple[int, ...]:
-    """What may be signalled: this process and, where there are such, its group."""
+    """Return the process ids that may be signalled: this process and its group."""
     return (0, os.getpid(), *((os.getpgid(0),) if hasattr(os, "getpgid") else ()))
 
 
@@ -135,7 +141,10 @@ class _Own:
 
 @contextmanager
 def own_processes_allowed() -> Iterator[None]:
-    """While this lasts, this process may fork and end others: it is not a traced file that wants to."""
+    """Allow forks and kills by fxlsp itself inside this context.
+
+    Without it, they are refused as those of a traced file are.
+    """
     _Own.acts = True
     try:
         yield
@@ -145,7 +154,7 @@ def own_processes_allowed() -> Iterator[None]:
 
 def _may_write(path: object) -> bool:
     if isinstance(path, int):
-        # An open descriptor: whoever opened it was asked then.
+        # An open descriptor was checked when it was opened.
         return True
     try:
         real = os.path.realpath(os.fsdecode(path))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""``from_pretrained(name)``: the model of the configuration of that name, if a cache has it, without weights."""
+"""``from_pretrained(name)`` without weights, from cached configurations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 
 class NotCachedError(FileNotFoundError):
-    """The configuration of a pretrained model is not on this machine, and a trace fetches nothing."""
+    """The configuration of a pretrained model is not cached.
+
+    A trace downloads nothing.
+    """
 
     def __init__(self, name: object) -> None:
         super().__init__(
@@ -18,7 +21,7 @@ class NotCachedError(FileNotFoundError):
 
 
 def _model_from_configuration(cls: Any, /, name: Any = None, *args: Any, config: Any = None, **kwargs: Any) -> Any:
-    """In the place of ``PreTrainedModel.from_pretrained``, which returns a model in eval mode."""
+    """Return a model in eval mode, as ``PreTrainedModel.from_pretrained`` does."""
     if not hasattr(config, "to_dict"):
         config, kwargs = _configuration(cls.config_class, config or name, kwargs)
     taken = inspect.signature(cls.__init__).parameters
@@ -26,14 +29,18 @@ def _model_from_configuration(cls: Any, /, name: Any = None, *args: Any, config:
 
 
 def _auto_from_configuration(cls: Any, /, name: Any = None, *args: Any, config: Any = None, **kwargs: Any) -> Any:
-    """In the place of ``AutoModel.from_pretrained`` and the like, which choose the class by the configuration."""
+    """Return a model by its configuration, as ``AutoModel.from_pretrained`` does."""
     if not hasattr(config, "to_dict"):
         config, _ = _configuration(sys.modules["transformers"].AutoConfig, config or name, kwargs)
     return cls.from_config(config).eval()
 
 
 def _configuration(config_class: Any, name: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The configuration with what ``kwargs`` say of it, and those that say nothing of it."""
+    """Return a configuration updated by ``kwargs``, and the unused ones of these.
+
+    Raises:
+        NotCachedError: no cache has the configuration.
+    """
     options = {**kwargs, "local_files_only": True, "return_unused_kwargs": True}
     try:
         config, unused = config_class.from_pretrained(name, **options)
@@ -54,4 +61,4 @@ CHANGES = {
     "transformers.modeling_utils": _change_models,
     "transformers.models.auto.auto_factory": _change_auto,
 }
-"""What is changed of which module of transformers, once it is imported."""
+"""Patches of modules of transformers, applied when they are imported."""

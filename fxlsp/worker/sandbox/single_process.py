@@ -1,4 +1,4 @@
-"""One process alone: no process group, and wrappers that need one call what they wrap."""
+"""Refusal of process groups; wrappers that need one call what they wrap."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .audit import RefusedError
 
 
 def refuse_process_groups() -> None:
-    """From now on this process joins no group, and ``DistributedDataParallel`` can be made without one."""
+    """Make process groups raise, and ``DistributedDataParallel`` work without one."""
     if not torch.distributed.is_available():
         return
     for name in ("torch.distributed", "torch.distributed.distributed_c10d", "torch.distributed.rendezvous"):
-        # The store of a group, and of RPC, opens its ports in C++.
+        # The store of a group, and of RPC, opens its ports in C++, without an audit event.
         for function in ("init_process_group", "TCPStore"):
             if hasattr(sys.modules[name], function):
                 setattr(sys.modules[name], function, _refuse)

@@ -1,4 +1,7 @@
-"""Weights are never read: what would load them returns a marker that ``load_state_dict`` accepts and ignores."""
+"""Loaders of weights that read nothing.
+
+They return a marker that ``load_state_dict`` accepts and ignores.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from .pretrained import CHANGES as FROM_CONFIGURATIONS
 
 
 class UnreadWeights(dict[str, Any]):
-    """Stands for a checkpoint: empty, and whatever is looked up in it is such a marker again."""
+    """Marker in place of a loaded checkpoint: every lookup returns a marker."""
 
     def __missing__(self, key: str) -> UnreadWeights:
         return self
@@ -38,12 +41,15 @@ class UnreadWeights(dict[str, Any]):
 
 class _Asked:
     for_weights = False
-    """Whether any marker has been given out: an empty state dict may be made of one."""
+    """Whether any marker has been returned: then an empty state dict may be derived from one."""
 
 
 def skip_weights() -> None:
-    """Replace the loaders of torch and of packages; called once, before a package could keep the originals."""
-    # Functions of their own: Dynamo wants no two names for one.
+    """Replace the loaders of weights in torch and in packages.
+
+    Called once, before a package can keep references to the originals.
+    """
+    # Separate functions: Dynamo requires that no function has two names.
     torch.load = lambda *args, **kwargs: _not_read()
     torch.hub.load_state_dict_from_url = _not_read
     torch.hub.download_url_to_file = _nothing
@@ -62,7 +68,10 @@ def skip_weights() -> None:
 
 
 def _is_unread(state_dict: Any) -> bool:
-    """Whether it is a marker, or was made of one, as in ``{name: ckpt[name] for name in ckpt}``."""
+    """Return whether a state dict is a marker or derived from one.
+
+    It is derived from one in ``{name: ckpt[name] for name in ckpt}``.
+    """
     if isinstance(state_dict, UnreadWeights):
         return True
     if not isinstance(state_dict, Mapping):
@@ -82,7 +91,7 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
 
 
 class _NothingOpened:
-    """In the place of ``safetensors.safe_open``: a file without tensors."""
+    """Replacement for ``safetensors.safe_open``: a file without tensors."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _Asked.for_weights = True
@@ -113,7 +122,7 @@ def _change_safetensors_torch(module: Any) -> None:
 
 
 def _change_timm(module: Any) -> None:
-    """The function that timm's factories call for ``pretrained=True`` once the model is made."""
+    """Replace the functions that timm's factories call for ``pretrained=True``."""
     for name in ("load_pretrained", "load_custom_pretrained"):
         if hasattr(module, name):
             setattr(module, name, _nothing)
@@ -128,11 +137,14 @@ _CHANGES = {
 
 
 Change = Callable[[Any], None]
-"""Is given the module; its attributes are those of one version or another, so it looks before it changes."""
+"""Patch of an imported module.
+
+It checks which attributes exist, because they depend on the version.
+"""
 
 
 def patch_on_import(changes: Mapping[str, Change]) -> None:
-    """From now on each of the named modules is changed as soon as it has been executed."""
+    """Apply each change to the named module as soon as it has been imported."""
     for name, change in changes.items():
         if name in sys.modules:
             change(sys.modules[name])
@@ -156,6 +168,6 @@ class _Finder(importlib.abc.MetaPathFinder):
             execute(module)
             change(module)
 
-        # On the loader that was found, which importlib.resources and inspect ask for more than this.
+        # On the loader that was found, because importlib.resources and inspect use other methods of it.
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

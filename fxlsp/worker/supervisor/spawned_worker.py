@@ -169,7 +169,7 @@ class SpawnedWorker(WorkerHandle):
         except subprocess.TimeoutExpired:
             self._kill()
         code = self._process.wait()
-        self._append_output(self._prints.rest(REAP_SECONDS))
+        self._append_output(self._prints.read_rest(REAP_SECONDS))
         self._stack = self._dumped_stack()
         self._close()
         if code in (_ACCESS_VIOLATION, _ACCESS_VIOLATION - 2**32):
@@ -191,11 +191,11 @@ class SocketPipe:
     """
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        self.socket, theirs = socket.socketpair()
-        self._thread = threading.Thread(target=_copy, args=(pipe, theirs), daemon=True, name="fxlsp pipe")
+        self.socket, other_end = socket.socketpair()
+        self._thread = threading.Thread(target=_copy, args=(pipe, other_end), daemon=True, name="fxlsp pipe")
         self._thread.start()
 
-    def rest(self, seconds: float) -> bytes:
+    def read_rest(self, seconds: float) -> bytes:
         """Return what an exited process has still written, as far as it arrives in time."""
         data = b""
         self.socket.settimeout(seconds)
@@ -209,7 +209,7 @@ class SocketPipe:
         self.socket.close()
 
 
-def _copy(pipe: IO[bytes], theirs: socket.socket) -> None:
-    with theirs, pipe, suppress(OSError):
+def _copy(pipe: IO[bytes], other_end: socket.socket) -> None:
+    with other_end, pipe, suppress(OSError):
         while data := os.read(pipe.fileno(), 2**16):
-            theirs.sendall(data)
+            other_end.sendall(data)

@@ -105,7 +105,8 @@ def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:
 def _resumed_recovery_process(pipes: WorkerPipes, load: RequestLoad) -> WaitingSideProcess:
     """Return the side process of a worker that was resumed from a checkpoint.
 
-    It shares the worker's load: there is no other one, since a checkpoint resumes once.
+    Unlike in :func:`_recovery_process`, it is forked after the load, which both processes use: loaded separately,
+    neither would use what the checkpoint has imported.
     """
 
     def work(requests: int) -> RecoveredMessage:

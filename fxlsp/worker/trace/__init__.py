@@ -1,5 +1,5 @@
-"""One request from its target to its report: load, build, plain pass, recovering pass, merge.
+"""One trace request, from target to report: load, build, both passes, merge.
 
-In: a request. Out: one report or one failure, with the time of each stage. The flow is that of ``job``; everything else
-here is a step of it.
+In: a request. Out: one report or one failure, with the time of each stage. ``job`` contains the flow; every other file
+is a step of it.
 """

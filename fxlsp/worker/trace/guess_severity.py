@@ -1,4 +1,4 @@
-"""Severities of the problems of a model that was made or fed by guesses: some of them are due to the guesses."""
+"""Severity of problems that a guessed construction or guessed inputs may cause."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..building.targets import ModelTarget
 
 
 def downgrade(problem: Problem, target: ModelTarget) -> Problem:
-    """A note in the place of a problem that other guesses may not have; any other problem as it is.
+    """Return a problem as a note if other guesses may not cause it, else unchanged.
 
-    Inputs: fake tensors let pass what data do not. Arguments: with others, modules that are handed over in a list or an
-    object may be registered, and what fails on no value of a trace may not fail.
+    Failing operations may be due to guessed inputs. Guessed constructor arguments may be modules in a list or an object
+    that other arguments would register, and may cause errors that involve no traced value.
     """
     if problem.code == OPERATION_FAILS:
         return _note(problem, "; the inputs were guessed")
@@ -27,7 +27,10 @@ def _note(problem: Problem, why: str) -> Problem:
 
 
 def _is_of_an_argument(problem: Problem, target: ModelTarget) -> bool:
-    """Whether it is about a module that the guess made: one that the user's code made has a related location."""
+    """Return whether a problem is about a module that the guess constructed.
+
+    A module that the user's code constructed has a related location.
+    """
     is_unregistered = problem.code in (UNREGISTERED_MODULE, UNREGISTERED_PARAMETER)
     return is_unregistered and not problem.related and "torch.nn." in (target.init or "")
 

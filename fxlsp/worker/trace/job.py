@@ -1,8 +1,8 @@
-"""One trace from its request to its report: load, build, the plain pass beside the recovering pass, merge.
+"""Flow of one trace: load, build, plain pass beside recovering pass, merge.
 
-The plain pass reports whether ``torch.fx`` can trace the model, and what graph it makes. The recovering pass works on a
-model of its own that the plain pass does not change. It maps a model that cannot be traced, and finds where a graph
-that was made does something else than the model.
+The plain pass reports whether ``torch.fx`` can trace the model, and the graph. The recovering pass runs on its own
+model, which the plain pass does not change. It produces a graph of a model that cannot be traced, and finds where a
+graph behaves differently from the model.
 """
 
 from __future__ import annotations
@@ -37,16 +37,19 @@ from .plain_pass import PlainPass
 from .user_tracer import UserTracer
 
 _SHARE_OF_TIME = 0.8
-"""Of the time limit, after which the recovering pass is given up."""
+"""Share of the time limit after which the recovering pass is cancelled."""
 _REAL_ELEMENTS = 2**28
-"""A model is built with data for the recovering pass if it has no more parameters than this (1 GiB of float32)."""
+"""Largest number of parameters with which a model is built with data for the recovering pass (1 GiB of float32)."""
 
 
 class TraceJob:
-    """A trace request, carried out in a process of its own."""
+    """Trace request, run in a process of its own."""
 
     def __init__(self, load: RequestLoad) -> None:
-        """``load`` has run."""
+        """
+        Args:
+            load: the load of the request, which has run.
+        """
         self._models = ModelFactory(load)
         self._request = load.request
         self._target, *self._alternatives = targets_of(load.request)
@@ -59,12 +62,12 @@ class TraceJob:
         self._timing = load.timing
         self._loaded_before = load.loaded_before
 
-    # The messages of both processes.
+    # The results of the worker and of the process of the recovering pass.
 
     def run(self, runner: RecoveryRunner) -> ReportMessage | FailureMessage:
-        """The ``report`` or ``failure`` message; no exception of the user's code escapes.
+        """Return the report or failure message; no exception of the user's code escapes.
 
-        ``runner`` carries out the recovering pass of the same request.
+        ``runner`` runs the recovering pass of the same request.
         """
         try:
             return self._reported(self._report(runner))
@@ -72,15 +75,15 @@ class TraceJob:
             return FailureMessage(self._request.id, none.failure.to_json(), self._reads(), self._imports())
 
     def recover(self) -> RecoveredMessage:
-        """What the recovering pass found, for the process that makes the report.
+        """Return the result of the recovering pass, for the process that makes the report.
 
         Raises:
-            NoModelError: there is no model; the process of the plain pass reports why.
+            NoModelError: there is no model; the process of the plain pass reports the reason.
         """
         first = self._recovered()
         if not first.needs_data or first.elements > _REAL_ELEMENTS:
             return recovered_message(first)
-        # Only data can decide: once more, with data.
+        # A value that only data determines is needed: repeat the pass with data.
         self._loader.unload()
         return recovered_message(better_result(first, self._recovered_once(real_construction=True, with_data=True)))
 
@@ -100,10 +103,10 @@ class TraceJob:
     # The flow: load, build, the plain pass beside the recovering pass, merge.
 
     def _report(self, runner: RecoveryRunner) -> Report:
-        """By the first recipe that works.
+        """Return the report by the first recipe that works.
 
         Raises:
-            NoModelError: none does; of a recipe in the model's own file, else for want of any other.
+            NoModelError: no recipe works. The failure is that of a recipe in the model's own file, else the last one.
         """
         failures: list[tuple[ModelTarget, NoModelError]] = []
         targets = (self._target, *self._alternatives)
@@ -115,7 +118,7 @@ class TraceJob:
                 self._loader.unload()
                 failures.append((target, none))
                 if none.failure.code == BAD_TRACER:
-                    # No other recipe mends that.
+                    # No other recipe can avoid this failure.
                     raise
         raise _summary_of(failures)
 
@@ -135,7 +138,7 @@ class TraceJob:
             made = self._models.build(self._target, real_tensors)
             make_tracer = self._make_tracer()
         feed = self._feed(made, is_last)
-        # What was found out on the way is not to be found out twice, perhaps differently.
+        # The recovering pass receives the complete recipe, so that it does not repeat the search with another result.
         runner.begin(replace(self._request, recipe=RecipeRequest.of(feed.recipe)))
         with other_mode or nullcontext():
             subject = ModelWithInputs(
@@ -153,11 +156,11 @@ class TraceJob:
 
     @property
     def _seconds_left(self) -> float:
-        """What other processes may take until they are given up."""
+        """Seconds after which other processes of this trace are cancelled."""
         return self._limits.seconds * _SHARE_OF_TIME - self._timing.seconds
 
     def _alone(self, plain: Report, why: NoResultError) -> Report:
-        """The plain pass's report alone, with the problem that there is no other one."""
+        """Return the plain pass's report with a problem that there is no other report."""
         unknown = "whether the graph does what the model does" if plain.verdict.traceable else "what lies behind that"
         message = f"The pass that goes on where torch.fx stops {why}: {unknown} is not known"
         problem = Problem(DIED, severity_of(DIED), message, None, model=plain.target)
@@ -166,9 +169,9 @@ class TraceJob:
     # Loading and building.
 
     def _completed(self, real_tensors: bool) -> BuiltModel:
-        """The model, with what a search finds where nothing says how to make or feed it.
+        """Return the model, after a search for a missing construction or missing inputs.
 
-        A search leaves nothing behind but two texts: all that was loaded and made for it is made anew.
+        Only the two texts of the recipe remain of a search: files are loaded and the model is built again.
         """
         mode, builder, loaded = self._models.load(self._target, real_tensors)
         lacking = RecipeSearch(
@@ -195,10 +198,10 @@ class TraceJob:
         return self._models.build(self._target, real_tensors)
 
     def _feed(self, made: BuiltModel, is_last: bool) -> Feed:
-        """The inputs of the plain pass.
+        """Return the inputs of the plain pass.
 
         Raises:
-            NoModelError: they cannot be made, and there is another recipe.
+            NoModelError: the inputs cannot be made, and there is another recipe.
         """
         feed = prepare_feed(self._target, made.built, made.mode, self._source_map, real_tensors=False)
         if self._loader.uses_untaken_branch:
@@ -210,7 +213,7 @@ class TraceJob:
     # The plain pass.
 
     def _make_tracer(self) -> MakeTracer:
-        """Makes tracers for the model that has just been built.
+        """Return a factory of tracers for the model that has just been built.
 
         Raises:
             NoModelError: the settings name a tracer that cannot be used.
@@ -221,7 +224,7 @@ class TraceJob:
     def _other_mode(
         self, model: torch.nn.Module, make_tracer: MakeTracer, runner: RecoveryRunner
     ) -> SideTask[ModeDifference] | None:
-        """The comparison of the graphs of train and eval mode, if the code of the model reads its mode."""
+        """Return the task that compares both modes, if the model reads its mode."""
         if not may_depend_on_mode(model, make_tracer):
             return None
         return runner.side_task(lambda: mode_differences(model, self._source_map, make_tracer), ModeDifference)
@@ -237,7 +240,7 @@ class TraceJob:
     # The recovering pass.
 
     def _recovered(self) -> RecoveryResult:
-        """The recovering pass on a model that was made as the plain pass's is."""
+        """Return the result of the recovering pass on a fake model, else on a real one."""
         try:
             return self._recovered_once(real_construction=False, with_data=False)
         except FakesFailedError:
@@ -246,7 +249,7 @@ class TraceJob:
 
     def _recovered_once(self, real_construction: bool, with_data: bool) -> RecoveryResult:
         made = self._models.build(self._target, real_construction)
-        # The view is of the model itself; what torch.fx does with a wrapper is the verdict.
+        # The recovering pass shows the model itself; the plain pass decides whether its wrapper can be traced.
         built = unwrap(made.built)
         feed = prepare_feed(self._target, built, made.mode, self._source_map, with_data)
         subject = ModelWithInputs(str(self._target), built, made.builder.constructions, feed, made.mode, real=with_data)
@@ -254,7 +257,10 @@ class TraceJob:
 
 
 def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModelError:
-    """The failure to report where no recipe works: the model's own file's, with that of a call site beside it."""
+    """Return the failure to report if no recipe works.
+
+    It is that of a recipe in the model's own file, with the failure of a call site added.
+    """
     own = next((none for target, none in failures if target.names_in is None), failures[-1][1])
     for target, none in failures:
         if target.names_in is not None and none is not own and own.failure.needs is not None:
@@ -264,5 +270,8 @@ def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModel
 
 
 def _certain(plain: Report) -> Iterator[Problem]:
-    """The problems of the plain pass, but for operations that fail: the model itself may go another way."""
+    """Yield the problems of the plain pass without failing operations.
+
+    The model itself may not run these operations.
+    """
     yield from (problem for problem in plain.problems if problem.code != OPERATION_FAILS)

@@ -1,8 +1,8 @@
-"""Loading the files of a request, and building its models of them.
+"""Loading of a request's files, and building of its models.
 
 The first load is that of the request's first target, with large tensors fake. A process may be forked in the middle of
-it, when the head of the target's file has run, and go on with another request for the same file (:mod:`.holding`).
-Nothing that a request says beyond that has had an effect until then.
+it, when the head of the target's file has run, and resume with another request for the same file
+(:mod:`..supervisor.checkpoint`). The rest of a request has had no effect by then.
 """
 
 from __future__ import annotations
@@ -29,10 +29,14 @@ StageCallback = Callable[[str], None]
 
 
 class RequestLoad:
-    """The load of one request, carried out once by :meth:`run`, with all that was noted on the way."""
+    """Load of one request, executed once by :meth:`run`, with what it recorded."""
 
     def __init__(self, request: TraceRequest, report_stage: StageCallback) -> None:
-        """``request`` holds the texts of the unsaved buffers that it names."""
+        """
+        Args:
+            request: the request, with the texts of its unsaved buffers.
+            report_stage: called with the name of each stage as it begins.
+        """
         self.request = request
         self.timing = Timing(report_stage)
         self.loaded_before = dict(sys.modules)
@@ -46,7 +50,7 @@ class RequestLoad:
         self._outcome: Loaded | NoModelError | FakesFailedError | None = None
 
     def run(self) -> None:
-        """Load; what fails is raised by :meth:`loaded`."""
+        """Load the files; errors are stored, and raised by :meth:`loaded`."""
         with self.timing.stage("load"):
             try:
                 self._outcome = self.builder.load()
@@ -59,7 +63,7 @@ class RequestLoad:
             self.loader.pause_after_head(self._target.file, then)
 
     def is_of(self, target: ModelTarget) -> bool:
-        """Whether it is the load of ``target`` as well, which the builder is to make then."""
+        """Return whether the load serves ``target``; if so, make it the builder's."""
         if _load_of(target) != _load_of(self._target):
             return False
         self._target = target
@@ -67,15 +71,22 @@ class RequestLoad:
         return True
 
     def loaded(self) -> Loaded:
-        """The outcome; raises what :meth:`.building.Builder.load` raised."""
+        """Return the loaded modules.
+
+        Raises:
+            NoModelError, FakesFailedError: :meth:`.building.Builder.load` raised it.
+        """
         assert self._outcome is not None
         if isinstance(self._outcome, Loaded):
             return self._outcome
         raise self._outcome
 
     def can_resume_with(self, request: TraceRequest, execution: Execution) -> bool:
-        """Whether the load of ``request`` would be what this one is after the head of the file, whose ``execution`` it
-        is, had all that was read stayed the same."""
+        """Return whether this load, paused after the head, can serve ``request``.
+
+        That is so if the load of ``request`` would be the same up to that point, provided that the files that were
+        read have not changed. ``execution`` is that of the file.
+        """
         target = next(targets_of(request))
         path = self._target.file
         if path is None or _before_head(request, target) != _before_head(self.request, self._target):
@@ -91,7 +102,7 @@ class RequestLoad:
         return execution.head_of(tree, target.names_wanted) == execution.head_of(before, self._target.names_wanted)
 
     def resume_with(self, request: TraceRequest, execution: Execution, report_stage: StageCallback) -> None:
-        """Go on as the load of ``request``, which :meth:`can_resume_with` has said that it may be."""
+        """Continue as the load of ``request``, for which :meth:`can_resume_with` was true."""
         self.request = request
         self._target = next(targets_of(request))
         assert self._target.file is not None
@@ -103,7 +114,7 @@ class RequestLoad:
 
 
 class LoadedTarget(NamedTuple):
-    """What a target needs of the user's code, with what builds a model of it."""
+    """Loaded modules of a target, with the builder of its model."""
 
     mode: FakeTensorMode
     builder: Builder
@@ -111,7 +122,7 @@ class LoadedTarget(NamedTuple):
 
 
 class BuiltModel(NamedTuple):
-    """A model, built for one pass."""
+    """Model built for one pass."""
 
     mode: FakeTensorMode
     builder: Builder
@@ -119,21 +130,27 @@ class BuiltModel(NamedTuple):
 
 
 class ModelFactory:
-    """Builds the models of one request; the files are loaded anew for each, but for the first load."""
+    """Builder of the models of one request.
+
+    The files are loaded again for each model; the first one uses the first load.
+    """
 
     def __init__(self, first: RequestLoad) -> None:
-        """``first`` has run."""
+        """
+        Args:
+            first: the first load, which has run.
+        """
         self._first: RequestLoad | None = first
         self._loader = first.loader
         self._source_map = first.source_map
         self._timing = first.timing
 
     def load(self, target: ModelTarget, real_tensors: bool) -> LoadedTarget:
-        """Load what ``target`` needs; tensors of every size are real if ``really``.
+        """Load what ``target`` needs; tensors of every size are real if ``real_tensors``.
 
         Raises:
             NoModelError: the file does not parse, import or run.
-            FakesFailedError: it failed because of fake tensors.
+            FakesFailedError: the file failed because of fake tensors.
         """
         first, self._first = self._first, None
         if first is not None and not real_tensors and first.is_of(target):
@@ -145,24 +162,28 @@ class ModelFactory:
             return LoadedTarget(mode, builder, builder.load())
 
     def build(self, target: ModelTarget, real_tensors: bool) -> BuiltModel:
-        """Load what ``target`` needs, and make the model; raises what :meth:`load` and its builder raise."""
+        """Load what ``target`` needs, and construct the model.
+
+        Raises:
+            NoModelError, FakesFailedError: loading or construction failed.
+        """
         mode, builder, loaded = self.load(target, real_tensors)
         with self._timing.stage("construct"):
             return BuiltModel(mode, builder, builder.build(loaded))
 
 
 def _load_of(target: ModelTarget) -> tuple[object, ...]:
-    """What of a target makes a difference to loading it."""
+    """Return the parts of a target that affect loading it."""
     return (target.file, target.module, target.names_in, target.outermost_name, sorted(set(target.names_in_recipe)))
 
 
 def _before_head(request: TraceRequest, target: ModelTarget) -> tuple[object, ...]:
-    """What of a request makes a difference before the head of its target's file has run, but for texts."""
+    """Return the parts of a request that affect its load up to the head, except texts."""
     return (
         request.target.file,
         request.roots,
         target.names_in,
         target.names_in and target.names_in_recipe,
-        # Installed files are executed as the workspace's are while they are open.
+        # Installed files that are open in the editor are executed as workspace files.
         {path for path in request.texts if is_installed(os.path.realpath(path))},
     )

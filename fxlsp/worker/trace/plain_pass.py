@@ -1,4 +1,4 @@
-"""The plain pass from a built model to a report: torch.fx's own trace, its values on the inputs, and all checks."""
+"""Plain pass, from model to report: torch.fx's trace, its values, and all checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .timing import Timing
 
 
 class PlainPass:
-    """Traces one model as ``torch.fx.symbolic_trace`` does."""
+    """Plain pass of one model, traced as ``torch.fx.symbolic_trace`` does."""
 
     def __init__(
         self, subject: ModelWithInputs, tracer: ModulePathTracer, source_map: SourceMap, timing: Timing
@@ -39,10 +39,12 @@ class PlainPass:
         self._timing = timing
 
     def run(self, real_tensors: bool, in_other_mode: Callable[[], ModeDifference | None]) -> Report:
-        """
+        """Trace the model, run the graph and all checks, and return the report.
+
         Args:
-            really: whether the model was made with real tensors of every size.
-            in_other_mode: the graph of the other of train and eval mode, in comparison; asked once the graph is made.
+            real_tensors: whether the model was built with real tensors of every size.
+            in_other_mode: returns the comparison with the graph of the other of train and eval mode; called after the
+                trace.
 
         Raises:
             FakesFailedError: tracing failed because of fake tensors.
@@ -64,10 +66,10 @@ class PlainPass:
             return self._report(traced, assembly, (*checking.problems(traced), *differing))
 
     def _trace(self, real_tensors: bool) -> BaseException | None:
-        """Trace; torch.fx's error is a result, not a failure.
+        """Trace the model, and return the error of torch.fx, if any.
 
         Raises:
-            FakesFailedError: it failed because of fake tensors.
+            FakesFailedError: tracing failed because of fake tensors.
         """
         seed()
         try:
@@ -75,7 +77,7 @@ class PlainPass:
                 self._tracer.trace(self._model)
             check_graph(self._model, self._tracer.graph)
         except BaseException as error:
-            # SystemExit and KeyboardInterrupt too: the user's code raised them, and they end its trace alone.
+            # SystemExit and KeyboardInterrupt included: the user's code raised them, and they end only its trace.
             if not real_tensors and comes_from_fakes(error):
                 raise FakesFailedError from error
             return error

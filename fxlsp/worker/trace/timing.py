@@ -1,4 +1,4 @@
-"""What a trace has spent its time on."""
+"""Time that a trace spends in each stage."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ class Timing:
     """Milliseconds spent in each stage."""
 
     def __init__(self, report_stage: Callable[[str], None]) -> None:
-        """``report_stage`` is told of each stage as it begins."""
+        """
+        Args:
+            report_stage: called with the name of each stage as it begins.
+        """
         self.spent: dict[str, float] = {}
         self._say_stage = report_stage
         self._start = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        """In all."""
+        """Total time of the trace so far, seconds."""
         return time.perf_counter() - self._start
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """What is done meanwhile belongs to this stage."""
+        """Add the time inside this context to a stage."""
         self._say_stage(name)
         start = time.perf_counter()
         try:
@@ -33,7 +36,7 @@ class Timing:
             self.spent[name] = self.spent.get(name, 0.0) + (time.perf_counter() - start) * 1000
 
     def restart(self, stage: str, report_stage: Callable[[str], None]) -> None:
-        """Another trace goes on from here, in the stage where this one is."""
+        """Start again from zero for another trace, in the middle of a stage."""
         self.spent.clear()
         self._say_stage = report_stage
         self._start = time.perf_counter()

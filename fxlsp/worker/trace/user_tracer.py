@@ -1,6 +1,7 @@
-"""The tracer of the user's choice: their subclass of ``torch.fx.Tracer``, below ours that records.
+"""User's subclass of ``torch.fx.Tracer``, combined with fxlsp's recording tracer.
 
-A class is made that derives from both. Ours comes first and hands on every call: what is recorded is what theirs does.
+A class is created that derives from both. fxlsp's comes first and passes every call on, so that it records what the
+user's class does.
 """
 
 from __future__ import annotations
@@ -30,19 +31,26 @@ T = TypeVar("T", bound=ModulePathTracer)
 
 
 class UserTracer:
-    """Makes the tracers of one trace."""
+    """Factory of the tracer classes of one trace."""
 
     def __init__(self, choice: TracerChoice, loader: Loader, target: str) -> None:
-        """``target`` is the model's name in failures."""
+        """
+        Args:
+            choice: the user's settings.
+            loader: loads the files that the settings name.
+            target: name of the model in failures.
+        """
         self._choice = choice
         self._loader = loader
         self._target = target
 
     def recording_class(self, recorder: type[T]) -> type[T]:
-        """``recorder``, deriving also from the user's class. For a model that is there: what it imports is imported.
+        """Return a subclass of ``recorder`` that derives from the user's class too.
+
+        The model must have been built already, so that its imports are complete.
 
         Raises:
-            NoModelError: there is no such tracer or function, or it cannot be used.
+            NoModelError: the tracer or a function to wrap does not exist or cannot be used.
         """
         with _as_before():
             chosen = None if self._choice.tracer is None else self._tracer(self._choice.tracer)
@@ -103,7 +111,7 @@ class UserTracer:
 
 @contextmanager
 def _as_before() -> Iterator[None]:
-    """The working directory and the order of ``sys.path`` remain those of the model."""
+    """Restore working directory and order of ``sys.path`` at the end of this context."""
     folder, path = os.getcwd(), list(sys.path)
     try:
         yield
@@ -116,21 +124,24 @@ def _required_arguments(tracer: type) -> list[str]:
     try:
         parameters = inspect.signature(tracer).parameters.values()
     except (TypeError, ValueError):
-        # Told by making one.
+        # Instantiating the class will show them.
         return []
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [each.name for each in parameters if each.default is each.empty and each.kind not in variadic]
 
 
 def _attributes(tracer: type, made: torch.fx.Tracer) -> set[str]:
-    """What the user's class adds to ``torch.fx.Tracer``."""
+    """Return the attributes that the user's class adds to ``torch.fx.Tracer``."""
     inherited = {*dir(torch.fx.Tracer), *vars(torch.fx.Tracer())}
     named = {name for cls in tracer.__mro__ if issubclass(cls, torch.fx.Tracer) for name in vars(cls)}
     return {name for name in named | vars(made).keys() if not name.startswith("__")} - inherited
 
 
 def _ours() -> set[str]:
-    """What our classes add to ``torch.fx.Tracer``: methods, and the attributes that are set at first."""
+    """Return the names of attributes that fxlsp's classes add to ``torch.fx.Tracer``.
+
+    These are methods, and the attributes that ``__init__`` sets.
+    """
     found: set[str] = set()
     for cls in (ModulePathTracer, RecoveringTracer):
         found |= vars(cls).keys()
@@ -139,7 +150,7 @@ def _ours() -> set[str]:
 
 
 def _wrap(function: Callable[..., Any]) -> None:
-    """What ``torch.fx.wrap("name")`` in each file that has the function under that name does."""
+    """Call ``torch.fx.wrap`` in each module that contains the function."""
     call = compile("wrap(name)", "<fxlsp>", "exec")
     for module in _modules():
         variables, path = ModuleType.__getattribute__(module, "__dict__"), getattr(module, "__file__", None)
@@ -153,6 +164,6 @@ def _wrap(function: Callable[..., Any]) -> None:
 
 
 def _modules() -> Iterator[ModuleType]:
-    """What is imported, but for what only pretends to be a module."""
+    """Yield the imported modules, without objects that only imitate modules."""
     loaded: list[Any] = list(sys.modules.values())
     yield from (each for each in loaded if isinstance(each, ModuleType))

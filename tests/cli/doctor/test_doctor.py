@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from fxlsp.cli.doctor.command import DoctorReport, summary_line
 from fxlsp.cli.doctor.environment import available, memory
+from fxlsp.cli.doctor.finding import DoctorFinding, Mark
 from fxlsp.cli.doctor.interpreter import probe_interpreter
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON
 from fxlsp.engine.settings.settings import Settings
@@ -24,8 +26,8 @@ STAGES = ["load", "search", "construct", "trace", "values", "checks"]
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one run said."""
+class DoctorRun:
+    """Result of one run."""
 
     code: int
     data: Any
@@ -34,7 +36,7 @@ class Told:
         return [each for each in self.data["findings"] if each["topic"] == topic]
 
     def mark(self, topic: str) -> str | None:
-        """The worst of a topic; None if nothing is said about it."""
+        """The worst of a topic; None if it has no finding."""
         marks = [each["mark"] for each in self.findings(topic)]
         return next((mark for mark in ("error", "warning", "ok") if mark in marks), None)
 
@@ -45,7 +47,7 @@ class Told:
         return {each["key"]: (each["value"], each["origin"]) for each in self.data["settings"]}
 
 
-Doctor = Callable[..., Told]
+Doctor = Callable[..., DoctorRun]
 
 
 @pytest.fixture
@@ -60,10 +62,10 @@ def project(tmp_path: Path) -> Path:
 def doctor(project: Path, tmp_path: Path) -> Doctor:
     """Runs the command on the project; by default under an interpreter that traces nothing, which is quick."""
 
-    def run(*arguments: str, environment: Mapping[str, str] = {}) -> Told:  # never changed
+    def run(*arguments: str, environment: Mapping[str, str] = {}) -> DoctorRun:  # never changed
         ran = command(project, tmp_path, *arguments, "--format", "json", environment=environment)
         assert ran.stderr == ""
-        return Told(ran.returncode, json.loads(ran.stdout))
+        return DoctorRun(ran.returncode, json.loads(ran.stdout))
 
     return run
 
@@ -92,17 +94,17 @@ def environment_without_torch(folder: Path) -> str:
 
 
 def test_where_all_works_it_tells_everything_and_exits_with_0(doctor: Doctor) -> None:
-    told = doctor("--python", sys.executable)
-    assert told.code == 0
-    assert told.data["works"] is True
-    assert told.data["environment"]["python"] == ".".join(map(str, sys.version_info[:3]))
+    result = doctor("--python", sys.executable)
+    assert result.code == 0
+    assert result.data["works"] is True
+    assert result.data["environment"]["python"] == ".".join(map(str, sys.version_info[:3]))
     topics = ["interpreter", "packages", "torch", "processes", "memory", "settings", "cache", "workspace", "profile"]
-    assert [each["topic"] for each in told.data["findings"]] == [*topics, "first trace"]
-    assert told.data["environment"]["torch"] in told.text("torch")
-    assert "1 model in 1 file" in told.text("workspace")
-    assert "6 nodes, every shape known" in told.text("first trace")
-    assert told.data["timing_ms"].keys() == {"start", "first trace", *STAGES}
-    assert all(value >= 0 for value in told.data["timing_ms"].values())
+    assert [each["topic"] for each in result.data["findings"]] == [*topics, "first trace"]
+    assert result.data["environment"]["torch"] in result.text("torch")
+    assert "1 model in 1 file" in result.text("workspace")
+    assert "6 nodes, every shape known" in result.text("first trace")
+    assert result.data["timing_ms"].keys() == {"start", "first trace", *STAGES}
+    assert all(value >= 0 for value in result.data["timing_ms"].values())
 
 
 def test_the_text_is_read_from_top_to_bottom(project: Path, tmp_path: Path) -> None:
@@ -120,19 +122,33 @@ def test_the_text_is_read_from_top_to_bottom(project: Path, tmp_path: Path) -> N
     assert (ran.returncode, ran.stderr) == (1, "")
 
 
+@pytest.mark.parametrize(
+    ("marks", "line"),
+    [
+        (["ok"], "Models can be traced here."),
+        (["ok", "warning"], "Models can be traced here, with 1 warning."),
+        (["warning", "ok", "warning"], "Models can be traced here, with 2 warnings."),
+        (["warning", "error"], "Models cannot be traced here: see the lines marked 'error'."),
+    ],
+)
+def test_the_last_line_counts_the_warnings(marks: list[Mark], line: str) -> None:
+    found = DoctorReport("", findings=[DoctorFinding("topic", mark, "") for mark in marks])
+    assert summary_line(found) == line
+
+
 def test_an_interpreter_that_does_not_exist_is_told_and_all_else_too(doctor: Doctor, tmp_path: Path) -> None:
-    told = doctor("--python", str(tmp_path / "gone"))
-    assert (told.code, told.data["works"], told.mark("interpreter")) == (1, False, "error")
-    assert "gone, which does not exist" in told.text("interpreter")
-    assert "name the interpreter of your project" in told.text("interpreter")
-    assert told.mark("torch") is told.mark("first trace") is None
-    assert told.mark("settings") == told.mark("workspace") == "ok"
+    result = doctor("--python", str(tmp_path / "gone"))
+    assert (result.code, result.data["works"], result.mark("interpreter")) == (1, False, "error")
+    assert "gone, which does not exist" in result.text("interpreter")
+    assert "name the interpreter of your project" in result.text("interpreter")
+    assert result.mark("torch") is result.mark("first trace") is None
+    assert result.mark("settings") == result.mark("workspace") == "ok"
 
 
 def test_a_program_that_is_no_python_is_told_with_its_own_words(doctor: Doctor, no_python: str) -> None:
-    told = doctor("--python", no_python)
-    assert (told.code, told.mark("interpreter")) == (1, "error")
-    assert "it runs no Python programs, and ended with exit code 3: what do you want?" in told.text("interpreter")
+    result = doctor("--python", no_python)
+    assert (result.code, result.mark("interpreter")) == (1, "error")
+    assert "it runs no Python programs, and ended with exit code 3: what do you want?" in result.text("interpreter")
 
 
 def test_a_python_that_is_too_old_is_told(doctor: Doctor, tmp_path: Path) -> None:
@@ -140,9 +156,9 @@ def test_a_python_that_is_too_old_is_told(doctor: Doctor, tmp_path: Path) -> Non
     said = json.dumps({"python": "3.8.18", "packages": {}, "fork": ""})
     old.write_text(f"#!/bin/sh\necho '{said}'\n")
     old.chmod(0o755)
-    told = doctor("--python", str(old))
-    assert (told.code, told.mark("interpreter")) == (1, "error")
-    assert "Python 3.8.18, and fxlsp traces with 3.10 or later" in told.text("interpreter")
+    result = doctor("--python", str(old))
+    assert (result.code, result.mark("interpreter")) == (1, "error")
+    assert "Python 3.8.18, and fxlsp traces with 3.10 or later" in result.text("interpreter")
     assert OLDEST_PYTHON == OLDEST_OF_WORKER
 
 
@@ -152,20 +168,20 @@ def test_a_torch_that_is_too_old_is_told_with_its_version(doctor: Doctor, tmp_pa
     (tmp_path / "packages/torch/__init__.py").write_text('__version__ = "2.1.0"\n')
     (tmp_path / "packages/torch-2.1.0.dist-info/METADATA").write_text("Name: torch\nVersion: 2.1.0\n")
     python = environment_without_torch(tmp_path / "environment")
-    told = doctor("--python", python, environment={"PYTHONPATH": str(tmp_path / "packages")})
-    assert (told.code, told.mark("interpreter"), told.mark("torch")) == (1, "ok", "error")
-    assert "fxlsp needs torch 2.6 or later" in told.text("torch")
-    assert "has torch 2.1.0" in told.text("torch")
-    assert "pip install --upgrade torch" in told.text("torch")
-    assert "torch 2.1.0" in told.text("packages")
+    result = doctor("--python", python, environment={"PYTHONPATH": str(tmp_path / "packages")})
+    assert (result.code, result.mark("interpreter"), result.mark("torch")) == (1, "ok", "error")
+    assert "fxlsp needs torch 2.6 or later" in result.text("torch")
+    assert "has torch 2.1.0" in result.text("torch")
+    assert "pip install --upgrade torch" in result.text("torch")
+    assert "torch 2.1.0" in result.text("packages")
 
 
 def test_each_setting_has_its_value_and_origin(doctor: Doctor, project: Path, no_python: str) -> None:
     (project / "pyproject.toml").write_text(
         '[tool.fxlsp]\nprofile = "fx"\nlimits.seconds = 5\n[tool.fxlsp.recipes]\n"net.py:Net" = "Net()"\n'
     )
-    told = doctor("--python", no_python)
-    settings = told.settings()
+    result = doctor("--python", no_python)
+    settings = result.settings()
     assert {key for key, _ in Settings().values()} <= settings.keys()
     expected = {
         "python": (no_python, "command line"),
@@ -178,41 +194,43 @@ def test_each_setting_has_its_value_and_origin(doctor: Doctor, project: Path, no
         f"recipes.{project / 'net.py'}:Net": (["Net()"], "pyproject.toml:5"),
     }
     assert {key: settings[key] for key in expected} == expected
-    assert told.mark("settings") == "ok"
-    assert told.text("profile").startswith("fx, as the settings say")
+    assert result.mark("settings") == "ok"
+    assert result.text("profile").startswith("fx, as the settings say")
 
 
 def test_trust_by_the_environment_is_told_as_such(doctor: Doctor, no_python: str) -> None:
-    told = doctor("--python", no_python, environment={"FXLSP_TRUST": "1"})
-    assert told.settings()["trusted"] == (True, "environment: FXLSP_TRUST=1")
+    result = doctor("--python", no_python, environment={"FXLSP_TRUST": "1"})
+    assert result.settings()["trusted"] == (True, "environment: FXLSP_TRUST=1")
 
 
 def test_wrong_settings_are_warnings_with_their_places(doctor: Doctor, project: Path, no_python: str) -> None:
     (project / "pyproject.toml").write_text(
         '[tool.fxlsp]\nhint = true\n[tool.fxlsp.recipes]\n"net.py:Nett" = "Net()"\n'
     )
-    told = doctor("--python", no_python)
-    assert [each["mark"] for each in told.findings("settings")] == ["ok", "warning", "warning"]
-    assert "pyproject.toml:2:1: tool.fxlsp: there is no setting 'hint'" in told.text("settings")
-    assert "pyproject.toml:4:1: tool.fxlsp.recipes: net.py defines no Nett; did you mean Net?" in told.text("settings")
+    result = doctor("--python", no_python)
+    assert [each["mark"] for each in result.findings("settings")] == ["ok", "warning", "warning"]
+    assert "pyproject.toml:2:1: tool.fxlsp: there is no setting 'hint'" in result.text("settings")
+    assert "pyproject.toml:4:1: tool.fxlsp.recipes: net.py defines no Nett; did you mean Net?" in result.text(
+        "settings"
+    )
 
 
 def test_a_cache_that_cannot_be_written_to_is_a_warning(doctor: Doctor, tmp_path: Path, no_python: str) -> None:
-    told = doctor("--python", no_python)
-    assert told.mark("cache") == "ok"
-    assert str(tmp_path / "cache" / "fxlsp") in told.text("cache")
+    result = doctor("--python", no_python)
+    assert result.mark("cache") == "ok"
+    assert str(tmp_path / "cache" / "fxlsp") in result.text("cache")
     (tmp_path / "file").write_text("")
-    told = doctor("--python", no_python, environment={"XDG_CACHE_HOME": str(tmp_path / "file")})
-    assert told.mark("cache") == "warning"
-    assert "cannot be written to" in told.text("cache")
+    result = doctor("--python", no_python, environment={"XDG_CACHE_HOME": str(tmp_path / "file")})
+    assert result.mark("cache") == "warning"
+    assert "cannot be written to" in result.text("cache")
 
 
 def test_the_folder_may_be_named_and_a_file_stands_for_its_folder(
     doctor: Doctor, project: Path, tmp_path: Path, no_python: str
 ) -> None:
     (tmp_path / "empty").mkdir()
-    told = doctor(str(tmp_path / "empty"), "--python", no_python)
-    assert (told.data["folder"], told.mark("workspace")) == (str(tmp_path / "empty"), "warning")
+    result = doctor(str(tmp_path / "empty"), "--python", no_python)
+    assert (result.data["folder"], result.mark("workspace")) == (str(tmp_path / "empty"), "warning")
     assert doctor("net.py", "--python", no_python).data["folder"] == str(project)
 
 

@@ -39,7 +39,9 @@ def test_what_is_written_spells_the_paths_and_no_others(paths: list[str]) -> Non
 
 def spelled(text: str) -> list[str]:
     patterns = re.findall(r"(?:\{[^}]*\}|[^{}, ])+", text)
-    choices = [[alternatives(part) for part in re.findall(r"\{[^}]*\}|[^.{}]+", pattern)] for pattern in patterns]
+    # A range of whole paths has no braces: ``1..3``.
+    part = r"\{[^}]*\}|^\d+\.\.\d+$|[^.{}]+"
+    choices = [[alternatives(each) for each in re.findall(part, pattern)] for pattern in patterns]
     return [".".join(parts) for each in choices for parts in product(*each)]
 
 

@@ -82,7 +82,7 @@ def test_other_parts_are_left_to_others(marked: str) -> None:
 
 
 def variable(text: str) -> tuple[str, str | None] | None:
-    """The variable at ``|``, and the text that it is given there."""
+    """Return the variable at ``|``, and the source of the value assigned there."""
     offset = text.index("|")
     document = Document("file:///a.py", "/a.py", 1, text.replace("|", ""))
     found = variable_at(document, *document.lines.place(offset))

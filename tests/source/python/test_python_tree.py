@@ -1,4 +1,4 @@
-"""Which piece of a program a problem's span means, and where it stands as offsets."""
+"""The node to which the span of a problem refers, and its offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file says about how its models are made and fed."""
+"""The recipes in a file: in comments and at call sites."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def recipes(text: str, name: str = "Net") -> list[tuple[str, str | None]]:
 
 
 def sites(text: str, name: str = "Net") -> list[tuple[str, str | None]]:
-    """The recipes from code below two model classes, ``Block`` and ``Net``."""
+    """Return the recipes from code below two model classes, ``Block`` and ``Net``."""
     return recipes(HEAD + dedent(text), name)
 
 

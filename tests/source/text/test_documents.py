@@ -1,4 +1,4 @@
-"""Documents: edits, trees, and the digests that tell programs apart."""
+"""Documents: edits, trees, and the digests that identify programs."""
 
 from __future__ import annotations
 

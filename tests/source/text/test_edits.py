@@ -33,7 +33,7 @@ def text_of_marks(marks: list[Mark]) -> str:
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[str, list[list[TextEdit]]]:
-    """A text, and changes to it of one or more edits each."""
+    """Generate a text, and changes to it of one or more edits each."""
     text = first = draw(TEXTS)
     changes: list[list[TextEdit]] = []
     for _ in range(draw(st.integers(0, 6))):
@@ -58,7 +58,7 @@ def log_of(text: str, changes: list[list[TextEdit]]) -> EditLog:
 
 
 def moved_by_marks(marks: list[Mark], start: int, end: int) -> tuple[int, int] | None:
-    """Where the characters from ``start`` to ``end`` are, if all of them still stand side by side."""
+    """Return the new offsets of the characters between two offsets, if still adjacent."""
     places = [index for index, mark in enumerate(marks) if mark.origin is not None and start <= mark.origin < end]
     if len(places) != end - start or places != list(range(places[0], places[0] + len(places))):
         return None

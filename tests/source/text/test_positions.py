@@ -17,7 +17,7 @@ ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 
 
 def reference_lines(text: str) -> list[tuple[int, str]]:
-    """The offset and text of every line, found one character at a time."""
+    """Return the offset and text of every line, found one character at a time."""
     lines, start, index = [], 0, 0
     while index < len(text):
         width = 2 if text[index : index + 2] == "\r\n" else 1
@@ -37,7 +37,7 @@ def reference_units(text: str, encoding: Encoding) -> int:
 
 
 def places_of(text: str) -> list[tuple[int, int, int, str]]:
-    """Every place in a text: its line, column, offset, and what stands before it on the line."""
+    """Return line, column, offset and the text before it on the line, of every place."""
     return [
         (number, column + 1, start + column, line[:column])
         for number, (start, line) in enumerate(reference_lines(text), 1)

@@ -1,4 +1,4 @@
-"""What is called when a model is called."""
+"""The function that runs when a model is called."""
 
 from __future__ import annotations
 

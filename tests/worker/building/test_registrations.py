@@ -1,4 +1,4 @@
-"""Each module says which line gave it its path."""
+"""The report of each module contains the line that gave it its path."""
 
 from __future__ import annotations
 

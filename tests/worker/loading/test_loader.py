@@ -1,4 +1,4 @@
-"""A file is loaded as its project would load it, and no more of it runs than the model needs."""
+"""A file is loaded as in its project, and only what the model needs runs."""
 
 from __future__ import annotations
 

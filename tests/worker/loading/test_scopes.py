@@ -1,4 +1,4 @@
-"""Which names a piece of code takes from its module."""
+"""Names that code reads from its module."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_no_name_is_missed_that_the_compiler_finds(module: ModuleType) -> None:
 
 
 def globals_of(table: symtable.SymbolTable) -> Iterator[str]:
-    """Names that the compiler looks up in the module, in all scopes of a text."""
+    """Return the names that the compiler looks up in the module, in all scopes of a text."""
     yield from (each.get_name() for each in table.get_symbols() if each.is_referenced() and each.is_global())
     for child in table.get_children():
         yield from globals_of(child)

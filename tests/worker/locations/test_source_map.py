@@ -1,4 +1,4 @@
-"""Each node stands on the exact expression that made it."""
+"""The location of each node is the exact expression that made it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What really happens when a model runs: the reference that reports are held against."""
+"""Recording of an eager run of a model: the reference for reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 
 @dataclass
 class EagerRun:
-    """The operations, leaf calls and module outputs of one run."""
+    """Operations, leaf calls and module outputs of one eager run."""
 
     functions: Counter[tuple[str, int, str]] = field(default_factory=Counter)
     """(file, line, name) of each torch function called outside leaf modules."""
@@ -39,7 +39,7 @@ class _Log(TorchFunctionMode):
 
 
 def plain(name: str) -> str:
-    """``add`` for ``__iadd__``, ``__radd__`` and ``add_``: one operation, however it is spelled."""
+    """Return one name for all spellings of an operation: ``add`` for ``__radd__`` and ``add_``."""
     bare = name.strip("_")
     if name.startswith("__") and bare[0] in "ri" and bare[1:] in _REFLECTED:
         return bare[1:]
@@ -50,7 +50,7 @@ _REFLECTED = {"add", "sub", "mul", "truediv", "div", "matmul", "pow", "mod", "fl
 
 
 def _user_line() -> tuple[str, int]:
-    """The innermost running line outside torch and this file."""
+    """Return the innermost running line outside torch and this file."""
     frame = sys._getframe(2)
     while frame.f_code.co_filename.startswith(_TORCH) or frame.f_code.co_filename == __file__:
         assert frame.f_back is not None
@@ -59,12 +59,12 @@ def _user_line() -> tuple[str, int]:
 
 
 def is_leaf(module: torch.nn.Module) -> bool:
-    """torch.fx's rule."""
+    """Return whether torch.fx treats a module as a leaf."""
     return torch.fx.Tracer().is_leaf_module(module, "")
 
 
 def run_eagerly(model: torch.nn.Module, *inputs: Any) -> EagerRun:
-    """Run ``model`` once and watch."""
+    """Run a model once and return what it did."""
     run = EagerRun()
     log = _Log(run)
     hooks = []
@@ -91,7 +91,7 @@ def run_eagerly(model: torch.nn.Module, *inputs: Any) -> EagerRun:
 
 
 def shapes(value: Any) -> Any:
-    """Shapes of the tensors in nested containers."""
+    """Return the shapes of the tensors in nested containers."""
     if isinstance(value, torch.Tensor):
         return list(value.shape)
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
@@ -104,7 +104,7 @@ def shapes(value: Any) -> Any:
 
 
 def shapes_of_output(output: dict[str, Any] | None) -> Any:
-    """The same of a report's OUTPUT."""
+    """Return the shapes of the tensors in a report's OUTPUT."""
     if output is None:
         return "unknown"
     if "shape" in output:

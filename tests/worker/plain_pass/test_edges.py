@@ -1,4 +1,4 @@
-"""Which node takes its arguments from which."""
+"""Edges between the nodes of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is called with, as Python would bind it."""
+"""Arguments of a model's call, bound as in Python."""
 
 from __future__ import annotations
 

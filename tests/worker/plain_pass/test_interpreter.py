@@ -1,4 +1,4 @@
-"""What the values pass says of costs is what torch.utils.flop_counter counts."""
+"""FLOPs of nodes are those that torch.utils.flop_counter counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""torchvision's classification models, one of each architecture, held against a real run.
+"""torchvision's classification models, one of each architecture, against a real run.
 
 The others are the same code with other sizes; ``python -m benchmarks.corpus --torchvision`` runs them all.
 """
@@ -44,7 +44,7 @@ def test_every_architecture_of_torchvision_is_among_them() -> None:
 
 @pytest.fixture
 def without_init() -> Iterator[None]:
-    """Weights as they lie in memory: their values are of no interest, and drawing 645 million takes a while."""
+    """Leave weights uninitialised inside this context: drawing 645 million takes a while."""
     functions = {name: getattr(torch.nn.init, name) for name in dir(torch.nn.init) if name.endswith("_")}
     functions = {name: function for name, function in functions.items() if not name.startswith("_")}
     for name in functions:
@@ -105,7 +105,7 @@ def traced_by_torch(model: torch.nn.Module) -> torch.fx.Graph | Exception:
 
 
 def check_line(node: Node, run: EagerRun) -> None:
-    """The location ends on the line at which the real run was."""
+    """Check that the location ends on the line of the real run."""
     assert node.location is not None, node
     place = (node.location.file, node.location.end_line)
     if node.op == "call_module":
@@ -117,12 +117,18 @@ def check_line(node: Node, run: EagerRun) -> None:
 
 
 def is_wrapped(node: Node) -> bool:
-    """A function that ``torch.fx.wrap`` made one node, and that a mode for torch's functions does not see."""
+    """Return whether a node is a function wrapped by ``torch.fx.wrap``.
+
+    A mode for torch's functions does not see it.
+    """
     return node.target.startswith("torchvision.")
 
 
 def has_tensor(inputs: tuple[Any, ...]) -> bool:
-    """Whether the operation is one on a tensor, and not on a list of tensors: Python's own unpacking."""
+    """Return whether an operation is on a tensor, not on a list of tensors.
+
+    The latter is Python's own unpacking.
+    """
     return isinstance(inputs[0], dict) and ("shape" in inputs[0] or ("list" in inputs[0] and len(inputs) == 1))
 
 
@@ -137,7 +143,10 @@ def syntax_by_span(file: str) -> dict[tuple[int, int, int, int], list[ast.AST]]:
 
 @cache
 def end_of(file: str, line: int) -> int:
-    """A frame's line is where an expression over several lines begins: the line where the innermost one ends."""
+    """Return the last line of the calls and operations that start on a frame's line.
+
+    A frame's line is where an expression over several lines begins.
+    """
     if not COLUMNS:
         return line
     ends = [
@@ -149,7 +158,7 @@ def end_of(file: str, line: int) -> int:
 
 
 def check_expression(node: Node) -> None:
-    """Exactly at the location there is a syntax node whose name fits the target."""
+    """Check that a syntax node at exactly the location has a name that fits the target."""
     assert node.location is not None
     found = syntax_by_span(node.location.file).get(span_of(node.location), [])
     if node.op == "placeholder":
@@ -194,7 +203,7 @@ def text_at(location: Location) -> str:
 
 
 def check_shapes(report: Report, run: EagerRun) -> None:
-    """Every call of every module, leaf or not, returned the shapes it really returns."""
+    """Check that every call of every module returned the shapes of the real run."""
     seen: dict[str, list[Any]] = {}
     for call in report.calls:
         seen.setdefault(call.module_path, []).append(shapes_of_output(call.output))

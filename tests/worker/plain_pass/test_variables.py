@@ -1,4 +1,4 @@
-"""What the local variables of a ``forward`` held when each of its nodes was made."""
+"""Local variables of a ``forward`` at the time when each node was made."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Scripts that do something when they run are traced without doing it.
+"""Scripts with side effects are traced without these.
 
-Each script is run by plain Python first, which must leave what is then looked for: else the test would see nothing.
+Each script is run by plain Python first, which must have the side effect: otherwise the test would prove nothing.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ if not __name__.startswith("traced"):
 
 @dataclass
 class Network:
-    """A local stand-in: what was asked of it."""
+    """Local servers in place of the network, with the requests that they received."""
 
     port: int
     asked: list[str] = field(default_factory=list)
@@ -156,7 +156,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
             self.wfile.write(served)
 
         def log_message(self, *args: object) -> None:
-            """Nothing: the requests are looked at."""
+            """Print nothing: the test reads the requests."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         there = Network(server.server_address[1])
@@ -169,7 +169,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a script into a folder of its own."""
+    """Return a function that writes a script into a folder of its own."""
 
     def script(text: str, folder: str) -> Path:
         path = tmp_path / folder / "script.py"

@@ -1,4 +1,4 @@
-"""Weights are never read: models that load them are traced as they are before."""
+"""Weights are never read: models that load them are traced as before the loading."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What a model's file imports is kept for its later traces where that takes long, and only as long as it would be the
-same when it was imported anew."""
+"""The imports of a model's file are shared by later traces where they take long.
+
+They are run again as soon as they would have another result.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def compute():
 
 table = compute()
 """
-"""Takes long to import, and holds the number of the process that imported it."""
+"""Takes long to import, and contains the id of the process that imported it."""
 LARGE_TABLE = TABLE.replace("[os.getpid()]", "[os.getpid(), bytearray(b'1') * 2**29]")
 """Half a gigabyte."""
 MODEL = """
@@ -50,15 +52,15 @@ pytestmark = LINUX
 
 
 @pytest.fixture(scope="module")
-def holding_worker() -> Iterator[Worker]:
-    """Not the session's: other tests count its processes."""
+def checkpointing_worker() -> Iterator[Worker]:
+    """Not the session's worker: other tests count its processes."""
     worker = Worker()
     yield worker
     worker.close()
 
 
 class Project:
-    """A model's file and what it imports, traced again and again."""
+    """A model's file and what it imports, traced repeatedly."""
 
     def __init__(self, worker: Worker, write: Callable[..., str]) -> None:
         self.worker = worker
@@ -70,16 +72,16 @@ class Project:
         return self.worker.report(f"{self.path}:{name}", f"{name}()", "torch.randn(1, 4)", **options)
 
     def importer(self, **options: Any) -> int:
-        """The process that ran the imports that a trace uses."""
+        """Return the id of the process that ran the imports that a trace uses."""
         return importer(self.trace(**options))
 
     def ask_hanging(self, megabytes: int) -> int:
-        """Ask for a trace that goes on until it is ended at one of its limits."""
+        """Request a trace that runs until it is killed at one of its limits."""
         text = MODEL.replace("return self.a", "while True: pass\n        return self.a")
         return self.worker.ask(f"{self.path}:Net", *RECIPE, overlays={self.path: text}, megabytes=megabytes)
 
-    def is_held(self) -> bool:
-        """Whether the next traces use the same imports."""
+    def has_checkpoint(self) -> bool:
+        """Return whether the next traces use the same imports."""
         return self.importer() == self.importer()
 
 
@@ -89,8 +91,8 @@ def importer(report: Report) -> int:
 
 
 @pytest.fixture
-def project(holding_worker: Worker, write: Callable[..., str]) -> Project:
-    return Project(holding_worker, write)
+def project(checkpointing_worker: Worker, write: Callable[..., str]) -> Project:
+    return Project(checkpointing_worker, write)
 
 
 def test_later_traces_use_the_imports_of_the_first(project: Project) -> None:
@@ -117,12 +119,12 @@ def test_each_trace_starts_from_what_was_imported(project: Project) -> None:
     assert len({str(report.nodes) for report in reports}) == 1
 
 
-def test_files_that_are_imported_quickly_are_not_held(project: Project) -> None:
+def test_files_that_are_imported_quickly_have_no_checkpoint(project: Project) -> None:
     project.write(TABLE.replace("0.25", "0.0"), "slow.py")
-    assert not project.is_held()
+    assert not project.has_checkpoint()
 
 
-def test_a_package_that_imports_the_models_file_itself_is_held(project: Project) -> None:
+def test_a_package_that_imports_the_models_file_itself_has_a_checkpoint(project: Project) -> None:
     project.write("from .net import Net\n", "pkg/__init__.py")
     project.write(TABLE, "pkg/slow.py")
     project.path = project.write(MODEL.replace("from slow", "from .slow"), "pkg/net.py")
@@ -133,14 +135,14 @@ def test_a_package_that_imports_the_models_file_itself_is_held(project: Project)
     assert edited.nodes[-1].output == {"shape": [1, 9], "dtype": "float32"}
 
 
-def test_many_small_files_are_held_like_a_large_one(project: Project) -> None:
+def test_many_small_files_have_a_checkpoint_like_a_large_one(project: Project) -> None:
     body = "".join(f"def f{each}(a, b, c=({each},)):\n    return a + b\n" for each in range(80))
     for number in range(200):
         project.write(body, f"part{number}.py")
     project.write("".join(f"import part{number}\n" for number in range(200)), "parts.py")
     project.write("import os\ntable = [os.getpid()]\n", "slow.py")
     project.write(MODEL.replace("from slow", "import parts\nfrom slow"))
-    assert project.is_held()
+    assert project.has_checkpoint()
 
 
 CHANGES: dict[str, Callable[[Project], Any]] = {
@@ -167,14 +169,14 @@ plugins = os.listdir(here / "plugins")
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_held_is_imported_anew_after_a_change_of(change: str, project: Project) -> None:
+def test_a_checkpoint_is_dropped_after_a_change_of(change: str, project: Project) -> None:
     project.write(
         READING + TABLE.replace("[os.getpid()]", "[os.getpid(), missing, data, is_there, plugins]"), "slow.py"
     )
     project.write("1", "data.txt")
     project.write("", "plugins/first.txt")
     first = project.importer()
-    # What no import has looked at may come and go.
+    # Files that no import has looked at may appear and disappear.
     project.write("", "unrelated.txt")
     assert project.importer() == first
     CHANGES[change](project)
@@ -183,7 +185,7 @@ def test_what_is_held_is_imported_anew_after_a_change_of(change: str, project: P
     assert project.importer() == second
 
 
-def test_an_unsaved_buffer_of_an_imported_file_counts_and_one_that_says_the_same_does_not(project: Project) -> None:
+def test_an_unsaved_buffer_of_an_imported_file_counts_and_one_with_the_same_text_does_not(project: Project) -> None:
     slow = str(Path(project.path).with_name("slow.py"))
     first = project.importer()
     assert project.importer(overlays={slow: Path(slow).read_text()}) == first
@@ -194,7 +196,7 @@ def test_an_unsaved_buffer_of_an_imported_file_counts_and_one_that_says_the_same
     assert project.importer() not in (first, second)
 
 
-def test_a_text_that_does_not_parse_is_told_as_ever(project: Project) -> None:
+def test_a_text_that_does_not_parse_is_reported_as_ever(project: Project) -> None:
     first = project.worker.answer(f"{project.path}:Net", *RECIPE)
     assert first["type"] == "report"
     broken = project.worker.answer(f"{project.path}:Net", *RECIPE, overlays={project.path: MODEL + "class (:\n"})
@@ -215,17 +217,17 @@ REASONS = {
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_nothing_is_held_where_imports_leave(reason: str, project: Project) -> None:
+def test_there_is_no_checkpoint_where_imports_leave(reason: str, project: Project) -> None:
     before, after = REASONS[reason]
     project.write(f"{before}\n{TABLE}\n{after}\n", "slow.py")
     project.write(
         MODEL.replace("import table", "import table, fail" if "fail" in before else "import table") + "extra = 1\n"
     )
-    assert not project.is_held()
+    assert not project.has_checkpoint()
 
 
-def test_a_held_trace_reports_what_any_other_does(
-    holding_worker: Worker, worker: Worker, write: Callable[..., str]
+def test_a_resumed_trace_reports_what_any_other_does(
+    checkpointing_worker: Worker, worker: Worker, write: Callable[..., str]
 ) -> None:
     """Models and random numbers made by imports, wrapped functions, modes, a package that imports the model's file."""
     write("from .net import Net\nfrom . import after\n", "pkg/__init__.py")
@@ -281,15 +283,15 @@ shared = Shared(512)
     edited = text.replace("nn.Linear(512, 4)", "nn.Linear(512, 5)")
     path = write(text, "pkg/net.py")
     target, recipe = f"{path}:Net", ("Net()", "torch.randn(2, 512)")
-    holding_worker.report(target, *recipe)
+    checkpointing_worker.report(target, *recipe)
     write(edited, "pkg/net.py")
-    from_holder, anew = holding_worker.answer(target, *recipe), worker.answer(target, *recipe)
+    resumed, anew = checkpointing_worker.answer(target, *recipe), worker.answer(target, *recipe)
     loads = []
-    for message in (from_holder, anew):
+    for message in (resumed, anew):
         message.pop("id")
         loads.append(message["report"].pop("timing_ms")["load"])
     assert loads[0] < loads[1] / 2
-    assert from_holder == anew
+    assert resumed == anew
 
 
 def test_edits_that_a_search_makes_arguments_for_are_reported_alike(project: Project, worker: Worker) -> None:
@@ -311,7 +313,7 @@ def test_edits_that_a_search_makes_arguments_for_are_reported_alike(project: Pro
         ("os._exit(3)", 30.0, {"exit": 3, "stage": "trace"}),
     ],
 )
-def test_a_death_of_a_held_trace_is_told_with_its_line_and_the_next_one_goes_on(
+def test_a_death_of_a_resumed_trace_is_reported_with_its_line_and_the_next_one_succeeds(
     statement: str, seconds: float, expected: dict[str, Any], project: Project
 ) -> None:
     head = MODEL.replace("import torch\n", "import torch\nimport ctypes, os\n", 1)
@@ -328,16 +330,16 @@ def test_a_death_of_a_held_trace_is_told_with_its_line_and_the_next_one_goes_on(
     assert project.importer() == first
 
 
-def test_a_holder_whose_children_come_to_nothing_is_not_missed(project: Project) -> None:
-    """Code of the user's that runs in every forked process."""
+def test_a_checkpoint_whose_workers_fail_is_closed_without_effect(project: Project) -> None:
+    """The user's code exits in each forked process."""
     hook = (
         "table.append(os.register_at_fork(after_in_child=lambda: os.getpid() == table[0] or table[1] or os._exit(9)))"
     )
     project.write(f"{TABLE.replace('[os.getpid()]', '[os.getpid(), 0]')}\n{hook}\n", "slow.py")
-    assert not project.is_held()
+    assert not project.has_checkpoint()
 
 
-def test_a_held_trace_that_is_cancelled_says_nothing_more(project: Project) -> None:
+def test_a_resumed_trace_that_is_cancelled_reports_nothing_more(project: Project) -> None:
     head = MODEL.replace("import torch\n", "import torch\nimport time\n", 1)
     project.write(head)
     first = project.importer()
@@ -349,7 +351,7 @@ def test_a_held_trace_that_is_cancelled_says_nothing_more(project: Project) -> N
     assert project.importer() == first
 
 
-def test_a_held_trace_may_write_to_its_temporary_folder_alone(project: Project) -> None:
+def test_a_resumed_trace_may_write_to_its_temporary_folder_alone(project: Project) -> None:
     head = MODEL.replace("import torch\n", "import torch\nimport tempfile\n", 1)
     project.write(head)
     first = project.importer()
@@ -361,75 +363,75 @@ def test_a_held_trace_may_write_to_its_temporary_folder_alone(project: Project) 
     assert error.type == "RefusedError"
 
 
-def test_a_holder_over_the_memory_limit_is_ended(project: Project) -> None:
-    others = set(holders_of(project.worker))
+def test_a_checkpoint_over_the_memory_limit_is_closed(project: Project) -> None:
+    others = set(checkpoints_of(project.worker))
     project.write(LARGE_TABLE, "slow.py")
     first = project.importer()
-    # With the holder there may be a child that it forks, which has no pipe yet.
-    assert set(holders_of(project.worker)) - others
+    # Beside the checkpoint there may be a worker that it forks, which has no pipe yet.
+    assert set(checkpoints_of(project.worker)) - others
     request = project.ask_hanging(megabytes=700)
     message = project.worker.next()
     assert (message["id"], message["type"], message["limit"]) == (request, "failed", "memory")
-    eventually(lambda: set(holders_of(project.worker)) <= others)
+    eventually(lambda: set(checkpoints_of(project.worker)) <= others)
     assert project.importer() != first
 
 
 def test_so_is_one_that_comes_from_a_trace_over_it(project: Project) -> None:
-    # Ends those of other tests.
+    # Closes the checkpoints of other tests.
     project.worker.send({"type": "preload", "names": ["json"]})
-    eventually(lambda: not holders_of(project.worker))
+    eventually(lambda: not checkpoints_of(project.worker))
     project.write(LARGE_TABLE, "slow.py")
     request = project.ask_hanging(megabytes=700)
     project.worker.next_stage("load")
-    # The template must not look at its memory before it has a holder.
+    # The supervisor must not check its memory before it has a checkpoint.
     os.kill(project.worker.process.pid, signal.SIGSTOP)
-    eventually(lambda: bool(holders_of(project.worker)), seconds=10)
+    eventually(lambda: bool(checkpoints_of(project.worker)), seconds=10)
     os.kill(project.worker.process.pid, signal.SIGCONT)
     message = project.worker.next()
     assert (message["id"], message["type"], message["limit"]) == (request, "failed", "memory")
-    eventually(lambda: not holders_of(project.worker))
+    eventually(lambda: not checkpoints_of(project.worker))
 
 
-def test_few_files_are_held_at_once(holding_worker: Worker, write: Callable[..., str]) -> None:
+def test_few_files_have_a_checkpoint_at_once(checkpointing_worker: Worker, write: Callable[..., str]) -> None:
     projects = [
-        Project(holding_worker, lambda text, name="model.py", n=n: write(text, f"{n}/{name}")) for n in range(3)
+        Project(checkpointing_worker, lambda text, name="model.py", n=n: write(text, f"{n}/{name}")) for n in range(3)
     ]
     first, second, third = (each.importer() for each in projects)
     assert [each.importer() for each in projects[1:]] == [second, third]
     assert projects[0].importer() != first
 
 
-def test_packages_that_are_imported_ahead_end_what_was_held_without_them(project: Project) -> None:
+def test_packages_that_are_imported_ahead_close_checkpoints_without_them(project: Project) -> None:
     first = project.importer()
     project.worker.send({"type": "preload", "names": ["imaplib"]})
     assert project.importer() != first
 
 
 @pytest.mark.parametrize("ends", ["closed", "killed"])
-def test_no_process_is_left_when_the_template_ends(ends: str, write: Callable[..., str]) -> None:
+def test_no_process_is_left_when_the_supervisor_ends(ends: str, write: Callable[..., str]) -> None:
     worker = Worker()
     project = Project(worker, write)
-    assert project.is_held()
+    assert project.has_checkpoint()
     project.write(MODEL.replace("return self", "while True: pass\n        return self"))
     worker.ask(f"{project.path}:Net", *RECIPE, seconds=600)
     worker.next_stage("trace")
     processes = descendants_of(worker.process.pid)
-    assert holders_of(worker)
+    assert checkpoints_of(worker)
     if ends == "killed":
         worker.process.kill()
     worker.close()
     eventually(lambda: not any(is_running(pid) for pid in processes))
 
 
-def holders_of(worker: Worker) -> list[int]:
-    """Of the template's children, those that are connected with it by a socket alone."""
+def checkpoints_of(worker: Worker) -> list[int]:
+    """Return those of the supervisor's children that are connected with it by a socket only."""
     return [pid for pid in descendants_of(worker.process.pid) if _connections(pid) == {"socket"}]
 
 
 def _connections(pid: int) -> set[str]:
-    """Kinds of what it is connected with; none of a process that is about to end."""
+    """Return the kinds of a process's connections; none if it is about to end."""
     kinds = set()
-    # The files of one that is ending may not be looked at by anybody but root.
+    # The files of a process that is ending are readable by root only.
     with suppress(OSError):
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(OSError):
@@ -437,11 +439,11 @@ def _connections(pid: int) -> set[str]:
     return kinds & {"socket", "pipe"}
 
 
-def test_where_processes_are_started_nothing_is_held(spawning_worker: Worker, write: Callable[..., str]) -> None:
-    assert not Project(spawning_worker, write).is_held()
+def test_where_workers_are_spawned_there_is_no_checkpoint(spawning_worker: Worker, write: Callable[..., str]) -> None:
+    assert not Project(spawning_worker, write).has_checkpoint()
 
 
-def test_a_started_process_reports_what_a_held_one_does(
+def test_a_spawned_worker_reports_what_a_resumed_one_does(
     project: Project, spawning_worker: Worker, write: Callable[..., str]
 ) -> None:
     started = Project(spawning_worker, write)

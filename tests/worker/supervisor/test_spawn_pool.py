@@ -1,4 +1,4 @@
-"""Children that are started instead of forked: the ways that lead there, and what is different about them.
+"""Workers that are spawned instead of forked: when that happens, and what differs.
 
 What is the same is tested on both by ``any_worker``.
 """
@@ -32,12 +32,12 @@ class Net(nn.Module):
 
 
 ASKING = MODEL.replace("return self.a(x)", "return self.a(x + 1 if self.training else x)")
-"""Each pass has a look at the mode."""
+"""Each pass reads the mode."""
 CHOOSING = MODEL.replace(
     "return self.a(x)",
     "counting.calls[0] += 1\n        return self.a(x if x.sum() > 0 else -x).repeat(counting.calls[0], 1)",
 ).replace("import torch\n", "import torch\nimport counting\n")
-"""Only data tell the way, and each pass must find its files as they are when they are loaded."""
+"""Only data decide the branch, and each pass must find its files as they are when they are loaded."""
 
 
 def test_where_a_forked_process_cannot_trace_processes_are_started(
@@ -52,19 +52,21 @@ def test_where_a_forked_process_cannot_trace_processes_are_started(
         worker.close()
 
 
-def test_a_spare_needs_nothing_that_windows_lacks(write: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spawned_worker_needs_nothing_that_windows_lacks(
+    write: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FXLSP_TEST_BOOTSTRAP", str(BOOTSTRAP))
-    spare = Worker(WORKERS / "windows.py")
+    spawned = Worker(WORKERS / "windows.py")
     try:
-        assert spare.hello["fork"] is False
-        report = spare.report(write(ASKING) + ":Net", "Net()", "torch.randn(1, 4)")
+        assert spawned.hello["fork"] is False
+        report = spawned.report(write(ASKING) + ":Net", "Net()", "torch.randn(1, 4)")
         assert "FX304" in [problem.code for problem in report.problems]
         slow = write(MODEL.replace("return self.a(x)", "time.sleep(60)"), "slow.py")
-        message = spare.answer(f"{slow}:Net", "Net()", "torch.randn(1, 4)", seconds=1)
+        message = spawned.answer(f"{slow}:Net", "Net()", "torch.randn(1, 4)", seconds=1)
         assert message["limit"] == "time"
         assert message["stack"][0]["file"] == slow
     finally:
-        spare.close()
+        spawned.close()
 
 
 @pytest.mark.parametrize("text", [ASKING, CHOOSING])
@@ -86,7 +88,7 @@ def test_each_trace_has_a_process_of_its_own_and_others_are_ready_for_the_next(
     assert first.nodes[-2].inputs != second.nodes[-2].inputs
 
 
-def test_a_trace_cancelled_before_a_spare_is_ready_leaves_it_to_the_next(write: Callable[..., str]) -> None:
+def test_a_trace_cancelled_before_its_worker_is_ready_leaves_it_to_the_next(write: Callable[..., str]) -> None:
     worker = Worker(spawn=True)
     try:
         path = write(MODEL)
@@ -114,7 +116,7 @@ def test_a_crash_behind_the_first_pass_leaves_what_that_found(
     assert report.problems[1].message == words
 
 
-def test_spares_end_with_the_template(write: Callable[..., str]) -> None:
+def test_spawned_workers_end_with_the_supervisor(write: Callable[..., str]) -> None:
     worker = Worker(spawn=True)
     path = write(MODEL.replace("return self.a(x)", "time.sleep(600)"))
     worker.ask(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=600)

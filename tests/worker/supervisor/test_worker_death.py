@@ -1,4 +1,4 @@
-"""Whatever user code does to its process, the template says on which line, goes on, and leaves nothing behind."""
+"""A worker's death is reported with its line, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ DEATHS: list[tuple[str, float, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("statement", "seconds", "expected"), DEATHS)
-def test_a_death_is_told_with_the_line_that_was_running(
+def test_a_death_is_reported_with_the_line_that_was_running(
     statement: str, seconds: float, expected: dict[str, Any], worker: Any, write: Callable[..., str]
 ) -> None:
     check_that_a_death_is_told(statement, seconds, expected, worker, write)
 
 
 @pytest.mark.parametrize(("statement", "seconds", "expected"), DEATHS[:2])
-def test_the_death_of_a_started_process_is_told_alike(
+def test_the_death_of_a_spawned_worker_is_reported_alike(
     statement: str, seconds: float, expected: dict[str, Any], spawning_worker: Any, write: Callable[..., str]
 ) -> None:
     check_that_a_death_is_told(statement, seconds, expected, spawning_worker, write)
@@ -83,7 +83,7 @@ def test_what_user_code_prints_breaks_nothing(any_worker: Any, write: Callable[.
     assert any_worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
 
 
-def test_a_cancelled_trace_says_nothing_more(any_worker: Any, write: Callable[..., str]) -> None:
+def test_a_cancelled_trace_reports_nothing_more(any_worker: Any, write: Callable[..., str]) -> None:
     slow = write(MODEL.format(statement="time.sleep(60)"), "slow.py")
     cancelled = any_worker.ask(f"{slow}:Net", "Net()", "torch.randn(1, 4)")
     any_worker.next_stage("trace")
@@ -132,7 +132,7 @@ def test_nothing_stays_among_the_temporary_files_when_the_server_has_gone(
 
 
 def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
-    """A stand-in for the server starts a template and a trace that never ends, and is killed."""
+    """A stand-in for the server starts a supervisor and a trace that never ends, and is killed."""
     model = tmp_path / "model.py"
     model.write_text(MODEL.format(statement="time.sleep(600)"), encoding="utf-8")
     stand_in = tmp_path / "stand_in.py"
@@ -154,16 +154,17 @@ def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, str(stand_in)], stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            template = int(server.stdout.readline())
-            # Of the child that traces and the one that gets ready beside it, each has one for its second pass.
-            eventually(lambda: len(descendants_of(template)) == 4)
-            processes = [template, *descendants_of(template)]
+            supervisor = int(server.stdout.readline())
+            # Both the worker that traces and the one that is ready beside it have a side process for the recovering
+            # pass.
+            eventually(lambda: len(descendants_of(supervisor)) == 4)
+            processes = [supervisor, *descendants_of(supervisor)]
         finally:
             server.kill()
     eventually(lambda: not any(is_running(pid) for pid in processes))
 
 
-def test_a_report_says_that_what_follows_a_failure_is_unknown_where_following_it_takes_too_long(
+def test_what_follows_a_failure_is_reported_as_unknown_where_following_it_takes_too_long(
     any_worker: Any, write: Callable[..., str]
 ) -> None:
     path = write(
@@ -186,7 +187,7 @@ def test_a_report_says_that_what_follows_a_failure_is_unknown_where_following_it
 
 
 def descendants_of(pid: int) -> list[int]:
-    """Of a process that has ended none: it may end while it is looked at."""
+    """Return the descendants of a process; none if it has ended, even while they are read."""
     try:
         children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except (FileNotFoundError, ProcessLookupError):
@@ -202,7 +203,7 @@ def test_a_process_that_has_ended_has_no_descendants() -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there and is no zombie that only waits to be reaped."""
+    """Return whether a process exists and is no zombie that only waits to be reaped."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

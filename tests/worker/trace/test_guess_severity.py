@@ -1,4 +1,4 @@
-"""Problems of models that were made or fed by guesses."""
+"""Severity of problems that guessed constructions or inputs may cause."""
 
 from __future__ import annotations
 

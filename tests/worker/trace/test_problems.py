@@ -1,4 +1,4 @@
-"""What goes wrong in a model becomes one problem, at its place, in torch's words."""
+"""Each error of a model becomes one problem, at its location, with torch's message."""
 
 from __future__ import annotations
 

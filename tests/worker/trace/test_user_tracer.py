@@ -1,4 +1,4 @@
-"""What is shown is what the user's choice records: a subclass of torch.fx.Tracer, leaf modules, wrapped functions."""
+"""Traces with the user's settings: subclass of torch.fx.Tracer, leaf modules, wraps."""
 
 from __future__ import annotations
 

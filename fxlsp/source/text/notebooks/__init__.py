@@ -1,4 +1,4 @@
-"""Notebooks as one text: the cells of Python code, with everything else blank.
+"""Notebooks as one text: the Python code of the cells, with everything else blank.
 
-In: cells, or a notebook file. Out: a text of which each place is a line of one cell and the same column.
+In: cells, or a notebook file. Out: a text in which each place corresponds to a line and the same column of one cell.
 """

@@ -1,6 +1,6 @@
-"""The cells of a notebook as one text, and the way back from its lines to theirs.
+"""The cells of a notebook as one text, and conversion of its lines to theirs.
 
-Each cell has as many lines in that text as it has itself, whatever is in them: one that is not Python has blank ones.
+Each cell has the same number of lines in that text as by itself; the lines of a cell that is not Python are blank.
 Columns are those of the cell.
 """
 
@@ -20,7 +20,7 @@ from fxlsp.source.text.syntax import parse
 
 @dataclass(frozen=True)
 class CellError:
-    """Where a cell stops being Python: a line from 1 and columns from 1 within the cell, the end exclusive."""
+    """Syntax error of a cell; lines and columns from 1, the end exclusive."""
 
     message: str
     line: int
@@ -31,30 +31,31 @@ class CellError:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as it is now; an edit makes another one."""
+    """Immutable version of a cell; an edit returns another cell."""
 
     uri: str
-    """As the editor calls it; "" in a file."""
+    """As the editor spells it; "" for a cell read from a file."""
     version: int | None
     text: str
     is_python: bool = True
-    """That is its language."""
+    """Whether its language is Python."""
     is_code: bool = True
     _earlier_valid: str | None = None
-    """The newest text before this one that parses, without magics."""
+    """The newest earlier text that parses, without magics."""
 
     @cached_property
     def lines(self) -> LineIndex:
+        """The lines of the cell."""
         return LineIndex(self.text)
 
     @cached_property
     def python(self) -> str:
-        """Its part of the notebook's text."""
+        """The text of the cell in that of the notebook: without magics, or blank."""
         return python_of(self.text) if self.is_python and self.is_code else self._blank
 
     @cached_property
     def error(self) -> CellError | None:
-        """Python's word on why it does not parse."""
+        """The syntax error that Python's parser reports, if any."""
         try:
             parsed_module(self.python)
         except SyntaxError as error:
@@ -67,19 +68,19 @@ class Cell:
 
     @cached_property
     def parses(self) -> bool:
-        """Whether both parsers take it. Python alone would do but for what tree-sitter does not know yet."""
+        """Whether both parsers accept it: tree-sitter may lack newer syntax of Python."""
         return self.error is None and not parse(self.python).root_node.has_error
 
     @property
     def last_valid(self) -> str:
-        """Its newest part of the notebook's text that parses; blank if none has."""
+        """The newest text of the cell that parses, without magics; blank if none does."""
         if self.parses:
             return self.python
         return self._blank if self._earlier_valid is None else self._earlier_valid
 
     @property
     def uses_earlier_text(self) -> bool:
-        """Whether an earlier text stands for it."""
+        """Whether an earlier text replaces the present one, which does not parse."""
         return not self.parses and self._earlier_valid is not None
 
     @property
@@ -87,17 +88,18 @@ class Cell:
         return "\n" * (self.lines.line_count - 1)
 
     def changed(self, text: str, version: int | None) -> Cell:
+        """Return the cell with another text."""
         before = self.python if self.parses else self._earlier_valid
         return replace(self, version=version, text=text, _earlier_valid=before)
 
     def of_kind(self, is_code: bool) -> Cell:
-        """The same text as code, or as none."""
+        """Return the same text as a code cell, or as another kind of cell."""
         return self if is_code == self.is_code else replace(self, is_code=is_code)
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where a cell lies in the text of its notebook."""
+    """Lines of a cell in the text of its notebook, from 1, both inclusive."""
 
     cell: Cell
     number: int
@@ -107,13 +109,14 @@ class Extent:
 
 
 class Cells:
-    """All cells of a notebook, in order. They never change."""
+    """Immutable sequence of all cells of a notebook."""
 
     def __init__(self, cells: Iterable[Cell]) -> None:
         self.cells = tuple(cells)
 
     @cached_property
     def extents(self) -> tuple[Extent, ...]:
+        """The lines of each cell in the text of the notebook, in order."""
         extents: list[Extent] = []
         line = 1
         for number, cell in enumerate(self.cells, 1):
@@ -123,29 +126,31 @@ class Cells:
 
     @cached_property
     def text(self) -> str:
-        """The notebook as one module: what is not Python is blank."""
+        """The notebook as the text of one module: whatever is not Python is blank."""
         return "\n".join(cell.python for cell in self.cells)
 
     @cached_property
     def last_valid_text(self) -> str:
-        """The same, with the newest text that parsed of each cell."""
+        """The notebook as one module, with the newest text of each cell that parses."""
         return "\n".join(cell.last_valid for cell in self.cells)
 
     @cached_property
     def parses(self) -> bool:
+        """Whether every cell parses."""
         return all(cell.parses for cell in self.cells)
 
     @cached_property
     def by_uri(self) -> dict[str, Extent]:
+        """The lines of each cell, by the URI of the cell."""
         return {extent.cell.uri: extent for extent in self.extents}
 
     def at(self, line: int) -> Extent | None:
-        """The cell that holds a line of the text, the nearest for one outside it; None where there is no cell."""
+        """Return the cell of a line of the text, or the nearest; None without any cell."""
         index = bisect_right(self.extents, line, key=lambda extent: extent.first_line)
         return self.extents[max(index - 1, 0)] if self.extents else None
 
     def cell_location(self, location: Location) -> Location:
-        """A place of the text as one of a cell."""
+        """Convert a location in the text to one in a cell."""
         extent = self.at(location.line)
         if extent is None:
             return location
@@ -153,10 +158,10 @@ class Cells:
         return replace(location, line=location.line - before, end_line=location.end_line - before, cell=extent.number)
 
     def replaced(self, changed: Iterable[Cell]) -> Cells:
-        """With these in the place of those that they are called like."""
+        """Return the cells with those of the same URIs replaced."""
         new = {cell.uri: cell for cell in changed}
         return Cells(new.get(cell.uri, cell) for cell in self.cells)
 
     def spliced(self, start: int, count: int, inserted: Iterable[Cell]) -> Cells:
-        """With others in the place of ``count`` cells, the first of them at index ``start``."""
+        """Return the cells with ``count`` of them, from ``start`` on, replaced."""
         return Cells((*self.cells[:start], *inserted, *self.cells[start + count :]))

@@ -1,4 +1,4 @@
-"""Jupyter notebooks as they stand on disk (nbformat 4, and 3 as far as it is alike)."""
+"""Jupyter notebook files (nbformat 4, and 3 as far as it has the same structure)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ SUFFIX = ".ipynb"
 
 
 def is_notebook(path: str) -> bool:
+    """Return whether a path has the suffix of a notebook."""
     return path.endswith(SUFFIX)
 
 
 def read_cells(path: str) -> Cells:
-    """The cells of a notebook file; markdown among them, blank, so that they count.
+    """Read the cells of a notebook file.
+
+    Cells of Markdown are among them, as blank ones, so that the numbers of cells are those of the file.
 
     Raises:
-        OSError: it cannot be read.
-        UnicodeDecodeError, SyntaxError: it is no notebook.
+        OSError: the file cannot be read.
+        UnicodeDecodeError, SyntaxError: it is not a notebook.
     """
     with open(path, encoding="utf-8-sig") as file:
         text = file.read()
@@ -41,13 +44,13 @@ def _cells(notebook: dict[str, Any], is_python: bool) -> Iterator[Cell]:
 
 
 def _is_python(metadata: dict[str, Any]) -> bool:
-    """A notebook that names no language is taken for one of Python."""
+    """Return whether a notebook is one of Python, which is the default language."""
     info, kernel = metadata.get("language_info") or {}, metadata.get("kernelspec") or {}
     language = str(info.get("name") or kernel.get("language") or "python").lower()
     return language in ("python", "ipython")
 
 
 def _is_of_its_language(cell: dict[str, Any]) -> bool:
-    """VS Code notes the language of a cell that has one of its own."""
+    """Return whether a cell is Python; VS Code stores another language in it."""
     editor = (cell.get("metadata") or {}).get("vscode") or {}
     return str(editor.get("languageId", "python")) == "python"

@@ -1,7 +1,7 @@
-"""What IPython understands in a cell beside Python: ``%magic``, ``!command``, ``?help`` and ``%%cell_magic``.
+"""Removal of IPython's ``%magic``, ``!command``, ``?help`` and ``%%cell_magic``.
 
-It is blanked, so that lines and columns of all that is Python stay. Code that a cell magic runs in the notebook's own
-namespace is left; code for another place (``%%bash``, ``%%writefile``) is blanked with it.
+It is replaced by spaces, so that lines and columns of the Python code do not change. Code that a cell magic runs in
+the namespace of the notebook remains; other code (``%%bash``, ``%%writefile``) is replaced together with the magic.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _CELL_MAGIC = re.compile(r"%%(\w+)")
 _RUN_HERE = frozenset(
     {"capture", "debug", "heat", "ipytest", "prun", "pyinstrument", "scalene", "snakeviz", "time", "wandb"}
 )
-"""Cell magics after which the names that the cell binds are there. ``%%timeit`` is none: it makes a function of it."""
+"""Cell magics that run the cell in the namespace of the notebook. ``%%timeit`` runs it as a function instead."""
 
 _ESCAPES = ("%", "!", "?", ",", ";", "/")
-"""Beginnings of a line that IPython takes for itself; no statement of Python starts so."""
+"""Prefixes of a line that IPython handles itself; no Python statement starts with one."""
 _HELP = re.compile(r"\s*%{0,2}[\w.*\[\]]+\?\??\s*$")
 _TIMED = re.compile(r"(?P<indent>\s*)%time[ \t](?=[ \t]*[^\s-])")
 _ASSIGNED = re.compile(r"(?P<targets>[^=#'\"()]*[^\s=!<>+\-*/%&|^@:#'\"()][ \t]*=[ \t]*)[!%](?![=\s])")
@@ -27,7 +27,7 @@ _AUTOMAGIC = re.compile(
 )
 
 _UNKNOWN = '(lambda: (yield))().throw(RuntimeError("fxlsp does not run the commands of a notebook"))'
-"""For the value of a command: whoever needs it is told why it is not there. Nothing stands behind it on its line."""
+"""The expression for the value of a command; evaluating it raises an error. Nothing follows it on its line."""
 
 _TOKEN = re.compile(
     r"#.*"
@@ -42,7 +42,10 @@ _TRIPLE_END = {quote: re.compile(rf"(?:\\.|(?!{quote})[^\\])*{quote}") for quote
 
 
 def python_of(cell: str) -> str:
-    """The text of a cell with spaces for all that is not Python, as many lines, and ``\\n`` after each."""
+    """Return a cell with spaces for IPython syntax, with the same number of lines.
+
+    Lines are separated by ``\\n``, whatever they ended with.
+    """
     lines = re.split(r"\r\n|\r|\n", cell)
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     while (magic := _CELL_MAGIC.match(lines[first])) is not None:
@@ -68,12 +71,12 @@ def _without_line_magics(lines: list[str]) -> Iterator[str]:
 
 
 def _python_of_line(line: str) -> str:
-    """What is Python in a line with which a statement starts; the very line if all of it is."""
+    """Return the Python part of the first line of a statement, or the same object."""
     timed = _TIMED.match(line)
     if timed is not None:
         statement = line[timed.end() :]
         if _python_of_line(statement) is statement:
-            # As long as the magic, so that what it runs stays where it is.
+            # As long as the magic, so that the columns of its statement do not change.
             return f"{timed['indent']}if 1: {statement}"
     assigned = _ASSIGNED.match(line)
     if assigned is not None:
@@ -87,7 +90,10 @@ def _python_of_line(line: str) -> str:
 
 
 def _is_automagic(line: str) -> bool:
-    """``pip install torch``, which IPython runs where it is not Python."""
+    """Return whether a line is a command without prefix: ``pip install torch``.
+
+    IPython runs it where the line is not valid Python.
+    """
     if _AUTOMAGIC.match(line) is None:
         return False
     try:
@@ -106,7 +112,7 @@ def _is_continued(line: str) -> bool:
 
 
 class _Reader:
-    """Follows brackets and strings over lines, to know where statements start."""
+    """Tracker of brackets and strings across lines that finds where statements start."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -115,9 +121,11 @@ class _Reader:
 
     @property
     def is_at_statement(self) -> bool:
+        """Whether the next line starts a statement."""
         return not (self._depth or self._quote or self._is_continued)
 
     def read(self, line: str) -> None:
+        """Read the next line."""
         position = 0
         self._is_continued = False
         while position < len(line):

@@ -1,4 +1,4 @@
-"""Where the text of functions assigns, changes or reads a given attribute, global or container."""
+"""Expressions that assign, change or read an attribute, global or container."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHANGING = frozenset(
 
 @dataclass(frozen=True)
 class AttributeUse:
-    """A part of a function's text that has to do with one thing."""
+    """Expression or statement of a function that uses a given object."""
 
     function: ExecutedFunction
     node: ast.expr | ast.stmt
@@ -31,14 +31,17 @@ class AttributeUse:
 
 
 def assignments(executed: ExecutedFunctions, owner: Any, name: str) -> list[AttributeUse]:
-    """The targets that assign an attribute of ``owner`` (or a global, if that is a Python module)."""
+    """Return the targets that assign an attribute of ``owner``.
+
+    If ``owner`` is a Python module, that is a global.
+    """
     return [AttributeUse(function, node) for function, node in _references(executed, owner, name, (ast.Store, ast.Del))]
 
 
 def reads(executed: ExecutedFunctions, owner: Any, name: str) -> list[AttributeUse]:
-    """The expressions that read an attribute or global, ``hasattr`` and ``getattr`` of it included.
+    """Return the expressions that read an attribute or global.
 
-    A target of ``+=`` is not among them.
+    ``hasattr`` and ``getattr`` are included, targets of ``+=`` are not.
     """
     found = [AttributeUse(function, node) for function, node in _references(executed, owner, name, (ast.Load,))]
     for function in executed.reachable:
@@ -51,7 +54,10 @@ def reads(executed: ExecutedFunctions, owner: Any, name: str) -> list[AttributeU
 
 
 def changes_of(executed: ExecutedFunctions, container: Any) -> list[AttributeUse]:
-    """The expressions that change the contents of ``container``; where none is seen to, those that read it."""
+    """Return the expressions that change the contents of ``container``.
+
+    Where none is found, those that read it.
+    """
     found: list[AttributeUse] = []
     for function in executed.reachable:
         found += [AttributeUse(function, node) for node, of in _changing(function) if _is(function, of, container)]
@@ -64,12 +70,12 @@ def changes_of(executed: ExecutedFunctions, container: Any) -> list[AttributeUse
 
 
 def clears(use: AttributeUse) -> bool:
-    """Whether a change of a container empties it."""
+    """Return whether a change of a container empties it."""
     return isinstance(use.node, ast.Call) and isinstance(use.node.func, ast.Attribute) and use.node.func.attr == "clear"
 
 
 def _changing(function: ExecutedFunction) -> Iterator[tuple[ast.expr | ast.stmt, ast.expr]]:
-    """The expressions that change a container, each with the container's."""
+    """Yield the expressions that change a container, each with the container's."""
     for call in function.parts(ast.Call):
         if isinstance(call.func, ast.Attribute) and call.func.attr in _CHANGING:
             yield call, call.func.value

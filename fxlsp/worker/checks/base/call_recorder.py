@@ -1,4 +1,4 @@
-"""Calls of chosen functions while a pass runs: what called them, and with traced arguments or not.
+"""Recorder of the calls of chosen functions while a pass runs.
 
 A function is replaced where it is defined and wherever the user's modules imported it by name, found by identity as
 ``torch.fx`` finds the functions that it wraps; all of it is undone after the pass.
@@ -26,29 +26,29 @@ class RecordedCall:
     """One call of a recorded function."""
 
     name: str
-    """As its user would write it: ``random.random``."""
+    """Name as its user would write it: ``random.random``."""
     call_stack: CallStack
     module_path: str
     traced: bool
     """Whether an argument was a traced value."""
     arguments: int
-    """How many there were."""
+    """Number of arguments."""
     result: Any = None
 
 
 @dataclass(frozen=True)
 class FunctionToRecord:
-    """A function to record, and where it is defined."""
+    """Function whose calls are to be recorded, and the object that defines it."""
 
     owner: Any
     attribute: str
     name: str
     by_torch: bool = False
-    """Whether calls of torch's own count too."""
+    """Whether calls from torch's own code count too."""
 
 
 class CallRecorder:
-    """Records the calls of functions from the user's code, in the order in which they returned."""
+    """Recorder of calls from the user's code, in the order in which they returned."""
 
     def __init__(self, functions: list[FunctionToRecord]) -> None:
         self.calls: list[RecordedCall] = []
@@ -57,7 +57,7 @@ class CallRecorder:
 
     @contextmanager
     def recording(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
-        """While this lasts, calls are recorded."""
+        """Record calls while the context lasts."""
         with ExitStack() as undo:
             wrappers: dict[int, tuple[Any, Any]] = {}
             for recorded in self._functions:
@@ -101,7 +101,10 @@ class CallRecorder:
         return record
 
     def _record_backward(self, undo: ExitStack, scopes: list[dict[str, Any]], tracer: ModulePathTracer) -> None:
-        """Record ``Function.apply``, also under the names that the user gave to it (``swish = Swish.apply``)."""
+        """Record ``Function.apply``, also under names given by the user.
+
+        For example ``swish = Swish.apply``.
+        """
         function = torch.autograd.Function
         original = vars(function)["apply"]
         calls = self.calls
@@ -131,7 +134,7 @@ def _replace(undo: ExitStack, owner: Any, name: str, value: Any, original: Any =
 
 
 def _user_scopes(root: torch.nn.Module) -> list[dict[str, Any]]:
-    """The globals of the workspace's modules, and of those that define the classes of the model."""
+    """Return the globals of the workspace's modules and of those defining the classes."""
     modules = {id(module): module for module in workspace_modules()}
     for cls in {type(module) for module in root.modules()}:
         for base in cls.__mro__:

@@ -1,4 +1,4 @@
-"""Which module call ran inside which, and what the calling function had at hand."""
+"""Tree of the module calls of a pass, with modules in variables of the caller."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ...plain_pass.tracer import ModulePathTracer, TracedCall
 
 @dataclass(eq=False, slots=True)
 class EnteredCall:
-    """A call that a pass entered."""
+    """Module call that a pass entered."""
 
     module: torch.nn.Module
     caller: EnteredCall | None
     """The call that was running; None in the root's ``forward``."""
     call: TracedCall | None = None
-    """What the tracer noted of it; None for a module that is not registered."""
+    """What the tracer recorded of it; None for a module that is not registered."""
     variables: Mapping[str, torch.nn.Module] = field(default_factory=dict)
-    """The modules among the local variables of the calling function; noted for modules with several names alone."""
+    """The modules among the local variables of the calling function; recorded only for modules with several names."""
 
     def outer_calls(self) -> Iterator[EnteredCall]:
-        """The calls that were running when this one was made, innermost first."""
+        """Yield the calls that were running when this one was made, innermost first."""
         outer = self.caller
         while outer is not None:
             yield outer
@@ -36,7 +36,7 @@ class EnteredCall:
 
 
 class PassCallTree:
-    """The calls of one pass, in the order in which they were entered."""
+    """Module calls of one pass, in the order in which they were entered."""
 
     def __init__(self) -> None:
         self._sites: list[EnteredCall] = []
@@ -44,7 +44,7 @@ class PassCallTree:
 
     @contextmanager
     def recording(self, tracer: ModulePathTracer, shared: set[torch.nn.Module]) -> Iterator[None]:
-        """While this lasts, every call is noted, and of those of ``shared`` modules the variables too."""
+        """Record each call, and for modules in ``shared`` the variables of the caller."""
         original = tracer.call_module
 
         def call_module(m: torch.nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
@@ -69,7 +69,10 @@ class PassCallTree:
             tracer.call_module = original  # type: ignore[method-assign]
 
     def recorded_by(self, tracer: ModulePathTracer) -> Iterator[tuple[EnteredCall, TracedCall]]:
-        """The calls that are part of the graph: a recovering pass takes back what it tried in vain."""
+        """Yield the calls that are part of the graph.
+
+        A recovering pass rolls back attempts that failed.
+        """
         remaining = {id(call) for call in tracer.calls}
         for site in self._sites:
             if site.call is not None and id(site.call) in remaining:
@@ -77,7 +80,7 @@ class PassCallTree:
 
 
 def _variables(frame: FrameType | None, call_stack: CallStack) -> dict[str, torch.nn.Module]:
-    """The modules among the local variables of the function whose expression ends ``chain``."""
+    """Return the modules in local variables of the function at the end of ``call_stack``."""
     while frame is not None and not (call_stack and frame.f_code is call_stack[-1].code):
         frame = frame.f_back
     variables = () if frame is None else frame.f_locals.items()

@@ -1,4 +1,4 @@
-"""What every check of a pass is."""
+"""Base class of all checks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .pass_result import PassResult
 
 
 class Check:
-    """Looks for one kind of problem in one pass; made anew for each pass."""
+    """Search for one kind of problem in one pass; instantiated for each pass."""
 
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> AbstractContextManager[None]:
-        """While this lasts, the pass runs."""
+        """Watch the pass, which runs inside this context."""
         return nullcontext()
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
-        """What was found, once the pass is over."""
+        """Yield the problems that were found, after the pass."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The operations that ran for real while a pass recorded others: their results are constants of the graph."""
+"""Operations that ran eagerly during a pass, whose results are graph constants."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from ...torch_private import Operator, TorchDispatchMode, mutated_arguments, ove
 
 @dataclass(frozen=True)
 class TensorOrigin:
-    """What a tensor was worked out from."""
+    """State and tensors from which a tensor was computed."""
 
     state: frozenset[str] = frozenset()
     """Paths of buffers and parameters."""
     foreign: tuple[torch.Tensor, ...] = ()
-    """Tensors that were there before the pass and belong to no module."""
+    """Tensors that existed before the pass and belong to no module."""
     random: bool = False
 
 
 @dataclass(frozen=True)
 class EagerOperation:
-    """One operation that ran for real."""
+    """One operation that ran eagerly."""
 
     name: str
     call_stack: CallStack
     module_path: str
     origin: TensorOrigin
-    """Of its result."""
+    """Origin of its result."""
     written: frozenset[str] = frozenset()
     """Paths of the buffers and parameters that it changed in place."""
     draws: bool = False
     """Whether it drew random numbers."""
     reads_number: bool = False
-    """Whether it made a Python number of a tensor."""
+    """Whether it converted a tensor to a Python number."""
 
 
 class EagerOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """While this mode is on, notes every operation of the model's that ran for real."""
+    """Dispatch mode that records each operation of the model that runs eagerly."""
 
     def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -58,8 +58,8 @@ class EagerOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._kept: list[Any] = []
 
     def made_by(self, tensor: torch.Tensor) -> EagerOperation | None:
-        """The operation whose result ``tensor`` is; None for one that was there before the pass."""
-        # Autograd may wrap a view anew on its way to the caller.
+        """Return the operation that produced ``tensor``; None if it precedes the pass."""
+        # Autograd may wrap a view in another object on its way to the caller.
         return self._results.get(id(tensor)) or self._last.get(storage_key(tensor))
 
     def __torch_dispatch__(
@@ -89,7 +89,7 @@ class EagerOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         )
         self.notes.append(operation)
         results = tensors_in(result)
-        # What is released could give its address to another tensor.
+        # Once released, its address could be reused by another tensor.
         self._kept.append(results)
         for tensor in results:
             key = storage_key(tensor)
@@ -115,7 +115,7 @@ class EagerOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _initialises_module() -> bool:
-    """Whether a module is being made, which fills its parameters with random numbers."""
+    """Return whether a module is being constructed, which draws its parameters."""
     return any(
         frame.f_code.co_name in ("__init__", "reset_parameters") and is_torch(frame.f_code.co_filename)
         for frame in walk_out(sys._getframe(1))

@@ -1,7 +1,7 @@
-"""Which functions of the user's ran in a pass, and what the names in their text stand for.
+"""The user's functions that ran in a pass, and resolution of names in their text.
 
-What ran is told by the chains of the nodes and of the module calls. A function that made no node and called no module
-leaves no trace in them: :meth:`ExecutedFunctions.reachable` adds those that the others call by a resolvable name.
+The call stacks of nodes and of module calls contain what ran. A function that made no node and called no module is not
+in them: :meth:`ExecutedFunctions.reachable` adds those that the others call by a resolvable name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...plain_pass.tracer import ModulePathTracer, forward_code
 _Node = TypeVar("_Node", bound=ast.AST)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 FunctionKey = tuple[str, str, int]
-"""File, name and first line: what a ``def`` shares with the copies that FX makes of its code."""
+"""File, name and first line: what a ``def`` has in common with the copies that FX makes of its code."""
 
 
 class _Unresolved:
@@ -35,11 +35,11 @@ class _Unresolved:
 
 
 UNRESOLVED = _Unresolved()
-"""What an expression stands for that only running it could tell."""
+"""Value of an expression that is known only by running it."""
 
 
 class ExecutedFunction:
-    """A ``def`` of the user's that ran in a pass, or may have."""
+    """Function definition of the user's that ran in a pass, or may have run."""
 
     def __init__(self, code: CodeType, definition: Definition, scope: Mapping[str, object]) -> None:
         self.code = code
@@ -47,7 +47,7 @@ class ExecutedFunction:
         self.modules: dict[str, torch.nn.Module] = {}
         """By path: the modules in whose ``forward`` it ran."""
         self.offsets: set[int] = set()
-        """The instructions that made nodes or called modules."""
+        """Offsets of the instructions that made nodes or called modules."""
         self._scope = scope
         self._locals = {*code.co_varnames, *code.co_cellvars}
 
@@ -67,35 +67,35 @@ class ExecutedFunction:
         return parts
 
     def parts(self, kind: type[_Node]) -> list[_Node]:
-        """The syntax nodes of one type in its body, in the order of the text."""
+        """Return the syntax nodes of one type in its body, in source order."""
         return self._parts.get(kind, [])  # type: ignore[return-value]
 
     def mentions(self, name: str) -> bool:
-        """Whether its text reads or writes an attribute or global of this name."""
+        """Return whether its code uses an attribute or global of this name."""
         return name in self.code.co_names
 
     def global_named(self, name: str) -> object:
-        """The global of that name in its file."""
+        """Return the global of that name in its file."""
         return self._scope.get(name, UNRESOLVED)
 
     def is_global_of(self, module: ModuleType, name: str) -> bool:
-        """Whether ``name`` means the global of that Python module here."""
+        """Return whether ``name`` is the global of that Python module in this function."""
         return vars(module) is self._scope and name not in self._locals
 
     @cached_property
     def module(self) -> torch.nn.Module | None:
-        """The module whose method it is, the first of several; None for other functions."""
+        """The first module whose method it is; None for other functions."""
         return next((module for module in self.modules.values() if self.is_method_of(module)), None)
 
     @cached_property
     def self_name(self) -> str | None:
-        """What the module is called inside its method (``self``)."""
+        """Name of the module inside its method, usually ``self``."""
         arguments = self.definition.args
         first = [*arguments.posonlyargs, *arguments.args][:1]
         return first[0].arg if first and self.module is not None else None
 
     def is_method_of(self, module: torch.nn.Module) -> bool:
-        """Whether a class of ``module`` defines it."""
+        """Return whether a class of ``module`` defines it."""
         return any(
             self.key == function_key(code)
             for cls in type(module).__mro__
@@ -103,9 +103,9 @@ class ExecutedFunction:
         )
 
     def resolve(self, expression: ast.AST, module: torch.nn.Module | None = None) -> object:
-        """What a dotted name or constant subscript stands for; ``UNRESOLVED`` where it is no such thing.
+        """Return the value of a dotted name or constant subscript, else ``UNRESOLVED``.
 
-        ``module`` is what ``self`` stands for, by default the first module whose method this is.
+        ``module`` is the value of ``self``, by default the first module whose method this is.
         """
         match expression:
             case ast.Name(id=name):
@@ -122,7 +122,7 @@ class ExecutedFunction:
 
 
 class ExecutedFunctions:
-    """The functions that ran in one pass."""
+    """Functions that ran in one pass."""
 
     def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, places: SourceMap) -> None:
         """``tracer`` has traced ``root``."""
@@ -140,11 +140,11 @@ class ExecutedFunctions:
 
     @property
     def functions(self) -> list[ExecutedFunction]:
-        """Every one, in the order in which they first showed."""
+        """All of them, in the order of their first appearance."""
         return [function for function in self._functions.values() if function is not None]
 
     def globals(self) -> Iterator[tuple[str, object]]:
-        """The globals that the functions name."""
+        """Yield name and value of the globals that the functions use."""
         for function in self.functions:
             for name in function.code.co_names:
                 value = function.global_named(name)
@@ -152,12 +152,12 @@ class ExecutedFunctions:
                     yield name, value
 
     def with_code(self, code: CodeType) -> ExecutedFunction | None:
-        """The function that has this code, if it ran."""
+        """Return the function that has this code, if it ran."""
         return self._functions.get(function_key(code))
 
     @cached_property
     def reachable(self) -> list[ExecutedFunction]:
-        """The functions that ran, and those that they call by name: helpers that made no nodes."""
+        """The functions that ran, and helpers without nodes that they call by name."""
         known = dict(self._functions)
         found = self.functions
         for function in found:
@@ -173,7 +173,10 @@ class ExecutedFunctions:
         return found
 
     def _called(self, function: ExecutedFunction) -> Iterator[tuple[object, str, torch.nn.Module | None]]:
-        """What the text of a function calls, methods and properties of its module and functions of its file."""
+        """Yield the callables that a function's text calls, with path and module.
+
+        These are methods and properties of its module, and functions of its file.
+        """
         own = function.self_name
         for path, module in tuple(function.modules.items()) or (("", None),):
             for call in function.parts(ast.Call):
@@ -204,9 +207,9 @@ class ExecutedFunctions:
             function.modules[path] = self._modules[path]
 
     def function_of(self, code: CodeType) -> ExecutedFunction | None:
-        """The ``def`` that made ``code``, whether it ran or not.
+        """Return the function definition of ``code``, whether it ran or not.
 
-        None for code without a ``def`` that can be looked at: lambdas, comprehensions, generated code.
+        None for code without a ``def`` in the text: lambdas, comprehensions, generated code.
         """
         if code.co_name.startswith("<") or not self._places.is_shown(code.co_filename):
             return None
@@ -226,7 +229,7 @@ class ExecutedFunctions:
         return self._scopes[filename]
 
     def location(self, function: ExecutedFunction, node: ast.AST) -> Location:
-        """Where a part of a function stands."""
+        """Return the location of a syntax node of a function."""
         code = function.code
         if not hasattr(code, "co_positions"):
             return self._places.line(code.co_filename, span_of(node).line, code.co_name)
@@ -234,12 +237,12 @@ class ExecutedFunctions:
 
 
 def function_key(code: CodeType) -> FunctionKey:
-    """What identifies a ``def`` across copies of its code."""
+    """Return the key that identifies a ``def`` across copies of its code."""
     return (code.co_filename, code.co_name, code.co_firstlineno)
 
 
 def code_of(called: object) -> CodeType | None:
-    """The code of a Python function below its decorators, of a method or of a property's getter."""
+    """Return the code of a function below decorators, of a method or a property."""
     if isinstance(called, property):
         called = called.fget
     if isinstance(called, (staticmethod, classmethod, MethodType)):
@@ -252,7 +255,10 @@ def code_of(called: object) -> CodeType | None:
 
 
 def attribute_of(owner: object, name: str) -> object:
-    """The attribute of a module, class or Python module, found without running any of the user's code."""
+    """Return an attribute of an object without running any of the user's code.
+
+    The object is a module, class, Python module or has a plain ``__dict__``.
+    """
     if isinstance(owner, torch.nn.Module):
         state = vars(owner)
         for attributes in (state, *(state.get(kind) or {} for kind in ("_parameters", "_buffers", "_modules"))):

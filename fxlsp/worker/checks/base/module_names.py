@@ -1,4 +1,7 @@
-"""Every name of every module: one that is registered twice has two, and so has all that is below it."""
+"""All names of all modules, and by which of them a call reaches its module.
+
+A module that is registered twice has two names, and so has everything below it.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +33,19 @@ class ModuleNames:
                     self._registered[child] = self._registered.get(child, 0) + 1
 
     def is_registered(self, module: torch.nn.Module) -> bool:
-        """Whether it is below the root."""
+        """Return whether the module is below the root."""
         return module in self._registered
 
     def is_registered_twice(self, module: torch.nn.Module) -> bool:
-        """Whether its own registrations give it several names, and not only those of a module above it."""
+        """Return whether its own registrations give it several names.
+
+        False if only registrations of a module above it do.
+        """
         return self._registered.get(module, 0) > 1
 
     @cached_property
     def shared(self) -> set[torch.nn.Module]:
-        """The modules that have several names and hold parameters or buffers."""
+        """The modules that have several names and contain parameters or buffers."""
         twice = [module for module, times in self._registered.items() if times > 1]
         below = {module: None for shared in twice for module in shared.modules()}
         return {module for module in below if kind_of_state(module) is not None}
@@ -56,15 +62,15 @@ class ModuleNames:
         return {path: module for module, paths in self._paths.items() for path in paths}
 
     def of(self, module: torch.nn.Module) -> list[str]:
-        """All its names, the one that FX gives it first; none if it is not registered."""
+        """Return all its names, the one that FX gives it first; [] if not registered."""
         return self._paths.get(module, [])
 
     def at(self, path: str) -> torch.nn.Module | None:
-        """The module of this name."""
+        """Return the module of this name."""
         return self._modules.get(path)
 
     def registrations(self, module: torch.nn.Module, traced: PassResult) -> tuple[RelatedPlace, ...]:
-        """The places that gave it its names."""
+        """Return the source locations that gave it its names."""
         places: dict[Location, list[str]] = {}
         for path in self.of(module):
             written = self._registration(path, traced)
@@ -73,7 +79,7 @@ class ModuleNames:
         return tuple(RelatedPlace(f"registered as {listed(paths)}", place) for place, paths in places.items())
 
     def _registration(self, path: str, traced: PassResult) -> OriginPlaces | None:
-        """Where the part of ``path`` was registered that has another name too."""
+        """Return where the part of ``path`` that has another name too was registered."""
         module = self.at(path)
         while path and module is not None and not self.is_registered_twice(module):
             path = path.rpartition(".")[0]
@@ -84,12 +90,12 @@ class ModuleNames:
 
 @dataclass(frozen=True)
 class OriginPlaces:
-    """Where something was constructed or registered."""
+    """Locations where something was constructed or registered."""
 
     own: Location
-    """In the workspace, else as ``innermost``: where a problem stands."""
+    """The innermost in the workspace, else ``innermost``; the location of a problem."""
     innermost: Location
-    """In whatever code did it: what a related place shows."""
+    """The innermost in any code; the location of a related place."""
 
     @classmethod
     def at(cls, running: RunningCode | None, traced: PassResult) -> OriginPlaces | None:
@@ -101,25 +107,31 @@ class OriginPlaces:
 
 
 def registration_of(owner: torch.nn.Module, name: str, traced: PassResult) -> OriginPlaces | None:
-    """Where ``name`` was registered in ``owner``; where ``owner`` was made, for what it made by itself."""
+    """Return where ``name`` was registered in ``owner``.
+
+    For what ``owner`` registers itself, where ``owner`` was constructed.
+    """
     registered = traced.constructions.registrations.of(owner, name)
     return OriginPlaces.at(traced.constructions.written(owner) if registered is None else registered.written, traced)
 
 
 def kind_of_state(module: torch.nn.Module) -> str | None:
-    """``parameters`` or ``buffers`` where the module holds any, itself or below; None for what has no state."""
+    """Return ``parameters`` or ``buffers`` if the module has any, else None.
+
+    Modules below it count.
+    """
     if next(module.parameters(), None) is not None:
         return "parameters"
     return None if next(module.buffers(), None) is None else "buffers"
 
 
 def joined(path: str, name: str) -> str:
-    """A path below another."""
+    """Return the path of ``name`` below ``path``."""
     return f"{path}.{name}" if path and name else path or name
 
 
 def listed(names: list[str]) -> str:
-    """``a, b and c``, or the first of many and how many more."""
+    """Return ``a, b and c``, or the first names and how many more there are."""
     shown = names if len(names) <= _SHOWN + 1 else [*names[:_SHOWN], f"{len(names) - _SHOWN} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
@@ -128,10 +140,10 @@ _Step = str | int
 
 
 def called_names(traced: PassResult, names: ModuleNames, call: TracedCall, site: EnteredCall) -> tuple[str, ...]:
-    """The names of a module that a call of it means; empty where its text does not tell.
+    """Return the names of a module that the text of a call denotes; may be empty.
 
-    Several where the module whose attribute is called has several names itself: ``self.lin(x)`` in the ``forward`` of a
-    module that is both ``a`` and ``b`` means ``a.lin`` as much as ``b.lin``.
+    Several if the module whose attribute is called has several names itself: ``self.lin(x)`` in the ``forward`` of a
+    module that is both ``a`` and ``b`` denotes ``a.lin`` as much as ``b.lin``.
     """
     callee = _callee(traced, call.call_stack[-1]) if call.call_stack else None
     if callee is not None:
@@ -145,7 +157,7 @@ def called_names(traced: PassResult, names: ModuleNames, call: TracedCall, site:
 
 
 def _callee(traced: PassResult, instruction: Instruction) -> tuple[str, list[_Step]] | None:
-    """``self.blocks[0].lin(x)`` as ``self`` and the steps from there; None for any other expression."""
+    """Return ``self`` and the steps of ``self.blocks[0].lin(x)``, else None."""
     node = traced.places.syntax_of(instruction)
     steps: list[_Step] = []
     expression = node.func if isinstance(node, ast.Call) else None
@@ -165,7 +177,7 @@ def _callee(traced: PassResult, instruction: Instruction) -> tuple[str, list[_St
 
 
 def _path_below(module: torch.nn.Module, steps: list[_Step]) -> tuple[str, torch.nn.Module] | None:
-    """The path that ``steps`` lead along, and the module at its end; None where one of them leads to no child."""
+    """Return path and module that ``steps`` lead to; None if a step is no child."""
     path = ""
     for step in steps:
         name = _child_name(module, step)
@@ -177,7 +189,7 @@ def _path_below(module: torch.nn.Module, steps: list[_Step]) -> tuple[str, torch
 
 
 def _child_name(module: torch.nn.Module, step: _Step) -> str:
-    """The name that an attribute, a key or an index of a container stands for; "" for an index out of range."""
+    """Return a child's name for an attribute, key or index; "" if out of range."""
     if isinstance(step, str):
         return step
     children = list(module._modules)
@@ -185,7 +197,10 @@ def _child_name(module: torch.nn.Module, step: _Step) -> str:
 
 
 def _name_by_tracer(names: ModuleNames, call: TracedCall) -> tuple[str, ...]:
-    """The name that the tracer worked out from the attributes that were read, unless a module above explains it."""
+    """Return the name that the tracer derived from the attributes that were read.
+
+    Empty, or the registered name, where a module above it explains the difference.
+    """
     here, known = call.call_path, call.module_path
     if here is None or here == known:
         return () if here is None else (here,)

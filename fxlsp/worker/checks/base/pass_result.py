@@ -1,4 +1,4 @@
-"""What a check looks at: a model, the pass that traced it, and how to tell a problem of it."""
+"""Result of a pass, which checks examine, and creation of problems."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class PassResult:
     target: str
     """The model's name in problems."""
     error: BaseException | None = None
-    """What ended the pass, if anything did."""
+    """The exception that ended the pass, if any."""
     entered_in_other_mode: Collection[str] | None = None
-    """Paths of the modules that are called in the other of train and eval; None where that is not known."""
+    """Paths of the modules that are called in the other of train and eval mode; None if unknown."""
 
     @cached_property
     def executed(self) -> ExecutedFunctions:
@@ -47,17 +47,23 @@ class PassResult:
         related: tuple[RelatedPlace, ...] = (),
         severity: Severity | None = None,
     ) -> Problem:
-        """A problem of this model, of the severity that its code has by default unless another is given."""
+        """Return a problem of this model, by default with the severity of its code."""
         return Problem(code, severity or severity_of(code), message, location, related, module_path, self.target)
 
     def problem_location(self, call_stack: CallStack) -> Location | None:
-        """Where a problem of what ``chain`` ran stands: its innermost expression outside installed packages, if any."""
+        """Return where to report a problem of what ``call_stack`` ran.
+
+        That is its innermost expression outside installed packages, else its innermost one, if there is any.
+        """
         steps = self.places.steps(tuple(step for step in call_stack if self.places.is_shown(step.code.co_filename)))
         own = [step.location for step in steps if not is_installed(step.location.file)]
         return own[-1] if own else (steps[-1].location if steps else None)
 
     def attribute_location(self, call_stack: CallStack, name: str) -> Location | None:
-        """The ``... .name`` where :meth:`standing` says, if just one stands there; else that place."""
+        """Return the ``... .name`` at :meth:`problem_location`, if there is one only.
+
+        Else the problem location itself.
+        """
         place = self.problem_location(call_stack)
         if call_stack and place == self.places.locate(call_stack[-1].code, call_stack[-1].offset):
             return self.places.attribute_in(call_stack[-1], name) or place

@@ -1,4 +1,4 @@
-"""The Python state that a model's code may change: what it was before a pass, and what has changed since."""
+"""Snapshot of the Python state that a model's code may change, and its changes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import torch.fx
 from ...locations.code_origin import is_installed
 
 _LARGEST = 1000
-"""Items; what holds more is not compared."""
+"""Number of items above which a container is not compared."""
 _CONTAINERS = (list, dict, set, deque)
 _SCALARS = (bool, int, float, complex, str, type(None))
 _OWN = frozenset(vars(torch.nn.Module()))
-"""What every module has: hooks, children, parameters."""
+"""Attributes that each module has: hooks, children, parameters."""
 _MADE_BY_FX = re.compile(r"_(tensor|param)_constant\d+|_(torchbind|opaque)_obj\w*")
 
 
@@ -30,12 +30,12 @@ class _Missing:
 
 
 MISSING = _Missing()
-"""Stands for an attribute that was not there."""
+"""Stands for an attribute that did not exist."""
 
 
 @dataclass(frozen=True)
 class StateChange:
-    """An attribute, a global or the contents of a container that are not what they were."""
+    """Changed attribute, global or contents of a container."""
 
     owner: Any
     """The module, object or Python module whose attribute it is; for contents, the container itself."""
@@ -46,7 +46,7 @@ class StateChange:
 
     @property
     def keeps_proxy(self) -> bool:
-        """Whether a traced value is kept there now and was not before."""
+        """Whether it stores a traced value now and did not before."""
         return holds_proxy(self.after) and not holds_proxy(self.before)
 
 
@@ -56,11 +56,11 @@ class _Namespace:
     live: dict[str, Any]
     copy: Mapping[str, Any]
     tracks_new: bool
-    """Whether names that were not there count."""
+    """Whether names that did not exist before count as changes."""
 
 
 class StateSnapshot:
-    """What the modules of a model, the objects and containers that they hold, and the globals of the workspace were."""
+    """State of a model's modules, of their objects and containers, and of globals."""
 
     def __init__(self, root: torch.nn.Module) -> None:
         self._namespaces: list[_Namespace] = []
@@ -97,7 +97,7 @@ class StateSnapshot:
             self._save_attributes(value, depth - 1)
 
     def changes(self) -> Iterator[StateChange]:
-        """What differs now."""
+        """Yield what differs now."""
         for space in self._namespaces:
             for name, before in space.copy.items():
                 after = space.live.get(name, MISSING)
@@ -112,7 +112,7 @@ class StateSnapshot:
                 yield StateChange(value, "", copy, value)
 
     def restore(self) -> None:
-        """Make everything what it was, as far as assignments and contents go."""
+        """Restore the state, as far as assignments and contents of containers do."""
         for space in self._namespaces:
             for name in [
                 name for name in space.live if space.tracks_new and name not in space.copy and name not in _OWN
@@ -125,7 +125,7 @@ class StateSnapshot:
 
 
 def holds_proxy(value: object, depth: int = 3) -> bool:
-    """Whether ``value`` is a traced value or a container of such."""
+    """Return whether ``value`` is a traced value or a container of such."""
     if isinstance(value, torch.fx.Proxy):
         return True
     if depth == 0 or not isinstance(value, (list, tuple, dict, set, deque)):
@@ -145,7 +145,7 @@ def _same_contents(value: Any, copy: Any) -> bool:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two values are the same, without running any code of the user's."""
+    """Return whether two values are equal, without running any of the user's code."""
     if one is other:
         return True
     return type(one) is type(other) and isinstance(one, (*_SCALARS, tuple)) and _plainly_equal(one, other)
@@ -158,7 +158,10 @@ def _plainly_equal(one: Any, other: Any) -> bool:
 
 
 def is_plain_object(value: object) -> bool:
-    """Whether ``value`` is of a class that somebody wrote in Python to hold state, and not of torch or the library."""
+    """Return whether ``value`` is an instance of a Python class that holds state.
+
+    Classes of torch and the standard library do not count.
+    """
     cls = type(value)
     if isinstance(value, (type, ModuleType, torch.nn.Module, torch.Tensor)) or callable(value):
         return False
@@ -167,22 +170,22 @@ def is_plain_object(value: object) -> bool:
 
 
 def _is_state(name: str, value: object) -> bool:
-    """Whether a global is something that functions may count in or keep things in."""
+    """Return whether a global is something that functions may store state in."""
     if name.startswith("__"):
         return False
     return isinstance(value, (*_SCALARS, *_CONTAINERS)) or is_plain_object(value)
 
 
 def own_attributes(namespace: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """What stands in the ``__dict__`` of a module, without what every module has there."""
+    """Return the items of a module's ``__dict__`` that not every module has."""
     return [(name, value) for name, value in namespace.items() if name not in _OWN]
 
 
 def workspace_modules() -> list[ModuleType]:
-    """The Python modules that are loaded, not installed, and not this worker's own."""
+    """Return the loaded Python modules that are neither installed nor this worker's."""
     found = []
     for module in list(sys.modules.values()):
-        # Lazily loading modules must not be woken: only what stands in their namespace.
+        # Only the namespace: attribute access would load modules that load lazily.
         file = getattr(module, "__dict__", {}).get("__file__")
         if isinstance(file, str) and not is_installed(file) and not file.startswith(_OUR_FOLDER):
             found.append(module)

@@ -1,4 +1,4 @@
-"""Who holds a tensor that is no parameter or buffer: an attribute, a list of the model's, a global."""
+"""Owners of tensors that are no parameters or buffers: attributes, lists, globals."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _LARGEST = 1000
 
 @dataclass(frozen=True)
 class TensorOwner:
-    """What holds a tensor."""
+    """Attribute, container or global that holds a tensor."""
 
     description: str
     in_container: bool
 
 
 def owner_of(traced: PassResult, tensor: torch.Tensor) -> TensorOwner | None:
-    """What holds ``tensor``: modules of the model first, then globals of the functions that ran."""
+    """Return the owner of ``tensor``: of modules first, then of the globals used."""
     for path, module in traced.root.named_modules():
         for name, value in vars(module).items():
             if not name.startswith("_"):
@@ -39,7 +39,7 @@ def owner_of(traced: PassResult, tensor: torch.Tensor) -> TensorOwner | None:
 
 
 def _depth(value: Any, tensor: torch.Tensor, deepest: int = 3) -> int | None:
-    """How many containers deep ``tensor`` lies in ``value``; None if it does not."""
+    """Return the number of containers in ``value`` around the tensor; None if absent."""
     if value is tensor:
         return 0
     if deepest == 0:

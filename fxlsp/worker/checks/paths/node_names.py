@@ -1,6 +1,6 @@
 """Nodes whose name reads as the path of another module (FX207).
 
-``l_1`` is ``l`` called again, while there is an ``l_1`` too.
+``l_1`` is the second call of ``l``, while there is a module ``l_1`` too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD_START = re.compile("(?<=[a-z])([A-Z])")
 
 
 class NodeNames(Check):
-    """Compares the names of the module calls in the graph with what FX makes of the paths of the other modules."""
+    """Check for node names that FX would derive from the path of another module."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         renamed = []
@@ -48,7 +48,7 @@ class NodeNames(Check):
 
 
 def node_name(path: str) -> str:
-    """The name that FX gives the node of the first call of a module, were there no other nodes."""
+    """Return the name that FX gives the first call of a module in an empty graph."""
     name = path.replace(".", "_")
     if not name.isidentifier() or name != name.lower():
         name = _NOT_IN_NAMES.sub("_", _WORD_START.sub(r"_\1", path).lower())

@@ -1,7 +1,7 @@
-"""Modules with state that are called through several names (FX204), or several times (FX206).
+"""Modules with state called by several names (FX204) or several times (FX206).
 
-FX knows one path for each module. Where the code that calls it says another, or where several calls have the same, the
-path of a node does not tell which call it stands for. What has no state does the same wherever it is called.
+FX knows one path for each module. Where the code that calls it names another, or where several calls have the same one,
+the path of a node does not identify the call. A module without state does the same wherever it is called.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from ..base.pass_result import PassResult
 
 
 class SharedModules(Check):
-    """FX204 and FX206; a call that is ambiguous is not told as a repeated one too."""
+    """Check for FX204 and FX206.
+
+    A call that is ambiguous is not reported as a repeated one too.
+    """
 
     def __init__(self) -> None:
         self._tree = PassCallTree()
@@ -41,7 +44,7 @@ class SharedModules(Check):
             calls[site.module].append(_Call(site, call, traced, self._names))
         for module, its_calls in calls.items():
             if not self._names.is_registered(module):
-                # It has no path at all, which is told elsewhere.
+                # It has no path at all, which the recovering pass reports.
                 continue
             shared = _SharedModule(module, its_calls, traced, self._names)
             if module in self._names.shared:
@@ -65,11 +68,14 @@ class _Call:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names that it means; empty where its text does not tell."""
+        """The names that its text denotes; empty if unknown."""
         return called_names(self._pass, self._names, self.traced, self.site)
 
     def follows(self, first: _Call) -> bool:
-        """Whether it repeats ``first`` only because a module around both is called again: that one is told."""
+        """Return whether it repeats ``first`` only since an outer module is called again.
+
+        That outer call is the one to report.
+        """
         outside_first = list(first.site.outer_calls())
         called_before = {site.module for site in outside_first}
         return any(site.module in called_before for site in self.site.outer_calls() if site not in outside_first)
@@ -87,7 +93,7 @@ class _SharedModule:
         self._path = calls[0].traced.module_path
 
     def ambiguous(self) -> Iterator[Problem]:
-        """FX204."""
+        """Yield the ambiguous calls (FX204)."""
         by_place: dict[Location | None, list[str]] = defaultdict(list)
         for call in self._through_another_name:
             if call.names[0] not in by_place[call.place]:
@@ -109,7 +115,10 @@ class _SharedModule:
 
     @cached_property
     def _over_container(self) -> list[_Call]:
-        """Calls in a loop over a container that holds the module several times: each stands for one of its names."""
+        """Calls in a loop over a container that holds the module under several names.
+
+        Each stands for one of these names.
+        """
         owners = [name.rpartition(".")[0] for name in self._names.of(self._module)]
         if not self._names.is_registered_twice(self._module) or len(set(owners)) == len(owners):
             return []
@@ -120,7 +129,7 @@ class _SharedModule:
         return [call for loop in loops.values() if len(loop) > 1 for call in loop]
 
     def repeated(self) -> Iterator[Problem]:
-        """FX206."""
+        """Yield the repeated calls (FX206)."""
         first = self._calls[0]
         shared = self._module in self._names.shared
         ambiguous = {*self._through_another_name, *self._over_container} if shared else set()

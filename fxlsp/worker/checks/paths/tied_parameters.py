@@ -1,4 +1,4 @@
-"""Parameters that have several names (FX205): FX records the first, whichever the model used."""
+"""Parameters with several names (FX205): FX records the first, whichever was used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..base.pass_result import PassResult
 
 @dataclass(frozen=True)
 class _Name:
-    """One name of a parameter: where it is held, and where that was written."""
+    """One name of a parameter: its owner, and where it was registered."""
 
     owner_path: str
     owner: torch.nn.Module
@@ -35,7 +35,7 @@ class _Name:
 
 
 class TiedParameters(Check):
-    """Looks at the registrations alone; what a shared module holds is told of the module."""
+    """Check of the registrations; parameters of a shared module are reported there."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         held: dict[int, list[_Name]] = {}
@@ -48,7 +48,7 @@ class TiedParameters(Check):
                 yield from self._tied(names, traced)
 
     def _tied(self, names: list[_Name], traced: PassResult) -> Iterator[Problem]:
-        # What was registered last made them one.
+        # The last registration made them one parameter.
         last = max(names, key=lambda name: name.time(traced))
         tied = last.written(traced)
         if tied is None:

@@ -1,4 +1,7 @@
-"""What was worked out while tracing, and what is drawn or updated there, once (FX306, FX308, FX309 of torch)."""
+"""Values computed, drawn or updated once while tracing (FX306, FX308, FX309).
+
+Of FX309, the random numbers of torch.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ _CONSTANT = re.compile(r"_tensor_constant\d+")
 
 
 class Constants(Check):
-    """Looks at the operations that ran for real during a pass, and at the constants that they became."""
+    """Check of the operations that ran eagerly in a pass and the constants they made."""
 
     def __init__(self) -> None:
         self._operations: EagerOperations | None = None
@@ -59,7 +62,7 @@ def _updates(traced: PassResult, operations: list[EagerOperation]) -> Iterator[P
         # ``num_batches_tracked`` of a normalisation that is traced through: nothing in the graph reads it.
         severity: Severity | None = None if name in used or _changes(traced.root, name) else "hint"
         for location, path in places.items():
-            # ``self.n[0] += 1`` adds, and then assigns the item: the larger expression is the one to tell.
+            # ``self.n[0] += 1`` adds, and then assigns the item: the larger expression is the one to report.
             if not any(_is_inside(location, other) for other in places):
                 yield traced.problem(BUFFER_UPDATE, message, location, path, severity=severity)
 
@@ -143,12 +146,18 @@ def _of_constant(traced: PassResult, node: torch.fx.Node, operations: EagerOpera
 
 
 def _owner_severity(owner: TensorOwner) -> Severity:
-    """Tensors in lists are often meant to be state; a global or an attribute of its own is a constant on purpose."""
+    """Return the severity for a constant that an attribute, list or global holds.
+
+    Tensors in lists are often meant to be state; a global or a separate attribute is a constant on purpose.
+    """
     return severity_of(CONSTANT) if owner.in_container else "hint"
 
 
 def _severity(traced: PassResult, origin: TensorOrigin) -> Severity:
-    """Floating buffers that are saved change in training; indices and masks stay what they are."""
+    """Return the severity for a constant computed from state.
+
+    Floating-point buffers that are saved change in training; indices and masks do not.
+    """
     return severity_of(CONSTANT) if any(_changes(traced.root, name) for name in origin.state) else "hint"
 
 
@@ -185,6 +194,6 @@ def _is_plain_attribute(root: torch.nn.Module, target: str) -> bool:
         owner = root.get_submodule(owner_path)
     except AttributeError:
         return False
-    # The older spectral_norm and weight_norm compute an attribute from a parameter that is named after it.
+    # The older spectral_norm and weight_norm compute an attribute from a parameter whose name derives from it.
     computed = any(f"{name}{suffix}" in owner._parameters for suffix in ("_orig", "_g"))
     return name in vars(owner) and not computed

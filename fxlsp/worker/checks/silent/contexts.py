@@ -1,6 +1,6 @@
-"""Context managers that were on while nodes were made and that the graph knows nothing of (FX310).
+"""Context managers around nodes, which the graph does not record (FX310).
 
-What counts is that the user's code entered one, under whatever name, and that nodes were made before it was left.
+A problem is reported if the user's code entered one, under any name, and nodes were made before it was left.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ENTERS = ("BEFORE_WITH", "SETUP_WITH", "LOAD_SPECIAL")
 
 @dataclass
 class _Entry:
-    """A context manager that is on, or was."""
+    """Context manager that is active, or was."""
 
     manager: Any
     name: str
@@ -52,20 +52,20 @@ class _Entry:
     decorated: CodeType | None
     """The function that it decorates, if it was not entered by ``with``."""
     changes: bool
-    """Whether it made a difference when it was entered."""
+    """Whether it changed the state when it was entered."""
     first_node: int
     nodes: int = 0
-    """How many were made while it was on."""
+    """Number of nodes made while it was active."""
 
 
 class DroppedContexts(Check):
-    """Looks for context managers around nodes."""
+    """Check for context managers around nodes."""
 
     def __init__(self) -> None:
         self._entries: list[_Entry] = []
         self._entered: dict[int, list[_Entry]] = {}
         self._called: dict[int, _Entry] = {}
-        """``torch.set_grad_enabled(...)`` as a statement: made, and never entered."""
+        """``torch.set_grad_enabled(...)`` as a statement: constructed, and never entered."""
 
     @contextmanager
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> Iterator[None]:
@@ -142,7 +142,7 @@ def _state() -> tuple[object, ...]:
 
 
 def _entry(manager: Any, name: str, tracer: ModulePathTracer, before: tuple[object, ...]) -> _Entry | None:
-    """What was entered by the user's code; None for what torch enters for itself."""
+    """Return an entry for a manager entered by the user's code, None if by torch's."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and (frame.f_code.co_name == "__enter__" or _is_contextlib(frame)):
         frame = frame.f_back
@@ -154,7 +154,7 @@ def _entry(manager: Any, name: str, tracer: ModulePathTracer, before: tuple[obje
         if decorated is None or is_torch(decorated.co_filename):
             return None
     if name == "torch.set_grad_enabled":
-        # It takes effect when it is made, before it is entered.
+        # It takes effect when it is constructed, before it is entered.
         before = (manager.prev, *before[1:])
     path = tracer.current_path
     changes = before != _state() or name in ("saved_tensors_hooks", "record_function")
@@ -166,7 +166,10 @@ def _is_contextlib(frame: FrameType) -> bool:
 
 
 def _severity(entry: _Entry) -> Severity | None:
-    """What labels a profile, or switches on what is on already, is told by the way."""
+    """Return ``hint`` for a manager without effect on values, else None.
+
+    These label a profile, or enable what is enabled already.
+    """
     return "hint" if entry.name == "record_function" or not entry.changes else None
 
 
@@ -205,7 +208,7 @@ def _of_decorator(traced: PassResult, entry: _Entry) -> Location | None:
 
 
 def _of_item(traced: PassResult, instruction: Instruction, entry: _Entry) -> Location | None:
-    """The item of a ``with`` that an instruction enters; None if it does something else."""
+    """Return the location of the ``with`` item that an instruction enters, else None."""
     code, offset, _ = instruction
     function = traced.executed.with_code(code)
     if function is None or dis.opname[code.co_code[offset]] not in _ENTERS:
@@ -227,9 +230,10 @@ def _of_item(traced: PassResult, instruction: Instruction, entry: _Entry) -> Loc
 def _entered_item(
     traced: PassResult, function: ExecutedFunction, instruction: Instruction, items: list[ast.expr]
 ) -> ast.expr:
-    """The item that an instruction enters, of several that fit: by its place, else by its turn.
+    """Return the item that an instruction enters, by position, else by order.
 
-    CPython 3.11 gives each the place of the whole statement, later versions that of its item; 3.10 knows lines alone.
+    CPython 3.11 gives each instruction the position of the whole statement, later versions that of its item; 3.10 has
+    line numbers only.
     """
     code, offset, _ = instruction
     place = traced.places.locate(code, offset)
@@ -241,12 +245,12 @@ def _entered_item(
         dis.opname[code.co_code[earlier]] in _ENTERS and traced.places.locate(code, earlier) == place
         for earlier in range(0, offset, 2)
     )
-    # Code that runs in several ways, as a ``finally`` does, is compiled several times.
+    # Code that is reached in several ways, such as a ``finally``, is compiled several times.
     return items[turn % len(items)]
 
 
 def _makes(function: ExecutedFunction, expression: ast.expr, entry: _Entry) -> bool:
-    """Whether an expression names, or calls, the class of the manager that was entered."""
+    """Return whether an expression denotes, or calls, the class of the manager."""
     named = expression.func if isinstance(expression, ast.Call) else expression
     found = function.resolve(named)
     return found is not UNRESOLVED and isinstance(found, type) and isinstance(entry.manager, found)

@@ -1,4 +1,4 @@
-"""Inputs of the root that the graph takes otherwise than ``forward`` does (FX302, FX318)."""
+"""Inputs that the graph handles differently from ``forward`` (FX302, FX318)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..base.pass_result import PassResult
 
 
 class OptionalInputs(Check):
-    """Looks for comparisons with None of inputs that are None unless they are passed."""
+    """Check for comparisons with None of inputs whose default is None."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         code = forward_code(traced.root)
@@ -41,7 +41,7 @@ class OptionalInputs(Check):
 
 
 def optional_parameters(function: ExecutedFunction) -> list[str]:
-    """The parameters of a function whose default is None."""
+    """Return the parameters of a function whose default is None."""
     arguments = function.definition.args
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs = [
@@ -52,7 +52,7 @@ def optional_parameters(function: ExecutedFunction) -> list[str]:
 
 
 class _InputFlow:
-    """Where one input goes: the names it has in functions and modules that it is passed to."""
+    """Propagation of one input: its names in functions and modules that receive it."""
 
     def __init__(self, traced: PassResult, name: str) -> None:
         self.tests: list[tuple[ExecutedFunction, ast.Compare]] = []
@@ -61,7 +61,13 @@ class _InputFlow:
         self._seen: set[tuple[object, int, str]] = set()
 
     def follow(self, function: ExecutedFunction, module: torch.nn.Module | None, name: str) -> None:
-        """Note the tests of the value in ``function``, where it is called ``name``, and go on with what it calls."""
+        """Add the tests of the value in ``function`` and in the functions that it calls.
+
+        Args:
+            function: A function that has the value.
+            module: The module whose method it is.
+            name: The local name of the value.
+        """
         key = (function.key, id(module), name)
         if key in self._seen:
             return
@@ -76,7 +82,7 @@ class _InputFlow:
                 self._follow_call(function, module, call, name)
 
     def follow_calls(self) -> None:
-        """Go on in the modules that were called with the value."""
+        """Continue in the modules that were called with the value."""
         for call in self._traced.tracer.calls:
             if not call.leaf:
                 for index, argument in enumerate(call.arguments):
@@ -106,7 +112,7 @@ class _InputFlow:
             self.follow(forward, call.module, name)
 
     def _keywords_of(self, call: TracedCall) -> list[str | None]:
-        """The names of the keyword arguments of a module's call, as its text has them."""
+        """Return the names of a module call's keyword arguments, from its text."""
         if not call.call_stack:
             return []
         code, offset, _ = call.call_stack[-1]
@@ -120,7 +126,7 @@ class _InputFlow:
     def _follow_call(
         self, function: ExecutedFunction, module: torch.nn.Module | None, call: ast.Call, name: str
     ) -> None:
-        """Go on in a function that is called with the value."""
+        """Continue in a function that is called with the value."""
         passed = [index for index, argument in enumerate(call.args) if _is_name(argument, name)]
         named = [keyword.arg for keyword in call.keywords if keyword.arg and _is_name(keyword.value, name)]
         if not passed and not named:
@@ -136,7 +142,7 @@ class _InputFlow:
 
 
 class VariadicInputs(Check):
-    """Looks for ``*args`` and ``**kwargs`` of the root."""
+    """Check for ``*args`` and ``**kwargs`` of the root."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         code = forward_code(traced.root)
@@ -154,7 +160,7 @@ def _parameters(function: ExecutedFunction) -> list[str]:
 
 
 def _rebound_at(function: ExecutedFunction, name: str) -> tuple[int, int]:
-    """Where the function's own text gives the name another value, whatever it had."""
+    """Return the position where the function unconditionally rebinds the name."""
     for statement in function.definition.body:
         if isinstance(statement, ast.Assign) and any(_is_name(target, name) for target in statement.targets):
             return (statement.end_lineno or statement.lineno, statement.end_col_offset or 0)
@@ -162,7 +168,10 @@ def _rebound_at(function: ExecutedFunction, name: str) -> tuple[int, int]:
 
 
 def _required_tests(function: ExecutedFunction) -> set[int]:
-    """The tests that end the function if the input is not given: it is not optional then."""
+    """Return the ``id`` of tests that end the function if the input is not given.
+
+    Such an input is not optional.
+    """
     found = {id(part) for asserted in function.parts(ast.Assert) for part in ast.walk(asserted.test)}
     for branch in function.parts(ast.If):
         if isinstance(branch.body[-1], ast.Raise):

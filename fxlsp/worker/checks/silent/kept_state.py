@@ -1,7 +1,7 @@
-"""What the model's code keeps or changes outside ``forward`` while it is traced (FX305, FX306, FX307).
+"""State stored or changed outside ``forward`` while tracing (FX305, FX306, FX307).
 
-A snapshot before the pass and a comparison after it say *that* something changed; the assignments noted in between,
-and the text of the functions that ran, say *where*.
+A snapshot before the pass and a comparison after it show *that* something changed; the assignments recorded in between,
+and the text of the functions that ran, show *where*.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..base.state_snapshot import MISSING, StateChange, StateSnapshot, holds_pro
 
 
 class KeptState(Check):
-    """Looks for traced values that are kept, and for Python state that changes."""
+    """Check for traced values that are stored, and for Python state that changes."""
 
     def __init__(self) -> None:
         self._notes: list[AttributeAssignment] = []
@@ -49,7 +49,7 @@ class KeptState(Check):
 
 
 class _ChangeReport:
-    """What there is to say about one change."""
+    """Problems of one change."""
 
     def __init__(
         self, traced: PassResult, change: StateChange, notes: list[AttributeAssignment], snapshot: StateSnapshot
@@ -127,7 +127,10 @@ class _ChangeReport:
             yield self._problem(STATE_BAKED, message, self._location(use), _path_of(use), related)
 
     def _depends_on_last_time(self, targets: list[AttributeUse], read: list[AttributeUse]) -> bool:
-        """Whether the attribute's value is used before it is set, so that each run sees that of the last."""
+        """Return whether the attribute is read before it is set.
+
+        Each run then uses the value that the last one has set.
+        """
         augmented = {id(part.target) for use in targets for part in use.function.parts(ast.AugAssign)}
         if any(id(use.node) in augmented for use in targets):
             return True
@@ -135,7 +138,7 @@ class _ChangeReport:
         for use in read:
             setter = setters.get(use.function.key)
             if setter is not None:
-                # The value is worked out before the target is assigned, though it stands behind it.
+                # The value is computed before the target is assigned, though it follows it in the text.
                 statement = _statement_of(setter)
                 if use.start < setter.start or _within(use.node, statement):
                     return True
@@ -144,7 +147,7 @@ class _ChangeReport:
         return False
 
     def _ran_before_assignment(self, use: AttributeUse) -> bool:
-        """Whether the function that reads it made nodes before it was assigned."""
+        """Return whether the reading function made nodes before the assignment."""
         first = min((note.nodes for note in self._notes), default=0)
         nodes = list(self._traced.tracer.graph.nodes)[:first]
         origins = self._traced.tracer.origins
@@ -155,7 +158,7 @@ class _ChangeReport:
         container, executed = self._change.after, self._traced.executed
         uses = changes_of(executed, container)
         if any(clears(use) for use in uses):
-            # What is emptied and filled anew each time holds the same each time.
+            # A container that is cleared and filled again each time has the same contents each time.
             return
         message = (
             f"{self._label(uses)} is changed here while the model is traced, and never by the graph; what depends on "
@@ -206,7 +209,7 @@ def _described(container: Any, executed: ExecutedFunctions) -> str:
 
 
 def _container_in(node: ast.AST) -> ast.AST:
-    """The container in an expression that changes it."""
+    """Return the container in an expression that changes it."""
     match node:
         case ast.Call(func=ast.Attribute(value=value)):
             return value
@@ -218,7 +221,7 @@ def _container_in(node: ast.AST) -> ast.AST:
 
 
 def _statement_of(use: AttributeUse) -> ast.AST:
-    """The smallest statement that holds a target."""
+    """Return the smallest statement that contains a target."""
     kinds = (ast.Assign, ast.AnnAssign, ast.AugAssign)
     holders = [part for kind in kinds for part in use.function.parts(kind) if _within(use.node, part)]
     return holders[-1] if holders else use.node
@@ -242,23 +245,23 @@ def _shown(value: object) -> str:
 
 @dataclass(frozen=True)
 class AttributeAssignment:
-    """One ``module.name = value``."""
+    """One ``module.name = value``, and the expression that ran it."""
 
     module: torch.nn.Module
     name: str
     value: Any
     holds_proxy: bool
-    """Whether ``value`` held a traced value when it was assigned; lists may be filled later."""
+    """Whether ``value`` contained a traced value when it was assigned; lists may be filled later."""
     call_stack: CallStack
     module_path: str
     """Path of the module whose ``forward`` assigned."""
     nodes: int
-    """How many nodes the graph had."""
+    """Number of nodes that the graph had."""
 
 
 @contextmanager
 def recording_assignments(tracer: ModulePathTracer, notes: list[AttributeAssignment]) -> Iterator[None]:
-    """While this lasts, every assignment to an attribute of a module is added to ``notes``."""
+    """Add each assignment to an attribute of a module to ``notes``, in this context."""
     original = torch.nn.Module.__setattr__
 
     def assign(self: torch.nn.Module, name: str, value: Any) -> None:

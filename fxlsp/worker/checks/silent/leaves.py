@@ -1,4 +1,4 @@
-"""Modules that are leaves of the graph where one would not think so, or the other way round (FX315, FX316, FX317)."""
+"""Modules that unexpectedly are leaves of the graph, or are not (FX315 to FX317)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WRAPPERS = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
 
 
 class BypassedLeaves(Check):
-    """Looks for ``module.forward(...)`` where ``module(...)`` is meant."""
+    """Check for ``module.forward(...)`` where ``module(...)`` is meant."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         for function in traced.executed.functions:
@@ -69,7 +69,10 @@ def _ran(traced: PassResult, function: ExecutedFunction, location: Location) -> 
 
 
 def _enters_forward(traced: PassResult, function: ExecutedFunction, location: Location) -> bool:
-    """Whether nodes made at this call belong to the ``forward`` of another module, as far as the graph shows."""
+    """Return whether nodes of this call belong to another module's ``forward``.
+
+    This is decided by what the graph shows.
+    """
     codes = [forward_code(module) for module in traced.root.modules()]
     forwards = {function_key(code) for code in codes if code is not None}
     for node, origin in traced.tracer.origins.items():
@@ -85,7 +88,7 @@ def _enters_forward(traced: PassResult, function: ExecutedFunction, location: Lo
 
 
 class TracedThrough(Check):
-    """Looks for subclasses of torch.nn's layers that only look like leaves, and for wrappers that hide a model."""
+    """Check for subclasses of layers that are no leaves, and for wrappers that are."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         for call in traced.tracer.calls:
@@ -115,7 +118,7 @@ def _calling(traced: PassResult, call: TracedCall) -> Location | None:
 
 
 def _layer_behind(cls: type[torch.nn.Module]) -> type | None:
-    """The layer of torch.nn whose ``forward`` a class of somebody else's inherits."""
+    """Return the layer of torch.nn whose ``forward`` a class outside torch inherits."""
     owner = next((base for base in cls.__mro__ if "forward" in vars(base)), None)
     if owner is None or owner is cls or owner in _CONTAINERS or not owner.__module__.startswith("torch.nn."):
         return None

@@ -1,4 +1,4 @@
-"""What runs around the root's ``forward``, or in its place, and is not traced (FX313).
+"""Code around or instead of the root's ``forward``, which is not traced (FX313).
 
 ``torch.fx`` calls the ``forward`` of the root's class. Children are called as modules: their hooks and their own
 ``forward`` are traced.
@@ -29,7 +29,7 @@ _NORMS = {"SpectralNorm": "spectral_norm", "WeightNorm": "weight_norm"}
 
 
 class RootHooks(Check):
-    """Looks at the root for what its class's ``forward`` does not hold."""
+    """Check of the root for behaviour that its class's ``forward`` does not include."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         root = traced.root
@@ -77,7 +77,7 @@ def _own_call(traced: PassResult) -> Iterator[Problem]:
 
 
 def _only_calls_super(function: ExecutedFunction) -> bool:
-    """Whether a ``__call__`` is there for its annotations alone."""
+    """Return whether a ``__call__`` exists for its annotations only."""
     match [part for part in function.definition.body if not isinstance(part, ast.Expr)]:
         case [ast.Return(value=ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="super"))), args=args))]:
             return all(isinstance(argument, (ast.Name, ast.Starred)) for argument in args)
@@ -85,7 +85,7 @@ def _only_calls_super(function: ExecutedFunction) -> bool:
 
 
 def _call(traced: PassResult, name: str) -> Location | None:
-    """The call ``self.name(...)``, or ``name(self, ...)``, in a method of the root."""
+    """Return where the root's methods call ``self.name(...)`` or ``name(self, ...)``."""
     for method in _methods(traced):
         for call in method.parts(ast.Call):
             named = getattr(call.func, "attr", getattr(call.func, "id", None))
@@ -96,7 +96,7 @@ def _call(traced: PassResult, name: str) -> Location | None:
 
 
 def _methods(traced: PassResult) -> Iterator[ExecutedFunction]:
-    """The methods of the root's classes whose text can be seen."""
+    """Yield the methods of the root's classes whose text is available."""
     for cls in type(traced.root).__mro__:
         for member in vars(cls).values():
             code = code_of(member)

@@ -17,7 +17,7 @@ from ..base.check import Check
 from ..base.pass_result import PassResult
 
 ASSIGNABLE = frozenset({"data", "grad", "imag", "names", "real", "requires_grad"})
-"""What can be set of a tensor. Of another name the proxy is asked, while tracing, for what was set, and has it."""
+"""Attributes that can be set on a tensor. Other names are only stored in the proxy, and read from it while tracing."""
 
 
 class _Assignment(NamedTuple):
@@ -27,7 +27,7 @@ class _Assignment(NamedTuple):
 
 
 class TensorAttributes(Check):
-    """Looks for what is set of a proxy in the place of its tensor."""
+    """Check for attributes set on a proxy instead of its tensor."""
 
     def __init__(self) -> None:
         self._notes: list[_Assignment] = []
@@ -39,7 +39,7 @@ class TensorAttributes(Check):
                 self._notes.append(_Assignment(name, tracer.call_stack(), tracer.current_path))
             object.__setattr__(self_, name, value)
 
-        # torch.fx's class has none of its own: a proxy keeps whatever it is given.
+        # torch.fx's class defines no ``__setattr__``: a proxy accepts any attribute.
         torch.fx.Proxy.__setattr__ = assign  # type: ignore[assignment, method-assign]
         try:
             yield

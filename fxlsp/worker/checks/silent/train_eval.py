@@ -1,4 +1,4 @@
-"""Whether the graph would be another one in the other of train and eval mode, and where that is decided (FX304)."""
+"""Differences between the graphs of train and eval mode, and their cause (FX304)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MakeTracer = Callable[[], ModulePathTracer]
 
 
 def mode_problems(difference: ModeDifference, model: str) -> Iterator[Problem]:
-    """What to report about a difference, at each place that makes it."""
+    """Yield a problem at each place that makes the graphs differ."""
     own, other = ("train", "eval") if difference.training else ("eval", "train")
     message = (
         f"The graph is that of {own} mode ({difference.nodes} nodes); {other} mode has another "
@@ -40,7 +40,7 @@ def mode_problems(difference: ModeDifference, model: str) -> Iterator[Problem]:
 
 
 def may_depend_on_mode(root: torch.nn.Module, make_tracer: MakeTracer) -> bool:
-    """Whether the code of a class that is traced through reads an attribute ``training``."""
+    """Return whether the code of a class that is traced through reads ``training``."""
     tracer = make_tracer()
     entered = (module for path, module in root.named_modules() if module is root or not _is_leaf(tracer, module, path))
     classes = {cls for module in entered for cls in type(module).__mro__}
@@ -52,7 +52,7 @@ def _is_leaf(tracer: ModulePathTracer, module: torch.nn.Module, path: str) -> bo
     try:
         return tracer.is_leaf_module(module, path)
     except Exception:
-        # A tracer of the user's, who is told when it traces.
+        # An error of the user's tracer, which is reported when it traces.
         return False
 
 
@@ -75,7 +75,7 @@ def _reads_training(code: CodeType | None) -> bool:
 def mode_differences(root: torch.nn.Module, places: SourceMap, make_tracer: MakeTracer) -> ModeDifference:
     """Trace ``root`` in its own mode and in the other, and compare the graphs.
 
-    For a process of its own: tracing changes the model.
+    Run it in a separate process: tracing changes the model.
     """
     training = root.training
     before = StateSnapshot(root)
@@ -86,7 +86,7 @@ def mode_differences(root: torch.nn.Module, places: SourceMap, make_tracer: Make
     entered = tuple(dict.fromkeys(call.module_path for call in other.tracer.calls))
     counts = (len(own.tracer.graph.nodes), len(other.tracer.graph.nodes))
     error = None if other.error is None else f"{type(other.error).__name__}: {other.error}"
-    # A graph that breaks off differs from one that does not by where it does.
+    # If one graph ends with an error and the other does not, they differ by where that happens.
     comparable = (own.error is None) == (other.error is None)
     found = tuple(_places(own, other)) if comparable else ()
     return ModeDifference(training, *counts, found, entered, error)
@@ -99,14 +99,14 @@ def _traced(root: torch.nn.Module, places: SourceMap, tracer: ModulePathTracer) 
         with OnCpu():
             tracer.trace(root)
     except BaseException as raised:
-        # Whatever the user's code raises ends this pass and nothing else.
+        # Whatever the user's code raises ends this pass only.
         error = raised
     return PassResult(root, tracer, places, Constructions(places), "", error)
 
 
 def _places(own: PassResult, other: PassResult) -> Iterator[Location]:
     here, there = _made_by_functions(own), _made_by_functions(other)
-    # What ran in one mode alone did so for a reason that stands elsewhere.
+    # A function that ran in one mode only did so for a reason elsewhere.
     ran = {function.key for function in own.executed.functions} & {one.key for one in other.executed.functions}
     differing = {key for key in ran if here.get(key) != there.get(key)}
     if not differing:
@@ -114,7 +114,7 @@ def _places(own: PassResult, other: PassResult) -> Iterator[Location]:
     seen: set[Location] = set()
     for traced in (own, other):
         for function in traced.executed.reachable:
-            # A helper that made no node in either mode may be what decides for the functions that call it.
+            # A helper that made no node in either mode may decide for the functions that call it.
             if function.key in differing or not (function.key in here or function.key in there):
                 for location in _mode_reads(traced, function):
                     if location not in seen:
@@ -130,9 +130,9 @@ def _mode_reads(traced: PassResult, function: ExecutedFunction) -> Iterator[Loca
 
 
 def _made_by_functions(traced: PassResult) -> dict[FunctionKey, list[Any]]:
-    """What each function had to do with the nodes: where it stood when they were made, and which it made itself.
+    """Return for each function its positions when nodes were made, and its own nodes.
 
-    Where is the place in the text: instructions differ where the compiler made two of one expression.
+    A position is a source location: instructions differ where the compiler made two of one expression.
     """
     found: dict[FunctionKey, list[Any]] = {}
     for node in traced.tracer.graph.nodes:
@@ -148,7 +148,7 @@ def _made_by_functions(traced: PassResult) -> dict[FunctionKey, list[Any]]:
 
 
 def _comparable_arguments(node: torch.fx.Node) -> str:
-    """The arguments of a node but for other nodes' names."""
+    """Return the arguments of a node, without the names of other nodes."""
     return repr(torch.fx.node.map_aggregate((node.args, node.kwargs), _comparable_value))
 
 

@@ -1,5 +1,7 @@
-"""Calls that leave nothing in the graph: draws of random numbers and of the time, seeds, checkpoints, custom backwards
-(FX309 of Python and numpy, FX310 for settings, FX311, FX312).
+"""Calls that the graph does not record (FX309 to FX312).
+
+These are draws of random numbers by Python and numpy, and reads of the time, unless it is only measured and logged
+(FX309); seeds and settings (FX310); custom backward functions (FX311); checkpoints (FX312).
 """
 
 from __future__ import annotations
@@ -40,11 +42,11 @@ _TORCH_SETTINGS = (
     (random, "seed", "random.seed"),
 )
 _CHECKPOINTS = ("checkpoint", "checkpoint_sequential", *CHECKPOINT_PARTS)
-"""The last are reached by way of the first, whatever kept a reference to that (a ``functools.partial``)."""
+"""The private functions are called by the public ones, even through a reference such as a ``functools.partial``."""
 
 
 class UnrecordedCalls(Check):
-    """Looks for calls that run while the model is traced and that no node stands for."""
+    """Check for calls that run while the model is traced and that no node represents."""
 
     def __init__(self) -> None:
         self._recorder = CallRecorder([*_draws(), *_settings(), *_times(), *_checkpoints()])
@@ -64,7 +66,7 @@ class UnrecordedCalls(Check):
 
 
 def _classified(traced: PassResult, call: RecordedCall) -> tuple[str, str] | None:
-    """The code and message for a call; None if it does no harm."""
+    """Return the code and message for a call, None if it is harmless."""
     name = call.name
     where = f" in module {call.module_path}" if call.module_path else ""
     if name.startswith("torch.utils.checkpoint"):
@@ -132,7 +134,10 @@ _NAMES_OF_SETTINGS = {name for *_, name in _TORCH_SETTINGS} | {"numpy.random.see
 
 
 def _reaches_graph(traced: PassResult, call: RecordedCall) -> bool:
-    """Whether the result of ``call`` is an argument of a node, is computed with one, or decides a branch."""
+    """Return whether the result of a call takes part in the graph.
+
+    It does as an argument of a node, if it is computed with one, or if it decides a branch.
+    """
     if any(_holds(node, call.result) for node in traced.tracer.graph.nodes):
         return True
     for instruction in reversed(call.call_stack):
@@ -169,7 +174,7 @@ def _is_used(traced: PassResult, function: ExecutedFunction, instruction: Instru
 
 
 class _Tainted:
-    """The expressions of a function that are computed from one of its calls, by way of local names."""
+    """Expressions of a function computed from one of its calls, through local names."""
 
     def __init__(self, function: ExecutedFunction, call: ast.Call) -> None:
         self._call = span_of(call)

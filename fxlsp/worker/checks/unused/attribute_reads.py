@@ -1,7 +1,8 @@
-"""Whether an attribute of a module is read by any code that this process can see, conservatively.
+"""Conservative search for code that may read an attribute of a module.
 
-What is read may be used, in ``forward``, in a loss or by whoever holds the model; only what nothing reads is known to
-be unused. Code that asks for attributes by names it computes, or goes over all children or parameters, may read any.
+What is read may be used, in ``forward``, in a loss or by other code that has the model; only what nothing reads is
+known to be unused. Code that reads attributes by computed names, or iterates over all children or parameters, may read
+any.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ _READ_ANY = {
     "parameters",
     "vars",
 }
-"""Names by which code reads attributes that it does not name."""
+"""Names by which code reads attributes without naming them."""
 _DEFINE_ATTRIBUTES = ("__getattr__", "__getattribute__")
 
 
 class AttributeReads:
-    """What the classes of a model and the files of the workspace that were loaded read."""
+    """Attribute reads in a model's classes and in the loaded files of the workspace."""
 
     def __init__(self, root: torch.nn.Module, places: SourceMap) -> None:
         self._root = root
@@ -50,7 +51,13 @@ class AttributeReads:
         self._read_by_class: dict[tuple[type, str], bool] = {}
 
     def may_read(self, path: str, owner: torch.nn.Module, name: str) -> bool:
-        """Whether something may read the attribute ``name`` of ``owner``, the module at ``path``."""
+        """Return whether any code may read the attribute ``name`` of the module ``owner``.
+
+        Args:
+            path: The path of ``owner``.
+            owner: The module.
+            name: The name of a child or parameter.
+        """
         # In the order of their cost: nearly everything is read by the class itself.
         return (
             bool(owner._forward_hooks or owner._forward_pre_hooks)
@@ -68,7 +75,10 @@ class AttributeReads:
         return self._read_by_class[cls, name]
 
     def _classes_around(self, path: str, owner: torch.nn.Module) -> Iterator[type]:
-        """The classes of ``owner``, with subclasses, and those of the modules above it that are not torch's."""
+        """Yield the classes of ``owner``, their subclasses, and those of modules above it.
+
+        Of the latter, only classes that are not torch's.
+        """
         yield from _bases(type(owner))
         yield from _subclasses(type(owner))
         module, names = self._root, path.split(".") if path else []
@@ -88,8 +98,10 @@ class AttributeReads:
 
     @cached_property
     def _codes(self) -> list[CodeType]:
-        """Of every class of the model, its bases and subclasses, and of the functions beside them: some of them hold a
-        module of another class."""
+        """Code of the model's classes, their bases, subclasses and neighbouring functions.
+
+        Some of these use a module of another class.
+        """
         types = {type(module) for module in self._root.modules()}
         classes = {cls for kind in types for cls in (*_bases(kind), *_subclasses(kind))}
         codes = [code for cls in classes for code in _codes_of(cls)]
@@ -111,7 +123,7 @@ class AttributeReads:
 
 
 def is_of_torch(cls: type) -> bool:
-    """Whether torch itself defines the class."""
+    """Return whether torch itself defines the class."""
     return cls.__module__.partition(".")[0] == "torch"
 
 
@@ -134,9 +146,9 @@ def _codes_of(cls: type) -> Iterator[CodeType]:
 
 
 def _codes_of_value(value: object) -> Iterator[CodeType]:
-    """The code of a method or property below its decorators, with what is nested in it."""
+    """Yield the code of a method or property below decorators, with nested code."""
     for function in (value.fget, value.fset, value.fdel) if isinstance(value, property) else (value,):
-        # functools.cached_property keeps its function as ``func``.
+        # functools.cached_property stores its function as ``func``.
         code = code_of(function) or code_of(getattr(function, "func", None))
         if code is not None:
             yield from _nested(code)
@@ -150,7 +162,10 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 
 def _reads(code: CodeType, name: str, except_own: bool = False) -> bool:
-    """Whether ``code`` reads an attribute; ``except_own`` leaves out those of its own first argument."""
+    """Return whether ``code`` reads an attribute of this name.
+
+    ``except_own`` leaves out reads of its own first argument.
+    """
     if name not in code.co_names:
         return False
     own = code.co_varnames[0] if code.co_varnames else None

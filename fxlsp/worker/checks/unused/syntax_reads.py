@@ -1,4 +1,4 @@
-"""Which attributes the text of files reads: of ``self``, class by class, and of anything else."""
+"""Attributes that source files read: of ``self`` by class, and of anything else."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 
 @dataclass
 class _Class:
-    """A class statement, whether it was executed or not."""
+    """Class statement, whether it was executed or not."""
 
     name: str
     bases: frozenset[str]
     """The last parts of their names."""
     reads: set[str] = field(default_factory=set)
-    """What its methods read of their first argument."""
+    """Attributes that its methods read of their first argument."""
 
 
 class SyntaxReads:
-    """The reads of some files."""
+    """Attribute reads of some files."""
 
     def __init__(self, trees: Iterable[ast.AST]) -> None:
         self._classes: list[_Class] = []
@@ -28,9 +28,10 @@ class SyntaxReads:
             self._collect(tree)
 
     def may_read(self, classes: frozenset[str], name: str) -> bool:
-        """Whether ``name`` is read of an instance of one of ``classes``, for all that their names tell.
+        """Return whether ``name`` may be read of an instance of one of ``classes``.
 
-        Classes that share a base with them count as related: their methods may run on such an instance.
+        This is decided by names. Classes that share a base with them count as related: their methods may run on such an
+        instance.
         """
         if name in self._elsewhere:
             return True
@@ -63,7 +64,7 @@ class SyntaxReads:
 
 
 def _first_argument(statement: ast.AST) -> str | None:
-    """What a method calls its instance; None for what is no method of one."""
+    """Return a method's name for its instance; None for other functions."""
     if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return None
     arguments = [*statement.args.posonlyargs, *statement.args.args]

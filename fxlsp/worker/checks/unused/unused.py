@@ -1,7 +1,7 @@
-"""Modules that are never called (FX501) and parameters that are never used (FX502).
+"""Modules that are never called (FX501), parameters that are never used (FX502).
 
-Only what is certain is told: the module was entered in neither mode, and nothing that this process can see reads the
-attribute that holds it. Losses, decoders and heads for another task are read by something.
+Only certain cases are reported: the module was entered in neither mode, and no code visible to this process reads the
+attribute that holds it. Losses, decoders and heads for another task are read by other code.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .attribute_reads import AttributeReads, is_of_torch
 
 
 class Unused(Check):
-    """FX501 and FX502."""
+    """Check for FX501 and FX502."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         if traced.error is not None:
-            # What follows the place where the pass ended was not entered.
+            # Modules called after the point where the pass ended were not entered.
             return
         found = list(_unused(traced))
         if found and (traced.entered_in_other_mode is not None or not _depends_on_mode(traced)):
@@ -42,7 +42,7 @@ def _unused(traced: PassResult) -> Iterator[Problem]:
     tied = _held_twice(modules.values())
     reads = AttributeReads(traced.root, traced.places)
     for path, module in modules.items():
-        # What torch's own modules hold is used by code of torch's, and leaves do not call their children.
+        # Children of torch's own modules are used by torch's code, and leaves do not call their children.
         if module not in entered or is_of_torch(type(module)):
             continue
         for name, child in module._modules.items():
@@ -56,7 +56,7 @@ def _unused(traced: PassResult) -> Iterator[Problem]:
 
 
 def _with_owners(modules: Iterable[torch.nn.Module], entered: set[torch.nn.Module]) -> set[torch.nn.Module]:
-    """``entered``, and every module that holds one of them."""
+    """Return ``entered``, with every module that contains one of them."""
     owners: dict[torch.nn.Module | None, list[torch.nn.Module]] = {}
     for module in modules:
         for child in module._modules.values():
@@ -72,7 +72,10 @@ def _with_owners(modules: Iterable[torch.nn.Module], entered: set[torch.nn.Modul
 
 
 def _held_twice(modules: Iterable[torch.nn.Module]) -> set[int]:
-    """The parameters that have several names, by ``id``: one that is used under another name is used."""
+    """Return the ``id`` of parameters with several names.
+
+    One that is used under another name is used.
+    """
     seen: set[int] = set()
     twice: set[int] = set()
     for module in modules:
@@ -103,7 +106,7 @@ def _never_used(
 
 
 def _consequence(parameters: Iterable[torch.nn.Parameter], things: str = "parameters") -> str:
-    """What it means in training; nothing where there is nothing to train."""
+    """Return the consequence for training; "" if there is nothing to train."""
     trained = [parameter for parameter in parameters if parameter.requires_grad]
     if not trained:
         return ""

@@ -1,5 +1,5 @@
-"""Proxies that know their values, and what Python's operations on them return.
+"""Proxies with values, and what Python's operations on them return.
 
 In: an operation of Python on a traced value, with the frame that runs it. Out: what eager mode returns, after a finding
-where a plain ``torch.fx`` proxy would refuse. Operations that a plain proxy supports stay torch.fx's own.
+where a plain ``torch.fx`` proxy would refuse. Operations that a plain proxy supports remain torch.fx's own.
 """

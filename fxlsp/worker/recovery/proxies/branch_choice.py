@@ -1,4 +1,4 @@
-"""The truth of a traced value: where only data could decide, the side on which the program most likely goes on."""
+"""Truth of a traced value; where it depends on data, the likely branch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BranchChoice:
         self._context = context
 
     def truth_of(self, value: Any, error: BaseException | None) -> bool:
-        """The truth of a value, noted as what plain torch.fx refuses with ``error``."""
+        """Return the truth of a value; plain torch.fx's ``error`` is a finding."""
         known = self._known_truth(value)
         if known is not None:
             self._context.note(CONTROL_FLOW, error)
@@ -40,7 +40,7 @@ class BranchChoice:
 
 
 def likely_side(tested: ast.AST | None, statement: ast.AST | None) -> bool:
-    """The truth of the expression ``tested`` inside ``statement`` that leads on.
+    """Return the truth of ``tested`` with which ``statement`` most likely continues.
 
     An ``assert`` holds, a ``while`` ends, and a branch that raises is not taken; else the condition is true.
     """
@@ -61,7 +61,7 @@ def _raises(body: list[ast.stmt]) -> bool:
 
 
 def _is_negated(test: ast.AST, tested: ast.AST) -> bool:
-    """Whether there is an odd number of ``not`` between a test and the part of it that is asked for."""
+    """Return whether an odd number of ``not`` is between a test and a part of it."""
     if test is tested or _same_place(test, tested):
         return False
     for child in ast.iter_child_nodes(test):

@@ -1,4 +1,4 @@
-"""The source expression whose evaluation calls into a proxy: read from the frame that runs it."""
+"""Source expression that calls into a proxy, determined from the running frame."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...locations.source_map import Instruction, SourceMap
 
 
 class _Unresolved:
-    """The value of an expression that is known only by running it."""
+    """Type of :data:`UNRESOLVED`, the value of an expression known only by running it."""
 
 
 UNRESOLVED = _Unresolved()
@@ -26,13 +26,13 @@ _DIAGNOSTIC_CALLS = frozenset(
 
 
 class CallerExpression:
-    """The expression that is running in a frame."""
+    """Expression that is running in a frame."""
 
     def __init__(self, places: SourceMap, frame: FrameType) -> None:
         self._places = places
         self._frame = frame
         self.is_shown = places.is_shown(frame.f_code.co_filename)
-        """Whether it is code of the user's or a library's, not of torch or the standard library."""
+        """Whether it is code of the user or a library, not of torch or the standard library."""
 
     @property
     def instruction(self) -> Instruction:
@@ -49,9 +49,9 @@ class CallerExpression:
         return self._places.syntax_of(self.instruction) if self.is_shown else None
 
     def called(self) -> str:
-        """The name of the function that the expression calls; "" if it calls none.
+        """Return the name of the function that the expression calls, else "".
 
-        Python 3.10 knows no columns: there it is the only call on the line, if it is one.
+        Python 3.10 has no columns: there it is the only call on the line, if there is only one.
         """
         call = self.call()
         if call is None:
@@ -59,7 +59,7 @@ class CallerExpression:
         return _name_of(call)
 
     def call(self) -> ast.Call | None:
-        """The call that is running."""
+        """Return the call that is running."""
         syntax = self.syntax
         if isinstance(syntax, ast.Call):
             return syntax
@@ -72,7 +72,7 @@ class CallerExpression:
         return None
 
     def class_pattern(self) -> ast.MatchClass | None:
-        """The ``case Class():`` that is being tried."""
+        """Return the ``case Class():`` that is being matched."""
         statement = self._places.statement_of(self.instruction)
         place = self._places.locate(*self.instruction[:2])
         for node in ast.walk(statement) if statement is not None else ():
@@ -81,7 +81,7 @@ class CallerExpression:
         return None
 
     def identity_test(self) -> tuple[ast.Compare, ast.expr] | None:
-        """``a.b is c`` around the ``a.b`` that is running, with its other operand."""
+        """Return ``a.b is c`` around the running ``a.b``, with its other operand."""
         syntax = self.syntax
         statement = None if syntax is None else self._places.statement_of(self.instruction)
         for node in ast.walk(statement) if statement is not None else ():
@@ -92,16 +92,16 @@ class CallerExpression:
         return None
 
     def is_subscript(self) -> bool:
-        """Whether an item of something is read, written or deleted."""
+        """Return whether an item of something is read, written or deleted."""
         return "SUBSCR" in self.opcode or "SLICE" in self.opcode
 
     def is_slice(self) -> bool:
-        """Whether the expression takes a slice."""
+        """Return whether the expression takes a slice."""
         syntax = self.syntax
         return isinstance(syntax, ast.Subscript) and any(isinstance(part, ast.Slice) for part in ast.walk(syntax.slice))
 
     def is_diagnostic(self) -> bool:
-        """Whether the statement only informs a person: it prints, logs, warns, asserts or raises."""
+        """Return whether the statement only prints, logs, warns, asserts or raises."""
         statement = self._places.statement_of(self.instruction) if self.is_shown else None
         if isinstance(statement, (ast.Raise, ast.Assert)):
             return True
@@ -110,7 +110,10 @@ class CallerExpression:
         return any(_name_of(call) in _DIAGNOSTIC_CALLS and _holds_line(call, place.line) for call in calls)
 
     def resolved(self, node: ast.expr) -> Any:
-        """The value of a name, or of an attribute of a module or class, in the frame; else ``UNRESOLVED``."""
+        """Return the value of a name, or of a module's or class's attribute, in the frame.
+
+        ``UNRESOLVED`` if it is neither.
+        """
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
@@ -126,7 +129,7 @@ class CallerExpression:
         return UNRESOLVED
 
     def calls_torch(self) -> bool:
-        """Whether it calls a function of torch, whose argument parsers look at numbers and need not convert them."""
+        """Return whether it calls torch, whose argument parsers need not convert numbers."""
         call = self.call()
         if call is None:
             return False
@@ -146,7 +149,7 @@ def _holds_line(node: ast.expr, line: int) -> bool:
 
 
 def unpacked_count(frame: FrameType) -> int | None:
-    """The number of targets that a frame unpacks into; None if it does something else."""
+    """Return the number of targets that a frame unpacks into; None if it does not."""
     code = frame.f_code.co_code
     if dis.opname[code[frame.f_lasti]] != "UNPACK_SEQUENCE":
         return None

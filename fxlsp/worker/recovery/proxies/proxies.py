@@ -1,7 +1,7 @@
-"""Proxies that know their values: operations that torch.fx refuses are noted, and return what eager mode returns.
+"""Proxy classes that return what eager mode returns where torch.fx refuses.
 
-They are ``torch.fx``'s own proxies in all that those can do, so that torch's functions treat them alike. For each
-operation that a plain proxy refuses there is a method here that hands it to the tracer's :class:`.ProxyOperations`.
+They are ``torch.fx``'s own proxies in everything that those support, so that torch's functions treat them alike. For
+each operation that a plain proxy refuses, a method here calls the tracer's :class:`.ProxyOperations`.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ def _operations(proxy: Any) -> ProxyOperations:
 
 
 REPLACED = "_fxlsp_replaced"
-"""Attribute of a function that replaces one of torch's while a pass runs: the replaced function.
+"""Attribute of a function that replaces one of torch's during a pass: the replaced function.
 
-torch's C++ code looks a method up on ``torch.Tensor`` by its name to hand it on, and so finds the replacement.
+torch's C++ code looks a method up on ``torch.Tensor`` by its name to pass it on, and so finds the replacement.
 """
 
 
 class _Valued:
-    """What a plain proxy refuses, and the class it answers to."""
+    """Operations that a plain proxy refuses, and the class that ``isinstance`` sees."""
 
     @property
     def __class__(self) -> type:
-        # ``isinstance`` asks for this where the proxy's real type does not fit: a value's class is what eager sees.
+        # ``isinstance`` reads this if the proxy's real type does not match: eager mode sees the value's class.
         return _operations(self).types.class_of(self, sys._getframe(1))
 
     @__class__.setter
@@ -118,14 +118,14 @@ class _Valued:
 
 
 class ValueProxy(_Valued, torch.fx.Proxy):
-    """A proxy whose value the tracer knows."""
+    """Proxy whose value the tracer knows."""
 
 
 class ValueAttribute(_Valued, Attribute):
-    """An attribute of such a proxy, which becomes a node when it is used."""
+    """Attribute of a proxy with a value, which becomes a node when it is used."""
 
 
-# Python's own messages name the type that refused; they are to read as plain torch.fx's do.
+# Python's own messages name the type that refused; they must be the same as for plain torch.fx.
 for _proxy in (ValueProxy, ValueAttribute):
     _proxy.__name__ = "Proxy" if _proxy is ValueProxy else "Attribute"
     _proxy.__module__ = "torch.fx.proxy"

@@ -1,4 +1,7 @@
-"""Python's operations on a traced value: noted where a plain proxy would refuse, then answered as eager has it."""
+"""Python's operations on a traced value, answered as in eager mode.
+
+Where a plain proxy would refuse, they add a finding first.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ from .type_tests import TypeTests
 
 
 class ProxyOperations:
-    """What the proxies of one pass do when Python operates on them."""
+    """Operations of Python on the proxies of one pass."""
 
     def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
         self.types = TypeTests(context, recorder)
@@ -41,12 +44,12 @@ class ProxyOperations:
         self._compared_raw: tuple[object, int] | None = None
 
     def truth(self, proxy: Any) -> bool:
-        """``bool(proxy)``: noted; where only data could decide, the likely side."""
+        """Return ``bool(proxy)``, with a finding; the likely branch if it depends on data."""
         value = self._context.value_of(proxy)
         return self._branches.truth_of(value, _error_of(lambda: self._recorder.refuse_bool(proxy)))
 
     def iterator(self, proxy: Any, frame: FrameType) -> Iterator[Any]:
-        """``iter(proxy)``; unpacking into a fixed number of targets is what a plain proxy does too."""
+        """Return ``iter(proxy)``; plain proxies too unpack into a fixed number of targets."""
         count = unpacked_count(frame)
         if count is not None:
             length = self._checked_length(proxy, count)
@@ -55,11 +58,11 @@ class ProxyOperations:
         return self.items(proxy)
 
     def _unknown_item(self, container: Any, key: Any) -> Any:
-        """An item that the value of ``container`` does not have."""
+        """Return an item of unknown value, which the value of ``container`` does not have."""
         return self._recorder.proxy(self._context.item_node(container.node, key, UNKNOWN))
 
     def _checked_length(self, proxy: Any, count: int) -> int:
-        """The number of items; another than ``count`` is noted."""
+        """Return the number of items, with a finding if it is not ``count``."""
         with self._context.evaluation():
             length = _length_of(self._context.value_of(proxy))
         if length is not None and length != count:
@@ -71,7 +74,7 @@ class ProxyOperations:
         return count if length is None else length
 
     def items(self, proxy: Any) -> Iterator[Any]:
-        """The items of a traced value, each of them traced: noted."""
+        """Return the traced items of a traced value, with a finding."""
         error = _error_of(lambda: self._recorder.refuse_iter(proxy))
         if self._context.is_plain:
             raise error
@@ -91,14 +94,14 @@ class ProxyOperations:
         return iter(()) if isinstance(value, Unknown) else iter(value)
 
     def _view_items(self, view: Any, value: ItemsView[Any, Any] | ValuesView[Any]) -> Iterator[Any]:
-        """What ``d.items()`` and ``d.values()`` of a traced dict give: items of the dict."""
+        """Return ``d.items()`` or ``d.values()`` of a traced dict as items of the dict."""
         (source,) = view.node.all_input_nodes
         mapping: Any = self._recorder.proxy(source)
         keys = list(self._context.value_of(mapping))
         return iter([(key, mapping[key]) if isinstance(value, ItemsView) else mapping[key] for key in keys])
 
     def keys(self, proxy: Any) -> Any:
-        """``proxy.keys()``, which ``**proxy`` calls."""
+        """Return ``proxy.keys()``, which ``**proxy`` calls."""
         value = self._context.value_of(proxy)
         if self._context.is_plain or not isinstance(value, Mapping):
             return self._recorder.attribute_proxy(proxy, "keys")()
@@ -106,7 +109,10 @@ class ProxyOperations:
         return list(value)
 
     def length(self, proxy: Any, frame: FrameType) -> int:
-        """``len(proxy)``: noted, unless iterating just was, as ``list`` asks for both."""
+        """Return ``len(proxy)``, with a finding unless iteration just had one.
+
+        ``list`` calls both.
+        """
         error = _error_of(lambda: torch.fx.Proxy.__len__(proxy))
         if self._context.is_plain:
             raise error
@@ -119,7 +125,7 @@ class ProxyOperations:
             return len(value)
 
     def reversed(self, proxy: Any) -> Any:
-        """``reversed(proxy)``, which needs the length of a plain proxy."""
+        """Return ``reversed(proxy)``, which requires the length of a plain proxy."""
         error = _error_of(lambda: torch.fx.Proxy.__len__(proxy))
         if self._context.is_plain:
             raise error
@@ -130,7 +136,7 @@ class ProxyOperations:
         return self._recorder.create_proxy("call_method", "__reversed__", (proxy,), {})
 
     def contains(self, proxy: Any, item: Any) -> bool:
-        """``item in proxy``: noted as the iteration that a plain proxy would need."""
+        """Return ``item in proxy``, with a finding as for the iteration of a plain proxy."""
         error = _error_of(lambda: self._recorder.refuse_iter(proxy))
         if self._context.is_plain:
             raise error
@@ -142,7 +148,10 @@ class ProxyOperations:
             return wanted in value
 
     def index(self, proxy: Any, frame: FrameType) -> int:
-        """What an index, a slice or ``range`` asks for. torch's argument parsers ask too: they take a plain proxy."""
+        """Return the integer that an index, a slice or ``range`` requires.
+
+        torch's argument parsers call this too: they accept a plain proxy.
+        """
         expression = CallerExpression(self._context.places, frame)
         error = plain_error((lambda plain: [0][:plain]) if expression.is_slice() else operator.index)
         if (
@@ -155,7 +164,7 @@ class ProxyOperations:
         return int(self._number(proxy, int))
 
     def number(self, proxy: Any, convert: Callable[[Any], Any]) -> Any:
-        """``int(proxy)`` and its like."""
+        """Return ``int(proxy)`` or another conversion to a number, with a finding."""
         error = plain_error(convert)
         if self._context.is_plain:
             raise error
@@ -171,7 +180,7 @@ class ProxyOperations:
             return convert(value)
 
     def assign_item(self, proxy: Any, key: Any, value: Any) -> None:
-        """``proxy[key] = value``."""
+        """Record ``proxy[key] = value``, with a finding."""
         error = plain_error(lambda plain: operator.setitem(plain, 0, 0))
         if self._context.is_plain:
             raise error
@@ -179,15 +188,18 @@ class ProxyOperations:
         self._recorder.create_proxy("call_function", operator.setitem, (proxy, key, value), {})
 
     def assign_attribute(self, proxy: Any, name: str, value: Any) -> None:
-        """``proxy.name = value``, which the proxy keeps: its tensor is given it too, as the model does."""
+        """Set an attribute of the proxy's tensor, as the model does.
+
+        The proxy stores it too.
+        """
         tensor, given = self._context.value_of(proxy), self._context.values_in(value)
-        # A tensor with data that is given some without cannot be used any more.
+        # A tensor with data cannot be used any more once it is assigned a value without.
         if isinstance(tensor, torch.Tensor) and (isinstance(tensor, FakeTensor) or not isinstance(given, FakeTensor)):
             with self._context.evaluation():
                 setattr(tensor, name, given)
 
     def delete_item(self, proxy: Any, key: Any) -> None:
-        """``del proxy[key]``."""
+        """Record ``del proxy[key]``, with a finding."""
         error = plain_error(lambda plain: operator.delitem(plain, 0))
         if self._context.is_plain:
             raise error
@@ -195,7 +207,7 @@ class ProxyOperations:
         self._recorder.create_proxy("call_function", operator.delitem, (proxy, key), {})
 
     def hash_of(self, proxy: Any, frame: FrameType) -> int:
-        """The value's hash where an item of a dict is looked up by it, else the proxy's own."""
+        """Return the value's hash where it is the key of a lookup, else the proxy's own."""
         expression = CallerExpression(self._context.places, frame)
         if expression.is_shown and not self._context.is_plain and expression.is_subscript():
             value = self._context.value_of(proxy)
@@ -206,26 +218,26 @@ class ProxyOperations:
         return object.__hash__(proxy)
 
     def equals(self, proxy: Any, other: object, frame: FrameType) -> Any:
-        """A node, unless a dict compares its keys."""
+        """Return a node of ``proxy == other``, or the result where a dict compares keys."""
         if self._compared_raw == (frame.f_code, frame.f_lasti):
             return self._context.value_of(proxy) == self._context.values_in(other)
         return self._recorder.create_proxy("call_function", operator.eq, (proxy, other), {})
 
     def text(self, proxy: Any, convert: Callable[[Any], str], frame: FrameType) -> str:
-        """The value as text: noted where the text is used, not only shown to a person."""
+        """Return the value as text, with a finding unless the text is only printed."""
         expression = CallerExpression(self._context.places, frame)
         value = self._context.value_of(proxy) if expression.is_shown and not self._context.is_plain else Unknown()
         if isinstance(value, Unknown):
             return torch.fx.Proxy.__repr__(proxy)
         if not expression.is_diagnostic():
-            words = f"the text {torch.fx.Proxy.__repr__(proxy)!r} is used in the place of {_short(value)}"
-            self._context.note(TEXT_OF_PROXY, None, words)
+            text = f"the text {torch.fx.Proxy.__repr__(proxy)!r} is used in the place of {_short(value)}"
+            self._context.note(TEXT_OF_PROXY, None, text)
         with self._context.evaluation():
             return convert(value)
 
 
 def _error_of(refuse: Callable[[], Any]) -> BaseException:
-    """torch.fx's own exception."""
+    """Return torch.fx's own exception."""
     try:
         refuse()
     except Exception as error:
@@ -234,7 +246,7 @@ def _error_of(refuse: Callable[[], Any]) -> BaseException:
 
 
 def _converts(expression: CallerExpression) -> bool:
-    """Whether the expression calls something that makes a Python integer of its argument."""
+    """Return whether the expression calls something that converts to an integer."""
     return expression.call() is not None and not expression.calls_torch()
 
 
@@ -249,7 +261,10 @@ def _short(value: Any) -> str:
 
 
 def plain_error(act: Any) -> BaseException:
-    """What Python raises when ``act`` is done to an object with the abilities of a plain ``Proxy``."""
+    """Return what Python raises when ``act`` is applied to a plain ``Proxy``.
+
+    The object has no abilities but those of a plain proxy.
+    """
     try:
         act(_Bare())
     except Exception as error:
@@ -258,7 +273,7 @@ def plain_error(act: Any) -> BaseException:
 
 
 class _Bare:
-    """A stand-in with the name of a plain proxy."""
+    """Stand-in with the name of a plain proxy."""
 
 
 _Bare.__name__ = "Proxy"

@@ -1,4 +1,4 @@
-"""The class and the attributes of a proxy: those of its value, noted where a plain proxy has others."""
+"""Class and attributes of a proxy: those of its value; differences are findings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ from .caller_expression import UNRESOLVED, CallerExpression
 
 
 class TypeTests:
-    """Tests of the proxies of one pass by ``isinstance``, ``match``, ``hasattr`` and ``is``."""
+    """Tests of proxies by ``isinstance``, ``match``, ``hasattr`` and ``is``."""
 
     def __init__(self, context: RecoveryContext, recorder: GraphRecorder) -> None:
         self._context = context
         self._recorder = recorder
 
     def class_of(self, proxy: Any, frame: FrameType) -> type:
-        """The class of the value: eager's answer to ``isinstance``; noted where a plain proxy gives another."""
+        """Return the value's class, as ``isinstance`` sees in eager mode.
+
+        A plain proxy that answers differently is a finding.
+        """
         if self._context.is_plain:
             return type(proxy)
         value = self._context.value_of(proxy)
@@ -35,7 +38,7 @@ class TypeTests:
         self._note_type_test(value, wanted)
         if not isinstance(value, torch.Tensor):
             return type(value)
-        # torch's C++ code asks the same question, and takes whatever answers to Tensor for one in memory.
+        # torch's C++ code reads the class too, and treats whatever claims to be a Tensor as one in memory.
         if not _is_python_test(self._context.places, frame):
             return type(proxy)
         if _is_tensor_type(wanted):
@@ -47,13 +50,14 @@ class TypeTests:
             return
         answer = isinstance(value, wanted)
         if answer != issubclass(torch.fx.Proxy, wanted):
-            words = (
-                f"this test is {answer} for the {_kind(value)} that is passed, and {not answer} for torch.fx's proxy"
-            )
-            self._context.note(TYPE_TEST, None, words)
+            text = f"this test is {answer} for the {_kind(value)} that is passed, and {not answer} for torch.fx's proxy"
+            self._context.note(TYPE_TEST, None, text)
 
     def attribute(self, proxy: Any, name: str, frame: FrameType) -> Any:
-        """``proxy.name``: a node once it is used, as in plain torch.fx, unless the value is known to have none."""
+        """Return ``proxy.name``, which becomes a node once used, if the value has it.
+
+        Plain torch.fx returns it for any name.
+        """
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         value = self._context.value_of(proxy)
@@ -67,13 +71,13 @@ class TypeTests:
         if not expression.is_shown:
             raise missing
         if expression.called() in ("hasattr", "getattr"):
-            words = f"torch.fx's proxy has every attribute, the {_kind(value)} that is passed has no '{name}'"
-            self._context.note(TYPE_TEST, None, words)
+            text = f"torch.fx's proxy has every attribute, the {_kind(value)} that is passed has no '{name}'"
+            self._context.note(TYPE_TEST, None, text)
             raise missing
         return self._recorder.attribute_proxy(proxy, name)
 
     def _compared(self, value: Any, name: str, frame: FrameType) -> tuple[bool, Any]:
-        """Whether ``is`` asks for an attribute of which there is only one, and then the attribute itself."""
+        """Return whether ``is`` compares a singleton attribute, and that attribute."""
         with self._context.evaluation():
             found = getattr(value, name)
         if not isinstance(found, (torch.dtype, torch.layout, bool, type(None))):
@@ -85,8 +89,8 @@ class TypeTests:
         compare, other = test
         if expression.resolved(other) is found:
             answer = isinstance(compare.ops[0], ast.Is)
-            words = f"this test is {answer} for the {found} that is passed, and {not answer} for torch.fx's proxy of it"
-            self._context.note(TYPE_TEST, None, words)
+            text = f"this test is {answer} for the {found} that is passed, and {not answer} for torch.fx's proxy of it"
+            self._context.note(TYPE_TEST, None, text)
         return True, found
 
     def _has(self, value: Any, name: str) -> bool:
@@ -95,14 +99,14 @@ class TypeTests:
 
 
 def _kind(value: Any) -> str:
-    """The name of the value's class as eager has it."""
+    """Return the name of the value's class in eager mode."""
     if isinstance(value, FakeTensor):
         return "Parameter" if isinstance(value, torch.nn.Parameter) else "Tensor"
     return type(value).__name__
 
 
 def _is_python_test(places: SourceMap, frame: FrameType) -> bool:
-    """Whether it is ``isinstance`` or a pattern that asks for the class."""
+    """Return whether ``isinstance`` or a pattern reads the class."""
     if frame.f_code is torch.is_tensor.__code__:
         return True
     expression = CallerExpression(places, frame)
@@ -110,14 +114,14 @@ def _is_python_test(places: SourceMap, frame: FrameType) -> bool:
 
 
 def _is_tensor_type(wanted: Any) -> bool:
-    """Whether one of the types is ``torch.FloatTensor`` or its like, whose tests are C++."""
+    """Return whether a type is ``torch.FloatTensor`` or similar, whose tests are C++."""
     if isinstance(wanted, tuple):
         return any(_is_tensor_type(each) for each in wanted)
     return type(wanted) is type(torch.FloatTensor)
 
 
 def _type_wanted(places: SourceMap, frame: FrameType) -> Any:
-    """The type, or types, that a value is tested for; UNRESOLVED where that is not known."""
+    """Return the types that a value is tested for; ``UNRESOLVED`` if unknown."""
     if frame.f_code is torch.is_tensor.__code__:
         return torch.Tensor
     expression = CallerExpression(places, frame)

@@ -69,7 +69,7 @@ def test_spans_of_the_program_move_to_the_text_with_its_broken_cell() -> None:
     program = after.program
     assert program.digest == before.digest
     assert after.text == "a = 1\nb = (\n\nf(1)\nc = 3"
-    # Another cell is edited while this one is broken: the program is a text that nobody has seen.
+    # Another cell is edited while this one is broken: the program is a text that no editor has shown.
     assert after.cells is not None
     last, edits = after.with_cells(after.cells.replaced([after.cells.cells[0].changed("aa = 1", 2)]), 3)
     history = history.edited(edits, last, set())
