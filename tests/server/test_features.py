@@ -46,7 +46,8 @@ async def test_markdown_and_tooltips_come_as_the_editor_wants_them(start: Start,
 
 
 async def test_a_hover_on_a_model_that_waits_for_a_look_says_that_it_is_traced(start: Start, tmp_path: Path) -> None:
-    client = await start(options={"limits": {"seconds": 1}})
+    # More than what a trace that hangs is charged, so that two of them use up the budget of the file.
+    client = await start(options={"limits": {"seconds": 2.5}})
     hanging = NET.replace("y = self.fc(x)", "while True: pass")
     texts = [hanging.replace("Net", "First"), hanging.replace("Net", "Second"), NET]
     buffer = client.open(tmp_path / "net.py", "\n\n".join(texts))
