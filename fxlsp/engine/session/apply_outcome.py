@@ -49,8 +49,8 @@ def apply_outcome(session: Session, key: ModelKey, sent: SentTexts, outcome: Out
         models.set_failure(failed, attempt)
     else:
         # A document opened after the trace started was read from disk, and may have the same text.
-        settled = {path: analysis.document for path, analysis in session.analyses.items()}
-        covered = coverage(outcome.report, texts, {**settled, **sent.documents}, key)
+        documents = {path: analysis.document for path, analysis in session.analyses.items()}
+        covered = coverage(outcome.report, texts, {**documents, **sent.documents}, key)
         models.set_report(_with_report(state, outcome.report, texts, sent, cost_ms), attempt, covered)
     return True
 

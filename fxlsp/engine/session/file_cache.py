@@ -24,7 +24,7 @@ class FileCache:
     """Cache of documents on disk, safe for use by several threads."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, _CachedFile] = OrderedDict()
+        self._cached: OrderedDict[str, _CachedFile] = OrderedDict()
         self._lock = threading.Lock()
 
     def read(self, path: str) -> Document | None:
@@ -34,15 +34,15 @@ class FileCache:
         except OSError:
             return None
         with self._lock:
-            kept = self._kept.get(path)
-        if kept is None or (kept.modified, kept.size) != (status.st_mtime_ns, status.st_size):
-            kept = _CachedFile(status.st_mtime_ns, status.st_size, _read(path))
+            cached = self._cached.get(path)
+        if cached is None or (cached.modified, cached.size) != (status.st_mtime_ns, status.st_size):
+            cached = _CachedFile(status.st_mtime_ns, status.st_size, _read(path))
         with self._lock:
-            self._kept[path] = kept
-            self._kept.move_to_end(path)
-            while len(self._kept) > _MOST_TEXTS:
-                self._kept.popitem(last=False)
-        return kept.document
+            self._cached[path] = cached
+            self._cached.move_to_end(path)
+            while len(self._cached) > _MOST_TEXTS:
+                self._cached.popitem(last=False)
+        return cached.document
 
 
 def _read(path: str) -> Document | None:

@@ -133,9 +133,11 @@ def _write(changes: Mapping[str, Mapping[ChoiceKey, Any]]) -> None:
     for folder, entries in changes.items():
         file = UserChoicesFile(folder)
         # A buffer without a file is another one in the next session.
-        kept = {key: each for key, each in entries.items() if os.path.isdir(os.path.dirname(key.path(folder)))}
+        entries_to_write = {
+            key: each for key, each in entries.items() if os.path.isdir(os.path.dirname(key.path(folder)))
+        }
         try:
-            if kept:
-                file.write(kept)
+            if entries_to_write:
+                file.write(entries_to_write)
         except OSError as error:
             _log.warning("What you chose holds for this session alone: %s cannot be written: %s", file.path, error)

@@ -227,12 +227,12 @@ class Workspace:
 
     async def rewrite_for_document(self, path: str, recipe: Recipe) -> Recipe | None:
         """Return a recipe with names as the document can write them; None if it cannot."""
-        home = self._session.documents.get(path)
-        if recipe.file is None or home is None:
+        document = self._session.documents.get(path)
+        if recipe.file is None or document is None:
             return recipe
         index, folders = self._session.index, [folder.path for folder in self._session.folders if folder.path]
-        other = await asyncio.get_running_loop().run_in_executor(self._executor, self._analyzer.reader(), recipe.file)
-        return None if other is None else rewrite_recipe(recipe, home, other, index, folders)
+        source = await asyncio.get_running_loop().run_in_executor(self._executor, self._analyzer.reader(), recipe.file)
+        return None if source is None else rewrite_recipe(recipe, document, source, index, folders)
 
     def retrace(self, path: str | None = None) -> None:
         """Trace the models of one file, or all, again although nothing has changed.

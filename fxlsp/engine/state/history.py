@@ -35,14 +35,16 @@ class History:
         """
         return self.logs.get(self.opened if digest is None else digest)
 
-    def edited(self, edits: Sequence[TextEdit], document: Document, keep: Container[str]) -> History:
+    def edited(self, edits: Sequence[TextEdit], document: Document, referenced: Container[str]) -> History:
         """Return the history after ``edits`` led to ``document``.
 
         Args:
-            keep: digests of earlier texts that must stay known.
+            referenced: digests of earlier texts that must stay known.
         """
-        kept = {base: log for base, log in self.logs.items() if base in keep or base in (self.opened, self.current)}
-        logs = {base: log.extended(edits, document.lines) for base, log in kept.items()}
+        retained = {
+            base: log for base, log in self.logs.items() if base in referenced or base in (self.opened, self.current)
+        }
+        logs = {base: log.extended(edits, document.lines) for base, log in retained.items()}
         logs = {**_first_logs(document), **logs, document.digest: EditLog.starting_at(document.lines)}
         return replace(self, current=document.digest, logs=logs)
 

@@ -1,4 +1,4 @@
-"""What is said about a process that died, and where."""
+"""Failures for workers that died: messages and locations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often what keeps dying is started again."""
+"""Limit of the restarts of a process that keeps dying."""
 
 from __future__ import annotations
 

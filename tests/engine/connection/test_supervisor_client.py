@@ -1,4 +1,4 @@
-"""The client of a template process, against workers that do well and workers that do not."""
+"""The client of a supervisor, with fake supervisors that work or fail."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Make = Callable[..., SupervisorClient]
 
 @pytest_asyncio.fixture
 async def make() -> AsyncIterator[Make]:
-    """Makes templates that are closed when the test ends."""
+    """Return a function that creates clients, which are closed when the test ends."""
     made: list[SupervisorClient] = []
 
     def supervisor(name: str = "good", python: str = sys.executable, **options: Any) -> SupervisorClient:
@@ -81,7 +81,7 @@ async def test_a_large_report_arrives_whole(make: Make, tmp_path: Path) -> None:
 async def test_a_process_that_has_hung_up_is_ended_without_complaints(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What this finalizer hides is told wherever the collector comes to the lost connection first.
+    # This finalizer hides an error, which is reported where the collector reaches the lost connection first.
     monkeypatch.delattr(asyncio.StreamReaderProtocol, "__del__")
     complaints: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))

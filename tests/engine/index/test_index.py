@@ -1,4 +1,4 @@
-"""What files offer to each other: names, ancestors, call sites."""
+"""Names, base classes and call sites across the files of a workspace."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 
 class Files:
-    """A workspace on disk."""
+    """Workspace on disk."""
 
     def __init__(self, folder: Path, **texts: str) -> None:
         self.folder = folder
@@ -58,7 +58,7 @@ class Files:
         return read_index([str(self.folder)])
 
     def recipes(self, name: str = "Net", home: str = "models") -> list[tuple[str, str | None, str | None]]:
-        """Init, inputs and the name of the file whose names they use, if it is another than the model's."""
+        """Return init, inputs and the file whose names they use, if not the model's."""
         elsewhere = CrossFileRecipes(self.index, read_source)
         found = elsewhere.recipes_for(read_document(self.path(home)), name)
         return [

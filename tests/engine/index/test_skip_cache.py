@@ -1,4 +1,4 @@
-"""Files that have nothing to do with torch are not read again, until they change."""
+"""Files that do not concern torch are not read again until they change."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the files had been written long ago."""
+    """Treat all files as written long ago."""
     monkeypatch.setattr("fxlsp.engine.index.skip_cache._CLOCK_TICK_NS", -(10**18))
 
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the files that are read."""
+    """Return a list to which the name of each file is added when it is read."""
     found: list[str] = []
     content = scan._content
 

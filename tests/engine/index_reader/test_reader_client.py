@@ -1,4 +1,4 @@
-"""The reading of a workspace in a process of its own, and what becomes of it when that process dies."""
+"""Reading of a workspace in a separate process, and its fallbacks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Read = Callable[..., IndexReader]
 
 @pytest.fixture(autouse=True)
 def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """For the process that reads too."""
+    """Return the cache folder of the test, which the index reader inherits."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
@@ -35,7 +35,10 @@ def cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Process]:
-    """The processes that were started; little is already much to read."""
+    """Return a list to which each started process is added.
+
+    Every workspace counts as large.
+    """
     found: list[Process] = []
     start = Process.start
 

@@ -1,4 +1,4 @@
-"""What becomes of a text that is being analysed while what the analysis began with changes."""
+"""Texts whose analysis runs on data that changes before its end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def session(tmp_path: Path) -> Session:
 
 
 class Held:
-    """Lets the first analysis go on when it is told to."""
+    """Analysis that waits until the test releases the first call."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.began, self.goes_on = threading.Event(), threading.Event()
@@ -57,7 +57,7 @@ class Held:
 async def recipes_after(
     session: Session, monkeypatch: pytest.MonkeyPatch, change: Callable[[DocumentAnalyzer], None]
 ) -> list[str]:
-    """The inputs that the workspace has for the model, where something changes while its text is first analysed."""
+    """Return the model's inputs after a change during the first analysis of its text."""
     held = Held(monkeypatch)
     path = f"{session.folders[0].path}/net.py"
     document = read_document(path)

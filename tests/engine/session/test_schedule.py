@@ -1,4 +1,4 @@
-"""The order and number of jobs."""
+"""Order and number of the jobs that run at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Job = Callable[[], Coroutine[Any, Any, None]]
 
 
 class Jobs:
-    """Jobs that go on until they are let end, and a record of what ran."""
+    """Jobs that run until the test ends them, and a record of them."""
 
     def __init__(self) -> None:
         self.started: list[str] = []

@@ -1,4 +1,4 @@
-"""What the user chose is known in the next session."""
+"""The user's choices are available in the next session."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ INSTANCE = ForwardInstance("/project/net.py", "Net", "layers.1", 1)
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's folder."""
+    """Return the user's state folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(user_choices, "_PAUSE", 0.0)
-    # A server that was made in this process has taken the log for its editor.
+    # A server created in this process has taken over the log for its editor.
     monkeypatch.setattr(logging.getLogger("fxlsp"), "propagate", True)
     return tmp_path / "state" / "fxlsp"
 
@@ -61,7 +61,7 @@ def net(folder: Path, name: str = "Net", file: str = "net.py") -> SymbolId:
 
 
 def files(state: Path) -> dict[str, str]:
-    """The texts of all files."""
+    """Return the texts of all files, by name."""
     return {path.name: path.read_text() for path in state.iterdir()} if state.exists() else {}
 
 

@@ -1,4 +1,7 @@
-"""A session from opened documents to snapshots, over a worker that answers what the text says (``workers/good.py``)."""
+"""A session from opened documents to snapshots.
+
+Its supervisor is ``workers/good.py``, which answers what the text of a file says.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ Make = Callable[..., "Editor"]
 
 
 class Editor:
-    """A workspace and what an editor would do with it."""
+    """Workspace, with the calls that an editor makes."""
 
     def __init__(self, folder: Path, name: str = "good", python: str = sys.executable, **options: Any) -> None:
         self.folder = folder
@@ -98,7 +101,7 @@ class Editor:
         return width
 
     def traced(self) -> list[str]:
-        """The names that the worker was asked for, in order."""
+        """Return the names of the traced models, in order."""
         return [entry["target"]["name"] for entry in self.log() if "target" in entry]
 
     def log(self) -> list[dict[str, Any]]:
@@ -109,7 +112,7 @@ class Editor:
         await eventually(lambda: name in self.states(file) and self.state(name, file).status is status)
 
     async def until_idle(self) -> None:
-        """Nothing is queued or running, and the processes have had their say."""
+        """Wait until nothing is queued or running."""
         await eventually(lambda: not any(state.busy for state in self.workspace.snapshot.models.values()))
 
 
@@ -567,7 +570,7 @@ async def test_an_edit_right_after_the_models_of_a_text_were_found_is_not_lost(m
     def type_at_once(_: SnapshotChange) -> None:
         for name in editor.states():
             if name in following:
-                # It comes before whatever waits for its turn once this step of the analysis is over.
+                # It runs before the jobs that wait for the end of this step of the analysis.
                 old, new = f"class {name}(", f"class {following.pop(name)}("
                 asyncio.get_running_loop().call_soon(editor.replace, old, new)
 

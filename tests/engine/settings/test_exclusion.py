@@ -1,4 +1,4 @@
-"""Patterns of files that are ignored mean what they mean in ``.gitignore``."""
+"""Patterns of excluded files have the meaning they have in ``.gitignore``."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def test_a_pattern_excludes_files_and_all_below_folders(pattern: str, excluded: 
     [
         (["b/*", "!b/b.py"], ["b/a.py", "b/c/a.py", "b/c/x1.py"]),
         (["!b/b.py", "b/*"], ["b/a.py", "b/b.py", "b/c/a.py", "b/c/x1.py"]),
-        # Of an excluded folder nothing comes back.
+        # No file of an excluded folder is brought back.
         (["b", "!b/b.py"], ["b/a.py", "b/b.py", "b/c/a.py", "b/c/x1.py", "c/b/a.py"]),
-        # All but what is in one folder.
+        # Everything except the files of one folder.
         (["/*", "!/c"], ["a.py", "b/a.py", "b/b.py", "b/c/a.py", "b/c/x1.py", "x1.py"]),
         (["*.py", "!x1.py"], ["a.py", "b/a.py", "b/b.py", "b/c/a.py", "c/#a.py", "c/b/a.py", "c/c/b.py"]),
         # `!c` brings back the folders alone, not the files in them.
@@ -88,7 +88,7 @@ def test_git_says_the_same_of_any_patterns(tmp_path: Path) -> None:
 def test_a_walk_does_not_enter_excluded_folders(tmp_path: Path) -> None:
     made(tmp_path)
     root = str(tmp_path.resolve())
-    # A folder is asked of the folder around it, not of itself.
+    # A folder is excluded by the folder around it, not by itself.
     is_excluded = combined_exclusion(
         [(root, Exclusion(root, ("b/", "!a.py"))), (f"{root}/c", Exclusion(f"{root}/c", ("*",)))]
     )
@@ -104,25 +104,28 @@ def test_without_patterns_nothing_is_excluded() -> None:
 
 
 def made(folder: Path) -> None:
-    """Make the files, empty."""
+    """Create the files, empty."""
     for name in FILES:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
 
 
 def parents(name: str) -> Iterable[str]:
-    """Names of the folders around a file."""
+    """Yield the names of the folders around a file."""
     return (str(each) for each in Path(name).parents if str(each) != ".")
 
 
 def pattern(choose: random.Random) -> str:
-    """Return any pattern."""
+    """Return a random pattern."""
     text = "/".join(choose.choice(SEGMENTS) for _ in range(choose.choice([1, 1, 2, 3])))
     return choose.choice(["", "", "!"]) + choose.choice(["", "", "/"]) + text + choose.choice(["", "", "/"])
 
 
 def ignored(folder: Path, patterns: Iterable[str], names: Iterable[str]) -> set[str]:
-    """Return what git ignores, folders without the slash at their end: git sees on disk what they are."""
+    """Return the names that git ignores, folders without the slash at their end.
+
+    git finds on disk which of them are folders.
+    """
     (folder / ".gitignore").write_text("\n".join(patterns) + "\n", encoding="utf-8")
     lines = "\n".join(name.rstrip("/") for name in names)
     command = ["git", "-c", "core.quotePath=false", "check-ignore", "--no-index", "--stdin"]

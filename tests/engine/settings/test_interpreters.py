@@ -1,4 +1,4 @@
-"""Which interpreter traces."""
+"""Choice of the interpreter that traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How severe problems are to the user: by settings, else by whether torch.fx is used at all."""
+"""Severity of problems, by settings or by whether torch.fx is used."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_ignored_codes_are_not_told_unless_a_longer_one_is_set() -> None:
 
 
 class Opened:
-    """A workspace of which no code runs."""
+    """Workspace that is not trusted, so that no code runs."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Settings from pyproject.toml and from the client."""
+"""Settings from ``pyproject.toml`` and from the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the keys and values of a TOML text stand."""
+"""Spans of the keys and values of a TOML text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ last = true
 
 
 def found(text: str) -> dict[str, tuple[str, str, list[str]]]:
-    """The text of each key, its value and the strings in that, by the dotted key."""
+    """Return the texts of each key, its value and its strings, by dotted key."""
     return {
         "/".join(each.keys): (
             text[slice(*each.key)],

@@ -1,4 +1,4 @@
-"""Recipes of one file in the words of another."""
+"""Recipes of one file, rewritten with the names of another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices among several recipes, while the texts change."""
+"""Pinned recipes while the texts change."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pinned_recipes() -> dict[SymbolId, PinnedRecipe]:
 
 
 def recipe(text: str, pinned_recipes: dict[SymbolId, PinnedRecipe]) -> tuple[str, bool]:
-    """What the first recipe makes, and whether somebody chose it."""
+    """Return the init of the first recipe, and whether the user chose it."""
     candidate = net(apply_pinned_recipes(analysed(text), pinned_recipes))
     first = candidate.recipes[0]
     assert first is not None
@@ -102,7 +102,7 @@ def test_a_chosen_comment_is_followed_while_it_is_edited() -> None:
 
 
 def earlier(text: str) -> dict[SymbolId, PinnedRecipe]:
-    """The choice as a session that ended with ``text`` leaves it to the next."""
+    """Return the choice that a session which ended with ``text`` stored."""
     pinned_recipe = PinnedRecipe(CHOSEN, net(analysed(text)).found)
     return {PLACE: PinnedRecipe.from_json(json.loads(json.dumps(pinned_recipe.to_json())))}
 

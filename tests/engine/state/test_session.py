@@ -1,4 +1,7 @@
-"""Only a session's own methods change it: its tables are read-only to the type checker and while it runs."""
+"""Only a session's own methods change its tables.
+
+The tables are read-only to the type checker and at run time.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from fxlsp.engine.state.session import Session
 
 OWNERS = (Session, ModelTables)
 HOLDERS = {"session", "_session", "models", "_models"}
-"""What other modules call a session and its models."""
+"""Names of sessions and their models in other modules."""
 
 
 def private_uses(text: str) -> Iterator[str]:
-    """Expressions such as ``self._session._documents``."""
+    """Yield expressions such as ``self._session._documents``."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
             holder = node.value
