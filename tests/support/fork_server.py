@@ -156,14 +156,25 @@ def prepared_supervisor(bootstrap: str) -> Callable[[Request], None]:
     start: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.start")
     forks: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.fork_pool")
     forks.prepare_torch()
-    forks.prepare_torch = lambda: None  # it stays so in what is forked
+    _skip(forks, "prepare_torch")  # what it did stays so in what is forked
     # Warming up before a request makes the answer faster; here every process would wait for it.
     worker: Any = importlib.import_module(f"{program.PACKAGE}.worker.supervisor.worker_main")
-    worker.warm_up_plain_pass = worker.warm_up_recovering_pass = lambda: None
+    _skip(worker, "warm_up_plain_pass", "warm_up_recovering_pass")
     program.__name__ = "__main__"
     sys.modules["__main__"] = program
     sys.argv[0] = bootstrap
     return lambda request: start.start(socket.socket(fileno=request.descriptors[3]))
+
+
+def _skip(module: Any, *functions: str) -> None:
+    """Make these functions of the module do nothing.
+
+    Raises:
+        AttributeError: the module has no such function any more.
+    """
+    for name in functions:
+        getattr(module, name)
+        setattr(module, name, lambda: None)
 
 
 def prepared_command(folder: str) -> Callable[[Request], None]:
