@@ -1,7 +1,11 @@
 """The pages of the problem codes: ``python -m dev.problem_pages`` writes into them what fxlsp says of their examples.
 
-A page is rendered by hand but for two parts, which its own first example makes: the line below the title, and the block
-``console``, whose first line is the command to run. The second example is the first one, repaired.
+A page is written by hand but for two parts, which this module writes: the line in italics below the title, which says
+the family and the severity, and the block ``console``, whose first line is the command to run on the first example.
+A page without the line in italics loses its first heading to it. The second example is the first one, repaired.
+
+All examples run, and all pages and the index are written: on a machine so busy that torch is not imported within 60 s,
+pages show FX906 instead of their own output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every check of a pass is."""
+"""The base class of all checks of a pass."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ from .pass_result import PassResult
 
 
 class Check:
-    """Looks for one kind of problem in one pass; made anew for each pass."""
+    """A search for one kind of problem in one pass; made anew for each pass.
+
+    A check of the finished graph has :meth:`problems` alone, such as ``paths/node_names.py``.
+    """
 
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> AbstractContextManager[None]:
-        """While this lasts, the pass runs."""
+        """Return a context inside which the pass runs, to observe it.
+
+        The graph of ``tracer`` is incomplete until the context ends.
+        """
         return nullcontext()
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
-        """What was found, once the pass is over."""
+        """Yield what was found, after the pass ended."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What a check looks at: a model, the pass that traced it, and how to tell a problem of it."""
+"""The input of a check: a model, the pass over it, and how a problem is made."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class PassResult:
 
     root: torch.nn.Module
     tracer: ModulePathTracer
+    """After the pass: ``tracer.graph`` and, by node, ``tracer.origins``."""
     places: SourceMap
     constructions: Constructions
     target: str
@@ -51,13 +52,23 @@ class PassResult:
         return Problem(code, severity or severity_of(code), message, location, related, module_path, self.target)
 
     def problem_location(self, call_stack: CallStack) -> Location | None:
-        """Where a problem of what ``chain`` ran stands: its innermost expression outside installed packages, if any."""
+        """Return the innermost expression outside installed packages.
+
+        If all expressions of the call stack are in installed packages, the innermost one that is
+        shown; None if none is shown.
+
+        Args:
+            call_stack: of a node ``tracer.origins[node].call_stack``, of a module call ``TracedCall.call_stack``.
+        """
         steps = self.places.steps(tuple(step for step in call_stack if self.places.is_shown(step.code.co_filename)))
         own = [step.location for step in steps if not is_installed(step.location.file)]
         return own[-1] if own else (steps[-1].location if steps else None)
 
     def attribute_location(self, call_stack: CallStack, name: str) -> Location | None:
-        """The ``... .name`` where :meth:`standing` says, if just one stands there; else that place."""
+        """Return the ``... .name`` at :meth:`problem_location`.
+
+        That location itself if there is not exactly one.
+        """
         place = self.problem_location(call_stack)
         if call_stack and place == self.places.locate(call_stack[-1].code, call_stack[-1].offset):
             return self.places.attribute_in(call_stack[-1], name) or place
