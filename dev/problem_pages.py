@@ -1,8 +1,11 @@
 """Writes the output of fxlsp into the pages of the problem codes.
 
-``python -m dev.problem_pages`` runs the examples of the pages. A page is written by hand but for two parts, which its
-own first example determines: the line below the title, and the block ``console``, whose first line is the command to
-run. The second example is the first one, repaired.
+A page is written by hand but for two parts, which this module writes: the line in italics below the title, which says
+the family and the severity, and the block ``console``, whose first line is the command to run on the first example.
+The second example is the first one, repaired.
+
+All examples run, and all pages and the index are written: on a machine so busy that torch is not imported within 60 s,
+pages show FX906 instead of their own output.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ _SEVERITIES: Mapping[codes.Severity, str] = {
     "info": "information",
     "hint": "a hint",
 }
-_TITLE = re.compile(r"# (FX\d{3}): (.+)\n\n.*\n")
+_TITLE = re.compile(r"# (FX\d{3}): (.+)\n(?:\n\*\[.*\n)?")
 _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CONSOLE = re.compile(r"^```console\n\$ fxlsp (.*)\n(?:.*\n)*?```$", re.MULTILINE)
 _NAMED = re.compile(r"^(?:\w+\[FX\d{3}\]|fxlsp: .*FX\d{3} |  --> \S+:\d+(?=:\d+$))", re.MULTILINE)
@@ -107,10 +110,15 @@ def all_codes() -> list[str]:
 
 def read_pages() -> list[Page]:
     """Return all pages, in the order of their codes."""
-    return [_read(path) for path in sorted(PAGES.glob("FX*.md"))]
+    return [read_page(path) for path in sorted(PAGES.glob("FX*.md"))]
 
 
-def _read(path: Path) -> Page:
+def read_page(path: Path) -> Page:
+    """Return one page.
+
+    Raises:
+        ValueError: a part of it is missing.
+    """
     text = path.read_text(encoding="utf-8")
     title, console, examples = _TITLE.match(text), _CONSOLE.search(text), _PYTHON.findall(text)
     if title is None or console is None or len(examples) < 2:

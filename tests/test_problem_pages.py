@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dev import problem_pages
@@ -73,3 +75,12 @@ def test_no_page_names_a_folder_of_the_machine_that_made_it(page: Page) -> None:
 def test_the_page_says_what_a_hover_advises(page: Page) -> None:
     _, _, fix = page.text.partition("\n## Fix\n")
     assert f"{ADVICE[page.code]}." in " ".join(fix.split())
+
+
+def test_a_new_page_without_the_line_below_its_title_keeps_what_follows(tmp_path: Path) -> None:
+    path = tmp_path / "FX101.md"
+    text = (PAGES / path.name).read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if line.startswith("*["))
+    path.write_text(text.replace(f"{line}\n\n", ""), encoding="utf-8")
+    output = text.partition("```console\n")[2].partition("```")[0].partition("\n")[2].strip("\n")
+    assert problem_pages.read_page(path).with_output(output) == text

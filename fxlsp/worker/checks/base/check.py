@@ -1,4 +1,4 @@
-"""Base class of all checks."""
+"""The base class of all checks of a pass."""
 
 from __future__ import annotations
 
@@ -13,12 +13,18 @@ from .pass_result import PassResult
 
 
 class Check:
-    """Search for one kind of problem in one pass; instantiated for each pass."""
+    """A search for one kind of problem in one pass; made anew for each pass.
+
+    A check of the finished graph has :meth:`problems` alone, such as ``paths/node_names.py``.
+    """
 
     def watching(self, root: torch.nn.Module, tracer: ModulePathTracer) -> AbstractContextManager[None]:
-        """Watch the pass, which runs inside this context."""
+        """Return a context inside which the pass runs, to observe it.
+
+        The graph of ``tracer`` is incomplete until the context ends.
+        """
         return nullcontext()
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
-        """Yield the problems that were found, after the pass."""
+        """Yield what was found, after the pass ended."""
         raise NotImplementedError

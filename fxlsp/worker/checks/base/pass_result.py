@@ -1,4 +1,4 @@
-"""Result of a pass, which checks examine, and creation of problems."""
+"""The input of a check: a model, the pass over it, and how a problem is made."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class PassResult:
 
     root: torch.nn.Module
     tracer: ModulePathTracer
+    """After the pass: ``tracer.graph`` and, by node, ``tracer.origins``."""
     places: SourceMap
     constructions: Constructions
     target: str
@@ -51,18 +52,22 @@ class PassResult:
         return Problem(code, severity or severity_of(code), message, location, related, module_path, self.target)
 
     def problem_location(self, call_stack: CallStack) -> Location | None:
-        """Return where to report a problem of what ``call_stack`` ran.
+        """Return the innermost expression outside installed packages.
 
-        That is its innermost expression outside installed packages, else its innermost one, if there is any.
+        If all expressions of the call stack are in installed packages, the innermost one that is
+        shown; None if none is shown.
+
+        Args:
+            call_stack: of a node ``tracer.origins[node].call_stack``, of a module call ``TracedCall.call_stack``.
         """
         steps = self.places.steps(tuple(step for step in call_stack if self.places.is_shown(step.code.co_filename)))
         own = [step.location for step in steps if not is_installed(step.location.file)]
         return own[-1] if own else (steps[-1].location if steps else None)
 
     def attribute_location(self, call_stack: CallStack, name: str) -> Location | None:
-        """Return the ``... .name`` at :meth:`problem_location`, if there is one only.
+        """Return the ``... .name`` at :meth:`problem_location`.
 
-        Else the problem location itself.
+        That location itself if there is not exactly one.
         """
         place = self.problem_location(call_stack)
         if call_stack and place == self.places.locate(call_stack[-1].code, call_stack[-1].offset):
