@@ -278,7 +278,7 @@ async def test_a_recipe_that_is_being_typed_keeps_the_old_report_until_the_new_o
     await editor.until(Status.FRESH)
     editor.replace("Net(1)", "Net(1")
     assert editor.state().report is not None
-    assert [found.error is None for found in editor.state().found] == [False]
+    await eventually(lambda: [found.error is None for found in editor.state().found] == [False])
     editor.replace("Net(1", "Net(12)")
     assert editor.state().report is not None
     await editor.until(Status.FRESH)

@@ -372,7 +372,7 @@ def test_a_checkpoint_over_the_memory_limit_is_closed(project: Project) -> None:
     request = project.ask_hanging(megabytes=700)
     message = project.worker.next()
     assert (message["id"], message["type"], message["limit"]) == (request, "failed", "memory")
-    eventually(lambda: set(checkpoints_of(project.worker)) <= others)
+    eventually(lambda: set(checkpoints_of(project.worker)) <= others, seconds=10)
     assert project.importer() != first
 
 
