@@ -181,6 +181,9 @@ class Hello(WireMessage):
     """Whether traces run in forked processes."""
     positions: bool = True
     """Whether the interpreter records columns of expressions (Python 3.11)."""
+    contained: tuple[str, ...] = field(default=(), metadata=UNLESS_DEFAULT)
+    """What the operating system itself refuses to the code of a model: ``files`` for changes outside a temporary
+    folder, ``calls`` for connections, programs and signals to fxlsp. Python's audit hook refuses both everywhere."""
     remark: str | None = field(default=None, metadata=UNLESS_DEFAULT)
     """Warning for the log. Only from a worker to the supervisor, which sends it as :class:`Log`."""
 

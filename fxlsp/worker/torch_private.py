@@ -37,6 +37,7 @@ __all__ = [
     "is_batch_norm",
     "is_view",
     "mutated_arguments",
+    "native_writers",
     "never_grows",
     "no_dispatch",
     "overload_packet",
@@ -54,6 +55,16 @@ CHECKPOINT_PARTS = ("_checkpoint_without_reentrant_generator", "_checkpoint_with
 """Functions that ``torch.utils.checkpoint.checkpoint`` calls, in older and in newer versions."""
 
 Operator = torch._ops.OpOverload
+
+
+def native_writers() -> tuple[tuple[Any, str, int], ...]:
+    """Return the functions of torch that write files in C++: owner, name, and which argument is the path."""
+    return (
+        (torch._C, "PyTorchFileWriter", 0),
+        (torch.jit, "save", 1),
+        (torch.jit._script.RecursiveScriptModule, "save", 1),
+        (torch.autograd.profiler.profile, "export_chrome_trace", 1),
+    )
 
 
 def flop_formula(operator: Operator) -> Callable[..., Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -35,6 +36,10 @@ class Tiny(nn.Module):
 """
 _SHAPE = [2, 10]
 """Shape of the model's output."""
+_REFUSED = {
+    "files": "changes of files that are not temporary",
+    "calls": "connections, programs and signals to other processes",
+}
 _STAGES = ("load", "search", "construct", "trace", "values", "checks")
 
 
@@ -95,6 +100,24 @@ async def _start(supervisor: SupervisorClient, result: FirstTrace, advice: str) 
     result.environment, result.timing_ms["start"] = environment, round(seconds * 1000, 1)
     message = f"torch {environment.torch} under Python {environment.python} is supported; ready after {seconds:.1f} s"
     result.torch.append(DoctorFinding("torch", "ok", message))
+    result.torch.append(containment(supervisor.contained))
+
+
+def containment(contained: tuple[str, ...]) -> DoctorFinding:
+    """Return what keeps a model's code from changing files and from reaching other programs.
+
+    Args:
+        contained: What the operating system itself refuses, as in :class:`~fxlsp.wire.messages.Hello`.
+    """
+    refused = [_REFUSED[name] for name in _REFUSED if name in contained]
+    left = [_REFUSED[name] for name in _REFUSED if name not in contained]
+    if not left:
+        return DoctorFinding("containment", "ok", f"the system refuses {' and '.join(refused)} to a model's code")
+    message = f"Python refuses {' and '.join(left)} to a model's code, the system does not: native code could"
+    if not sys.platform.startswith("linux"):
+        return DoctorFinding("containment", "ok", message)
+    advice = "a kernel with Landlock (5.13 or later) and seccomp refuses them, unless a container's rules forbid that"
+    return DoctorFinding("containment", "warning", message, advice=advice)
 
 
 async def _trace(supervisor: SupervisorClient, request: TraceRequest, result: FirstTrace) -> None:

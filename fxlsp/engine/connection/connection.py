@@ -19,6 +19,7 @@ from fxlsp.wire.messages import (
     WIRE,
     Cancel,
     FailureMessage,
+    Hello,
     Log,
     Overlay,
     Preload,
@@ -70,19 +71,17 @@ class Outcome:
 class Connection:
     """Sends requests to a supervisor and returns its answers to the callers."""
 
-    def __init__(
-        self, process: Process, environment: Environment, executor: Executor | None = None, *, forks: bool = True
-    ) -> None:
+    def __init__(self, process: Process, hello: Hello, executor: Executor | None = None) -> None:
         """
         Args:
             process: a process that sent ``hello``.
-            environment: versions, from that ``hello``.
+            hello: that message.
             executor: decodes large reports; None is the loop's own.
-            forks: whether the supervisor forks its workers, from that ``hello``.
         """
-        self._grace_seconds = _GRACE_SECONDS if forks else _GRACE_SECONDS + _SPAWN_SECONDS
+        self._grace_seconds = _GRACE_SECONDS if hello.fork else _GRACE_SECONDS + _SPAWN_SECONDS
         self.process = process
-        self.environment = environment
+        self.environment = Environment(hello.python, hello.torch)
+        self.contained = hello.contained
         self._executor = executor
         self._ids = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Answer]] = {}

@@ -11,7 +11,6 @@ from fxlsp.engine.connection.crash_failures import describe_exit
 from fxlsp.engine.connection.process import Process
 from fxlsp.report.codes import NO_INTERPRETER
 from fxlsp.report.problems import Failure
-from fxlsp.report.report import Environment
 from fxlsp.wire.frames import WireError
 from fxlsp.wire.messages import PROTOCOL, WIRE, Hello, Refused
 from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
@@ -50,7 +49,7 @@ async def connect(python: str, bootstrap: Path, executor: Executor | None, secon
         process.kill()
         await process.stop()
         raise
-    return Connection(process, Environment(hello.python, hello.torch), executor, forks=hello.fork)
+    return Connection(process, hello, executor)
 
 
 async def _receive_hello(process: Process, python: str, seconds: float) -> WireMessage:

@@ -68,6 +68,8 @@ class SupervisorClient:
         self.state = SupervisorState.IDLE
         self.environment: Environment | None = None
         """Versions, from the last successful start."""
+        self.contained: tuple[str, ...] = ()
+        """What the system refuses to a model's code (:class:`~fxlsp.wire.messages.Hello`), from that start too."""
         self.failure: Failure | None = None
         """Why the last start failed; None if it succeeded."""
         self._bootstrap = bootstrap
@@ -170,6 +172,7 @@ class SupervisorClient:
         finally:
             self._starting = None
         self._connection, self.environment, self.failure = connection, connection.environment, None
+        self.contained = connection.contained
         self._watcher = asyncio.create_task(self._watch_exit(connection))
         self._set_state(SupervisorState.READY)
         self._start_idle_timer()

@@ -32,6 +32,10 @@ from ...report.locations import Location, RelatedPlace
 from ...report.problems import Failure, Problem
 from ..locations.code_origin import is_installed
 from ..locations.source_map import SourceMap
+from ..sandbox.audit import is_refused_by_system
+
+_MAX_MESSAGE = 4000
+"""Number of characters of an exception's message that are shown."""
 
 
 def text_of(error: BaseException) -> str:
@@ -47,10 +51,20 @@ def text_of(error: BaseException) -> str:
 
 def message_of(error: BaseException) -> str:
     """Return an exception's message as a traceback shows it, without its type."""
-    text = text_of(error).strip()
+    text = _shortened(text_of(error).strip())
     if isinstance(error, KeyError):
         return f"KeyError: {text}"
+    if is_refused_by_system(error):
+        return f"{text} (fxlsp lets a model neither change files nor reach other programs while it traces)"
     return text or type(error).__name__
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning and the end of a long text."""
+    if len(text) <= _MAX_MESSAGE:
+        return text
+    half = _MAX_MESSAGE // 2
+    return f"{text[:half]} ... ({len(text):,} characters) ... {text[-half:]}"
 
 
 def failure_of_load(error: BaseException, target: str, code: str, source_map: SourceMap, what: str) -> Failure:

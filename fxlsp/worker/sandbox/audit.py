@@ -1,18 +1,21 @@
-"""Audit hook that refuses connections, processes and writes elsewhere.
+"""Audit hook that refuses connections, processes and changes of files.
 
-Only a scratch folder may be written to.
+Only a scratch folder may be written to. The hook names what was refused; on Linux, :mod:`.containment` refuses it also
+where no hook is called.
 """
 
 from __future__ import annotations
 
+import errno
+import functools
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-import torch
+from ..torch_private import native_writers
 
 _REFUSED = {
     "socket.connect": "open a connection",
@@ -33,25 +36,49 @@ _REFUSED = {
     "pty.spawn": "start a process",
     "_winapi.CreateProcess": "start a process",
 }
-_WRITES = {
-    "os.mkdir",
-    "os.remove",
-    "os.rename",
-    "os.rmdir",
-    "os.link",
-    "os.symlink",
-    "os.truncate",
-    "os.chmod",
-    "os.chown",
-    "os.utime",
-    "os.setxattr",
-    "sqlite3.connect",
+_CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {
+    "os.mkdir": ((0, 2),),
+    "os.remove": ((0, 1),),
+    "os.rmdir": ((0, 1),),
+    # Both ends: moving a file away changes where it was, and a second name of a file is a way to write to it.
+    "os.rename": ((0, 2), (1, 3)),
+    "os.link": ((0, 2), (1, 3)),
+    "os.symlink": ((1, 2),),
+    "os.truncate": ((0, None),),
+    "os.chmod": ((0, 2),),
+    "os.chown": ((0, 3),),
+    "os.chflags": ((0, None),),
+    "os.utime": ((0, 3),),
+    "os.setxattr": ((0, None),),
+    "os.removexattr": ((0, None),),
+    "sqlite3.connect": ((0, None),),
 }
+"""Audit events of changes on the disk: for each path, its argument and that of the folder that it is relative to."""
+_OF_NAMES = ("os.mkdir", "os.remove", "os.rmdir", "os.rename", "os.link", "os.symlink")
+"""Those that change names: a link is not followed."""
+_NO_WRITES = "fxlsp does not let a file write while it traces a model: {}"
 _WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+_REFUSALS = (errno.EACCES, errno.EPERM, errno.EXDEV)
+"""Error numbers: the last one is Landlock's where a file would get into another folder."""
 
 
 class RefusedError(PermissionError):
     """The model's code tried a side effect that a trace must not have."""
+
+
+def is_refused_by_system(error: BaseException) -> bool:
+    """Return whether an error looks like a refusal by the containment of this process.
+
+    The path must be one that the user may change: Landlock does not affect what ``access`` reports.
+    """
+    if not isinstance(error, OSError) or error.errno not in _REFUSALS or isinstance(error, RefusedError):
+        return False
+    if error.filename is None:
+        return True
+    path = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+    return os.access(path if os.path.exists(path) else os.path.dirname(path) or os.curdir, os.W_OK)
 
 
 def refuse_side_effects(scratch: str) -> None:
@@ -69,12 +96,12 @@ def refuse_side_effects(scratch: str) -> None:
             raise RefusedError(f"fxlsp does not let a file {_REFUSED[event]} while it traces a model ({event})")
         if event == "open":
             path, _, flags = args
-            if isinstance(flags, int) and flags & _WRITE_FLAGS and not _may_write(path):
-                raise RefusedError(f"fxlsp does not let a file write while it traces a model: {_shown(path)}")
-        elif event in _WRITES and not _may_write(args[0]):
-            raise RefusedError(
-                f"fxlsp does not let a file change the disk while it traces a model ({event}: {args[0]!r})"
-            )
+            # What is given as a descriptor was checked when it was opened.
+            if isinstance(flags, int) and flags & _WRITE_FLAGS and not isinstance(path, int) and not _may_write(path):
+                raise RefusedError(_NO_WRITES.format(_shown(path)))
+        elif event in _CHANGES and not _changes_only_scratch(event, args):
+            paths = ", ".join(map(_shown, _changed_paths(event, args)))
+            raise RefusedError(f"fxlsp does not let a file change the disk while it traces a model ({event}: {paths})")
         elif event in ("os.kill", "os.killpg") and not _Own.acts and args[0] not in _this_process():
             raise RefusedError(f"fxlsp does not let a file signal other processes while it traces a model ({event})")
 
@@ -116,14 +143,22 @@ def _refuse_what_is_not_audited() -> None:
         import _posixsubprocess
 
         _posixsubprocess.fork_exec = _start
-    save = torch.save
+    for owner, name, index in native_writers():
+        setattr(owner, name, _checked(getattr(owner, name), index))
 
-    def save_in_scratch(obj: object, f: Any, *args: Any, **kwargs: Any) -> None:
-        if isinstance(f, (str, os.PathLike)) and not _may_write(f):
-            raise RefusedError(f"fxlsp does not let a file write while it traces a model: {_shown(os.fspath(f))}")
-        save(obj, f, *args, **kwargs)
 
-    torch.save = save_in_scratch
+def _checked(writer: Callable[..., Any], index: int) -> Callable[..., Any]:
+    """Return ``writer``, which writes a file by C++ code, with a check of the path that is its argument ``index``."""
+
+    @functools.wraps(writer, updated=())
+    def write(*args: Any, **kwargs: Any) -> Any:
+        # By name it is refused below Python only.
+        for path in args[index : index + 1]:
+            if isinstance(path, (str, bytes, os.PathLike)) and not _may_write(path):
+                raise RefusedError(_NO_WRITES.format(_shown(path)))
+        return writer(*args, **kwargs)
+
+    return write
 
 
 def _start(*args: Any) -> int:
@@ -152,17 +187,55 @@ def own_processes_allowed() -> Iterator[None]:
         _Own.acts = False
 
 
-def _may_write(path: object) -> bool:
+def _changes_only_scratch(event: str, args: tuple[Any, ...]) -> bool:
+    """Return whether what an event of :data:`_CHANGES` changes may be changed."""
+    return all(_may_write(path, event not in _OF_NAMES) for path in _changed_paths(event, args))
+
+
+def _changed_paths(event: str, args: tuple[Any, ...]) -> Iterator[object]:
+    """Yield the paths that an event of :data:`_CHANGES` is about; descriptors as numbers."""
+    for of_path, of_folder in _CHANGES[event]:
+        path, folder = args[of_path], -1 if of_folder is None else args[of_folder]
+        if event == "sqlite3.connect" and path in (":memory:", ""):
+            continue
+        if isinstance(folder, int) and folder >= 0 and not isinstance(path, int):
+            base = _path_of(folder)
+            path = None if base is None else os.path.join(base, os.fsdecode(path))
+        yield path
+
+
+def _may_write(path: object, follow: bool = True) -> bool:
+    """Return whether a file may be changed; with ``follow`` the one that a link leads to, else the link."""
     if isinstance(path, int):
-        # An open descriptor was checked when it was opened.
-        return True
+        return _may_change(path)
     try:
-        real = os.path.realpath(os.fsdecode(path))  # type: ignore[arg-type]
+        given = os.fsdecode(path)  # type: ignore[arg-type]
+        folder, name = os.path.split(given)
+        real = os.path.realpath(given) if follow else os.path.join(os.path.realpath(folder or os.curdir), name)
     except (TypeError, ValueError):
         return False
     # A temporary file without a name is opened as its folder.
     return is_in_scratch(real) or real == os.devnull
 
 
+def _may_change(descriptor: int) -> bool:
+    """Return whether an open file may be changed: it is in the scratch folder, or no file of a folder at all."""
+    path = _path_of(descriptor)
+    return path is None or not os.path.exists(path) or is_in_scratch(os.path.realpath(path)) or path == os.devnull
+
+
+def _path_of(descriptor: int) -> str | None:
+    """Return the path of an open file or folder; None for a pipe, a socket, or where the system does not tell."""
+    with suppress(OSError):
+        path = os.readlink(f"/proc/self/fd/{descriptor}")
+        return path if path.startswith("/") else None
+    if sys.platform == "darwin":
+        import fcntl
+
+        with suppress(OSError):
+            return os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+    return None
+
+
 def _shown(path: object) -> str:
-    return os.fsdecode(path) if isinstance(path, (str, bytes)) else repr(path)
+    return os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else repr(path)

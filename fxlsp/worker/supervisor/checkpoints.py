@@ -17,7 +17,7 @@ from ..processes.fds import WorkerPipes
 from ..processes.lifetime import kill_group
 from ..processes.system import resident_megabytes
 from .checkpoint import MAX_REQUEST_BYTES
-from .forked_worker import ForkedWorker
+from .forked_worker import ForkedWorker, TakenCheckpoint
 from .worker_handle import WorkerHandle
 
 _MAX_CHECKPOINTS = 2
@@ -35,17 +35,17 @@ class _UnresponsiveError(Exception):
 class _CheckpointHandle:
     """One checkpoint, and the worker that was forked from it ahead."""
 
-    def __init__(self, file: str, megabytes: float, pid: int, connection: socket.socket, folder: str) -> None:
+    def __init__(self, file: str, megabytes: float, taken: TakenCheckpoint) -> None:
         self.file = file
-        self.pid = pid
+        self.pid = taken.pid
         self.used = time.monotonic()
         self.megabytes = megabytes
         """Memory limit of the last request for its file."""
-        self.connection = connection
+        self.connection = taken.connection
         self.ready: ForkedWorker | None = None
         self.taken: set[ForkedWorker] = set()
-        self._folder = folder
-        connection.settimeout(_FORK_SECONDS)
+        self._scratch = taken.scratch
+        self.connection.settimeout(_FORK_SECONDS)
 
     def prepare(self) -> None:
         """Have a worker forked ahead of its request.
@@ -54,7 +54,7 @@ class _CheckpointHandle:
             _UnresponsiveError: the checkpoint does not fork.
         """
         if self.ready is None:
-            self.ready = ForkedWorker(self._folder, self._fork)
+            self.ready = ForkedWorker(self._scratch, self._fork)
 
     def _fork(self, worker: ForkedWorker, pipes: WorkerPipes, scratch: str) -> int:
         try:
@@ -84,14 +84,13 @@ class _CheckpointHandle:
         with suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
             kill_group(self.pid)
+        self._scratch.release()
 
 
 class Checkpoints:
     """The checkpoints of all files: at most one each, and few in total."""
 
-    def __init__(self, folder: str) -> None:
-        """``folder`` holds the scratch folders of the supervisor's workers."""
-        self._folder = folder
+    def __init__(self) -> None:
         self._all: list[_CheckpointHandle] = []
 
     @property
@@ -137,7 +136,7 @@ class Checkpoints:
         if taken is not None and worker.assignment is not None:
             file, limits = worker.assignment.target.file, worker.assignment.limits
             assert file is not None
-            self._add(_CheckpointHandle(file, limits.megabytes, *taken, self._folder))
+            self._add(_CheckpointHandle(file, limits.megabytes, taken))
 
     def discard(self, worker: WorkerHandle) -> None:
         """Forget a reaped worker, and close its checkpoint if that proved unusable."""

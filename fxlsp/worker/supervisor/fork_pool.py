@@ -18,6 +18,7 @@ import torch
 
 from ...wire.messages import Hello, TraceRequest
 from ..processes.lifetime import adopt_orphans, kill_group, kill_orphans
+from ..sandbox.containment import Containment
 from .checkpoints import Checkpoints
 from .forked_worker import ForkedWorker, fork_from_supervisor
 from .pool import WorkerPool
@@ -35,13 +36,14 @@ class NoForkError(Exception):
 class ForkPool(WorkerPool):
     """Pool that has one worker forked ahead, beside those that trace."""
 
-    def __init__(self, hello: Hello, folder: str) -> None:
+    def __init__(self, hello: Hello, folder: str, containment: Containment) -> None:
         self._hello = hello
         self._folder = folder
         self._workers: set[ForkedWorker] = set()
         self._next: ForkedWorker | None = None
-        self._checkpoints = Checkpoints(folder)
+        self._checkpoints = Checkpoints()
         self._connection = -1
+        self._containment = containment
 
     def handshake(self, connection: socket.socket) -> Hello | None:
         """Prepare torch, fork a first worker, and return ``hello`` once that is ready.
@@ -92,7 +94,8 @@ class ForkPool(WorkerPool):
     def _prepare_next(self) -> None:
         if self._next is None:
             others = [descriptor for worker in self._workers for descriptor in worker.descriptors]
-            fork = fork_from_supervisor([self._connection, *others, *self._checkpoints.descriptors])
+            own = [self._connection, *others, *self._checkpoints.descriptors]
+            fork = fork_from_supervisor(own, self._containment)
             self._next = ForkedWorker(self._folder, fork)
             self._workers.add(self._next)
 

@@ -9,12 +9,14 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ...wire.messages import CheckpointForked
 from ...wire.vocabulary import WireMessage
 from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, write_all
 from ..processes.lifetime import kill_group
+from ..sandbox.containment import Containment
+from .scratch_folder import ScratchFolder
 from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
 from .worker_main import STACK_SIGNAL, run_worker
 
@@ -22,10 +24,12 @@ Fork: TypeAlias = "Callable[[ForkedWorker, WorkerPipes, str], int]"
 """Forks a worker's process, given the worker's ends of the pipes and its scratch folder; returns the process id."""
 
 
-def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
+def fork_from_supervisor(close_in_child: Iterable[int], containment: Containment) -> Fork:
     """Return a function that forks this process.
 
-    ``close_in_child`` are descriptors of the supervisor that the worker must not have.
+    Args:
+        close_in_child: Descriptors of the supervisor that the worker must not have.
+        containment: What the operating system shall refuse to the worker.
     """
 
     def fork(worker: ForkedWorker, pipes: WorkerPipes, scratch: str) -> int:
@@ -34,7 +38,7 @@ def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
             try:
                 for descriptor in (*close_in_child, *worker.descriptors):
                     os.close(descriptor)
-                run_worker(pipes, scratch)
+                run_worker(pipes, scratch, containment)
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -45,10 +49,19 @@ def fork_from_supervisor(close_in_child: Iterable[int]) -> Fork:
     return fork
 
 
+class TakenCheckpoint(NamedTuple):
+    """Checkpoint that a worker has forked."""
+
+    pid: int
+    connection: socket.socket
+    scratch: ScratchFolder
+    """The worker's folder, held for the caller. Processes forked from the checkpoint can write to no other."""
+
+
 class ForkedWorker(WorkerHandle):
     """Worker that communicates over pipes and leads a process group."""
 
-    def __init__(self, folder: str, fork: Fork) -> None:
+    def __init__(self, folder: str | ScratchFolder, fork: Fork) -> None:
         """Fork the worker; an exception of ``fork`` is passed on."""
         super().__init__(folder)
         self.checkpoint_pid: int | None = None
@@ -62,10 +75,10 @@ class ForkedWorker(WorkerHandle):
         self._checkpoint_socket: socket.socket | None = own_end
         worker_pipes = WorkerPipes(job_end, report_end, stack_end, output_end, checkpoint_end.detach())
         try:
-            self.pid = fork(self, worker_pipes, self._scratch)
+            self.pid = fork(self, worker_pipes, self._scratch.path)
         except BaseException:
             self._close()
-            self._remove_scratch()
+            self._scratch.release()
             raise
         finally:
             for descriptor in worker_pipes:
@@ -83,11 +96,12 @@ class ForkedWorker(WorkerHandle):
         checkpoint_sockets = () if self._checkpoint_socket is None else (self._checkpoint_socket.fileno(),)
         return (*self.pipes, *jobs, *checkpoint_sockets)
 
-    def take_checkpoint(self) -> tuple[int, socket.socket] | None:
-        """Return process id and socket of its checkpoint, which then belong to the caller."""
+    def take_checkpoint(self) -> TakenCheckpoint | None:
+        """Return its checkpoint, which then belongs to the caller."""
         if self.checkpoint_pid is None or self._checkpoint_socket is None:
             return None
-        taken = self.checkpoint_pid, self._checkpoint_socket
+        taken = TakenCheckpoint(self.checkpoint_pid, self._checkpoint_socket, self._scratch)
+        self._scratch.hold()
         self.checkpoint_pid = self._checkpoint_socket = None
         return taken
 

@@ -57,7 +57,7 @@ class SpawnedWorker(WorkerHandle):
         """The report to use if the worker dies before it sends a better one."""
         self._is_next_fallback = False
         self._process = subprocess.Popen(
-            [sys.executable, BOOTSTRAP, SPAWNED_OPTION, self._scratch],
+            [sys.executable, BOOTSTRAP, SPAWNED_OPTION, self._scratch.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -149,7 +149,7 @@ class SpawnedWorker(WorkerHandle):
             time.sleep(0.005)
 
     def _dumped_stack(self) -> bytes:
-        with suppress(OSError), open(os.path.join(self._scratch, STACK_FILE), "rb") as file:
+        with suppress(OSError), open(os.path.join(self._scratch.path, STACK_FILE), "rb") as file:
             return file.read()
         return b""
 

@@ -15,7 +15,9 @@ from ...report.codes import NO_INTERPRETER
 from ...wire.messages import PROTOCOL, Hello, Refused
 from ..processes.fds import redirect_standard_streams, write_all
 from ..processes.lifetime import die_with_parent
+from ..sandbox.containment import Containment, working_containment
 from .command_reader import CommandReader
+from .scratch_folder import supervisor_folder
 from .spawn_pool import SpawnPool
 from .spawned_worker import BOOTSTRAP, STACK_FILE
 from .supervisor import Supervisor
@@ -37,30 +39,23 @@ def start(connection: socket.socket) -> None:
     # User code that starts a process must not pass this connection on.
     connection.set_inheritable(False)
     if not hasattr(os, "fork") or os.environ.get(_SPAWN) == "1":
-        with _scratch() as folder:
+        with supervisor_folder() as folder:
             Supervisor(connection, SpawnPool(folder)).serve()
         return
-    hello = _hello(forks=True)
+    containment = working_containment(os.getpid())
+    hello = _hello(containment, forks=True)
     if isinstance(hello, Refused):
         connection.sendall(hello.encoded())
         return
     from .fork_pool import ForkPool, NoForkError
 
     try:
-        with _scratch() as folder:
-            Supervisor(connection, ForkPool(hello, folder)).serve()
+        with supervisor_folder() as folder:
+            Supervisor(connection, ForkPool(hello, folder, containment)).serve()
     except NoForkError as error:
         sys.stderr.write(f"{error}: processes are started instead\n")
         sys.stderr.flush()
         _restart_without_fork(connection)
-
-
-def _scratch() -> tempfile.TemporaryDirectory[str]:
-    """Return the folder for the workers' files.
-
-    It is removed with the supervisor, including files that killed workers have left.
-    """
-    return tempfile.TemporaryDirectory(prefix="fxlsp-", ignore_cleanup_errors=True)
 
 
 def _restart_without_fork(connection: socket.socket) -> None:
@@ -74,8 +69,13 @@ def start_spawned_worker(scratch: str) -> None:
     """Run a worker of one request, which ends with the supervisor at the latest."""
     ends = redirect_standard_streams()
     stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
+    # Before torch is imported, which may start threads: they would not be restricted.
+    containment = working_containment(os.getppid())
+    containment.apply(scratch)
+    # The import of torch looks for a temporary folder that it can write to.
+    tempfile.tempdir = scratch
     reader = CommandReader(ends.commands, stack)
-    hello = _hello(forks=False)
+    hello = _hello(containment, forks=False)
     write_all(ends.reports, hello.encoded())
     if isinstance(hello, Hello):
         from .spawned_main import run_spawned_worker
@@ -83,7 +83,7 @@ def start_spawned_worker(scratch: str) -> None:
         run_spawned_worker(reader, ends.reports, stack, scratch)
 
 
-def _hello(forks: bool) -> Hello | Refused:
+def _hello(containment: Containment, forks: bool) -> Hello | Refused:
     refusal = _refusal()
     if refusal is not None:
         return Refused(NO_INTERPRETER, refusal)
@@ -97,6 +97,7 @@ def _hello(forks: bool) -> Hello | Refused:
         pid=os.getpid(),
         fork=forks,
         positions=sys.version_info >= (3, 11),
+        contained=containment.names,
         remark=untested(sys.version_info[:2], str(torch.__version__)),
     )
 

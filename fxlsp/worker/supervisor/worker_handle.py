@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from typing import Literal, NamedTuple
@@ -14,6 +12,7 @@ from ...wire.messages import WIRE, Declined, Limits, Ready, Stage, TraceRequest,
 from ...wire.vocabulary import WireMessage
 from ..processes.crash_dump import TIME_LIMIT_MARK, parse_stack
 from ..processes.system import lower_priority, resident_megabytes
+from .scratch_folder import ScratchFolder
 
 _TAIL_BYTES = 4096
 """The last bytes of a worker's output that are stored."""
@@ -47,8 +46,8 @@ class WorkerHandle(ABC):
     report_pipe: int
     """Descriptor on which the worker's messages arrive. It reaches its end when the worker exits."""
 
-    def __init__(self, folder: str) -> None:
-        """``folder`` holds the scratch folders of the supervisor's workers."""
+    def __init__(self, folder: str | ScratchFolder) -> None:
+        """``folder`` is where its scratch folder is created."""
         self.id = -1
         """Id of the request that it executes; -1 while it waits for one."""
         self.done = False
@@ -57,7 +56,7 @@ class WorkerHandle(ABC):
         """Whether another worker has to execute its request: what this one was forked with is out of date."""
         self.assignment: TraceRequest | None = None
         """Its request, with the unsaved texts that it names."""
-        self._scratch = tempfile.mkdtemp(dir=folder)
+        self._scratch = ScratchFolder(folder)
         self._limits = Limits(math.inf, math.inf)
         self._started = time.monotonic()
         self._pending_ready = 1
@@ -128,7 +127,7 @@ class WorkerHandle(ABC):
     def reap(self) -> WorkerDied:
         """Wait for the worker's end, remove what it left, and return how it ended."""
         end = self._wait_for_exit()
-        self._remove_scratch()
+        self._scratch.release()
         return WorkerDied(
             id=self.id,
             stage=self._stage,
@@ -142,9 +141,6 @@ class WorkerHandle(ABC):
     def final_message(self, death: WorkerDied) -> WireMessage:
         """Return the answer to a request whose worker died: the death, unless overridden."""
         return death
-
-    def _remove_scratch(self) -> None:
-        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _kill_at_limit(self, limit: Literal["time", "memory"]) -> None:
         if self._limit is None:

@@ -19,6 +19,7 @@ from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, wri
 from ..processes.lifetime import die_with_parent
 from ..processes.side_process import WaitingSideProcess
 from ..sandbox.audit import refuse_side_effects
+from ..sandbox.containment import Containment
 from ..torch_private import compile_in_process
 from ..trace.job import TraceJob
 from ..trace.load import RequestLoad, StageCallback
@@ -30,7 +31,7 @@ STACK_SIGNAL = signal.SIGUSR1
 """Signal that makes a worker write its current stack to its pipe."""
 
 
-def run_worker(pipes: WorkerPipes, scratch: str) -> NoReturn:
+def run_worker(pipes: WorkerPipes, scratch: str, containment: Containment) -> NoReturn:
     """Prepare a forked process, wait for one request, execute it and exit."""
     # Must come first: once the parent has used OpenMP, computations in this process would wait for threads that were
     # not forked.
@@ -38,6 +39,8 @@ def run_worker(pipes: WorkerPipes, scratch: str) -> NoReturn:
     os.setsid()
     die_with_parent(os.getppid())
     pipes.redirect()
+    # Before the side process is forked: a process can signal those only that share its restriction.
+    containment.apply(scratch)
     # The process lives for one trace: collecting costs more than it would free.
     gc.disable()
     exit_really = os._exit

@@ -16,6 +16,7 @@ import pytest
 from fxlsp.cli.doctor.command import DoctorReport, summary_line
 from fxlsp.cli.doctor.environment import available, memory
 from fxlsp.cli.doctor.finding import DoctorFinding, Mark
+from fxlsp.cli.doctor.first_trace import containment
 from fxlsp.cli.doctor.interpreter import probe_interpreter
 from fxlsp.engine.settings.interpreters import OLDEST_PYTHON
 from fxlsp.engine.settings.settings import Settings
@@ -98,13 +99,36 @@ def test_where_all_works_it_tells_everything_and_exits_with_0(doctor: Doctor) ->
     assert result.code == 0
     assert result.data["works"] is True
     assert result.data["environment"]["python"] == ".".join(map(str, sys.version_info[:3]))
-    topics = ["interpreter", "packages", "torch", "processes", "memory", "settings", "cache", "workspace", "profile"]
-    assert [each["topic"] for each in result.data["findings"]] == [*topics, "first trace"]
+    topics = [
+        "interpreter",
+        "packages",
+        "torch",
+        "containment",
+        "processes",
+        "memory",
+        "settings",
+        "cache",
+        "workspace",
+    ]
+    assert [each["topic"] for each in result.data["findings"]] == [*topics, "profile", "first trace"]
     assert result.data["environment"]["torch"] in result.text("torch")
     assert "1 model in 1 file" in result.text("workspace")
     assert "6 nodes, every shape known" in result.text("first trace")
     assert result.data["timing_ms"].keys() == {"start", "first trace", *STAGES}
     assert all(value >= 0 for value in result.data["timing_ms"].values())
+
+
+def test_what_the_system_does_not_refuse_is_a_warning_on_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert containment(("files", "calls")).mark == "ok"
+    monkeypatch.setattr("sys.platform", "linux")
+    finding = containment(("calls",))
+    assert finding.mark == "warning"
+    assert "changes of files" in finding.message
+    assert "connections" not in finding.message
+    monkeypatch.setattr("sys.platform", "darwin")
+    finding = containment(())
+    assert (finding.mark, finding.advice) == ("ok", None)
+    assert "connections" in finding.message
 
 
 def test_the_text_is_read_from_top_to_bottom(project: Path, tmp_path: Path) -> None:

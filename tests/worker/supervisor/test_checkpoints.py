@@ -352,7 +352,7 @@ def test_a_resumed_trace_that_is_cancelled_reports_nothing_more(project: Project
 
 
 def test_a_resumed_trace_may_write_to_its_temporary_folder_alone(project: Project) -> None:
-    head = MODEL.replace("import torch\n", "import torch\nimport tempfile\n", 1)
+    head = MODEL.replace("import torch\n", "import torch\nimport os, tempfile\n", 1)
     project.write(head)
     first = project.importer()
     project.write(head.replace("return self", "open(tempfile.mkstemp()[1], 'w').write('x')\n        return self"))
@@ -361,6 +361,10 @@ def test_a_resumed_trace_may_write_to_its_temporary_folder_alone(project: Projec
     error = project.trace().verdict.error
     assert error is not None
     assert error.type == "RefusedError"
+    project.write(head.replace("return self", "os.mknod(__file__ + '.written')\n        return self"))
+    error = project.trace().verdict.error
+    assert error is not None
+    assert error.type == "PermissionError"
 
 
 def test_a_checkpoint_over_the_memory_limit_is_closed(project: Project) -> None:

@@ -126,7 +126,7 @@ def test_nothing_stays_among_the_temporary_files_when_the_server_has_gone(
     worker = Worker(spawn=spawn)
     worker.ask(f"{path}:Net", "Net()", "torch.randn(1, 4)", seconds=600)
     worker.next_stage("trace")
-    assert list(temporary.glob("fxlsp-*/*"))
+    assert list(temporary.glob("fxlsp-*/tmp*"))
     worker.close()
     assert not list(temporary.glob("fxlsp-*"))
 

@@ -1,0 +1,170 @@
+"""What the operating system refuses to a contained process, with each version of what it may offer."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fxlsp.worker.building.failures import message_of
+from fxlsp.worker.sandbox.containment import Containment, working_containment
+from fxlsp.worker.sandbox.landlock import NO_LANDLOCK, landlock_version, truncation_is_refused
+from fxlsp.worker.sandbox.seccomp import has_seccomp
+
+LANDLOCK = pytest.mark.skipif(landlock_version() == NO_LANDLOCK, reason="this system has no Landlock")
+SECCOMP = pytest.mark.skipif(not has_seccomp(), reason="this system has no seccomp")
+REFUSALS = (f"PermissionError {errno.EACCES}", f"PermissionError {errno.EPERM}", f"OSError {errno.EXDEV}")
+"""The last one is what Landlock answers where a file would get into another folder."""
+VERSIONS = sorted({1, 2, 3, landlock_version()} & set(range(1, landlock_version() + 1)))
+
+
+def contained(containment: Containment, scratch: Path, act: Callable[[], object]) -> str:
+    """Apply ``containment`` in a forked process; return the error of ``act`` there, "" if it succeeds."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            containment.apply(str(scratch))
+            act()
+        except OSError as error:
+            os.write(writer, f"{type(error).__name__} {error.errno}".encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        text = answer.read()
+    os.waitpid(pid, 0)
+    return text
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    (folder / "file").write_text("temporary", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "file"
+    path.write_text("content", encoding="utf-8")
+    return path
+
+
+@LANDLOCK
+@SECCOMP
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_version_refuses_every_change(version: int, scratch: Path, file: Path) -> None:
+    containment = Containment(os.getpid(), landlock=version)
+    for act in (
+        lambda: file.write_text("changed", encoding="utf-8"),
+        lambda: os.truncate(file, 0),
+        lambda: os.open(file, os.O_RDONLY | os.O_TRUNC),
+        lambda: os.replace(scratch / "file", file),
+        lambda: os.link(scratch / "file", file.with_name("new")),
+        lambda: os.link(file, scratch / "new"),
+        lambda: os.rename(file, scratch / "new"),
+        lambda: os.mkfifo(file.with_name("new")),
+        lambda: os.remove(file),
+    ):
+        assert contained(containment, scratch, act) in REFUSALS, act
+    before = file.stat()
+    assert contained(containment, scratch, lambda: os.chmod(file, 0o700)) == ""
+    assert contained(containment, scratch, lambda: os.utime(file, (1, 1))) == ""
+    assert file.stat() == before
+    assert file.read_text(encoding="utf-8") == "content"
+    assert sorted(path.name for path in file.parent.iterdir()) == ["file", "scratch"]
+
+
+@LANDLOCK
+@pytest.mark.parametrize("version", VERSIONS)
+def test_temporary_files_may_be_changed_in_every_way(version: int, scratch: Path) -> None:
+    def act() -> None:
+        (scratch / "folder").mkdir()
+        os.rename(scratch / "file", scratch / "other")
+        os.symlink("other", scratch / "link")
+        (scratch / "link").write_text("changed", encoding="utf-8")
+        # Before version 3, a filter refuses all truncation by path, wherever the file is.
+        with open(scratch / "other", "r+b") as file:
+            os.truncate(scratch / "other" if truncation_is_refused(version) else file.fileno(), 2)
+        os.chmod(scratch / "other", 0o600)
+        os.rmdir(scratch / "folder")
+        with open(os.devnull, "w", encoding="utf-8") as null:
+            null.write("x")
+
+    assert contained(Containment(os.getpid(), landlock=version), scratch, act) == ""
+    assert (scratch / "other").read_text(encoding="utf-8") == "ch"
+
+
+@SECCOMP
+@pytest.mark.parametrize("landlock", [NO_LANDLOCK, landlock_version()])
+def test_connections_programs_and_signals_are_refused(landlock: int, scratch: Path) -> None:
+    containment = Containment(os.getpid(), landlock=landlock)
+    parent, group = os.getpid(), os.getpgid(0)
+
+    def signal_the_group_of_the_parent() -> None:
+        os.setsid()
+        os.killpg(group, signal.SIGCONT)
+
+    for act in (
+        socket.socket,
+        lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),
+        lambda: os.kill(parent, signal.SIGCONT),
+        lambda: os.kill(os.getppid(), 0),
+        signal_the_group_of_the_parent,
+    ):
+        assert contained(containment, scratch, act) == "PermissionError 1", act
+    for allowed in (lambda: os.kill(os.getpid(), 0), socket.socketpair):
+        assert contained(containment, scratch, allowed) == ""
+
+
+def test_without_anything_on_offer_nothing_is_restricted(scratch: Path, file: Path) -> None:
+    containment = Containment(os.getpid(), landlock=NO_LANDLOCK, seccomp=False)
+    assert containment.names == ()
+    assert contained(containment, scratch, lambda: file.write_text("changed", encoding="utf-8")) == ""
+    assert file.read_text(encoding="utf-8") == "changed"
+
+
+def test_what_the_system_offers_but_refuses_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError("refused here")
+
+    monkeypatch.setattr("fxlsp.worker.sandbox.containment.allow_changes_only_in", refuse)
+    assert not working_containment(os.getpid()).files
+    monkeypatch.setattr("fxlsp.worker.sandbox.containment.give_up_privileges", refuse)
+    assert working_containment(os.getpid()).names == ()
+
+
+@LANDLOCK
+def test_a_refusal_by_the_system_is_named_as_one_of_fxlsp(scratch: Path, file: Path) -> None:
+    reader, writer = os.pipe()
+
+    def act() -> None:
+        try:
+            file.write_text("changed", encoding="utf-8")
+        except PermissionError as error:
+            os.write(writer, message_of(error).encode())
+
+    contained(Containment(os.getpid()), scratch, act)
+    os.close(writer)
+    with os.fdopen(reader) as answer:
+        assert "fxlsp lets a model neither change files" in answer.read()
+
+
+def test_an_error_of_the_files_own_mode_is_left_as_it_is(file: Path) -> None:
+    error = PermissionError(13, "Permission denied", str(file.parent / "absent" / "file"))
+    assert "fxlsp" not in message_of(error)
+
+
+def test_a_long_message_is_shortened_in_the_middle() -> None:
+    message = message_of(ValueError("a" * 10_000_000 + "the end"))
+    assert len(message) < 5000
+    assert "(10,000,007 characters)" in message
+    assert message.endswith("the end")
