@@ -13,7 +13,7 @@ from typing import TypeGuard
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.trace_view.outline import class_names, factory_and_instance_names, moved_since, outline
 from fxlsp.ide.trace_view.provenance import found_recipe
-from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, Severity
+from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, Severity, severity_of
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.merging import merged_message
 from fxlsp.report.problems import Failure, Problem
@@ -160,7 +160,9 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
         span = _name_span(snapshot, path, state)
         related = (*((RelatedPlace("it happened here", place),) if place else ()), *related)
     if span is not None:
-        problem = Problem(failure.code, "warning", failure.message, place, related, model=state.key.name)
+        problem = Problem(
+            failure.code, severity_of(failure.code), failure.message, place, related, model=state.key.name
+        )
         yield _Found(problem, span, state.failure_texts, is_failure=True)
 
 

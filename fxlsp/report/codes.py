@@ -95,6 +95,9 @@ OPERATION_FAILS = "FX401"
 GRAPH_FAILS = "FX402"
 """The model runs, but what was recorded here fails when the graph runs."""
 
+CODE_FAILS = "FX403"
+"""The model's own code raises here whatever it is given: a name, an attribute or a call that cannot be right."""
+
 MODULE_NEVER_CALLED = "FX501"
 """A module of the model is never called."""
 PARAMETER_NEVER_USED = "FX502"

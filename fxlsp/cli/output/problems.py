@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fxlsp.cli.output.excerpts import excerpt, location_text
 from fxlsp.ide.render.numbers import counted
-from fxlsp.report.codes import Severity, page_url
+from fxlsp.report.codes import Severity, page_url, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
 
@@ -41,7 +41,7 @@ def problem_of(failure: Failure, location: Location | None) -> Problem:
         failure: why there is no report.
         location: of the problem, where the failure has none.
     """
-    severity: Severity = "info" if failure.needs is not None else "warning"
+    severity: Severity = "info" if failure.needs is not None else severity_of(failure.code)
     where = failure.location or location
     return Problem(failure.code, severity, failure.message, where, failure.related, None, failure.target)
 

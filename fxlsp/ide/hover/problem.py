@@ -100,6 +100,7 @@ ADVICE: Mapping[str, str] = {
     codes.VARIADIC_INPUT: "Name the inputs, or take them as one tuple or list",
     codes.GRAPH_DIFFERS: ("Decide what is the same for all calls in `__init__`, or give the value while tracing"),
     codes.OPERATION_FAILS: "Make the operation fit its operands, whose shapes the message gives",
+    codes.CODE_FAILS: "Mend the name, the attribute or the call: it fails whatever the model is given",
     codes.GRAPH_FAILS: "Use torch's own function or method, or make the function one node with `@torch.fx.wrap`",
     codes.MODULE_NEVER_CALLED: "Call it or remove it",
     codes.PARAMETER_NEVER_USED: "Use it or remove it",

@@ -13,13 +13,14 @@ from typing import Any
 
 import torch
 
-from ...report.codes import NOT_BUILT, NOT_FOUND, NOT_LOADED
+from ...report.codes import CODE_FAILS, NOT_BUILT, NOT_FOUND, NOT_LOADED
 from ...report.problems import Failure
 from ..loading.loader import Loader
 from ..locations.source_map import SourceMap
 from ..torch_private import FakeTensorMode
 from .construction import Constructions, comes_from_fakes, construct
 from .failures import failure_of_load
+from .own_mistakes import is_own_mistake
 from .recipes import UnusableRecipeError, default_init, evaluate, find_target
 from .targets import ModelTarget
 
@@ -160,8 +161,14 @@ class Builder:
             place = None if target.init else self._definition()
             raise NoModelError(Failure(str(target), NOT_BUILT, str(error), place, needs=error.needs)) from error
         except BaseException as error:
-            raise self._no_model(error, NOT_BUILT, f"build {target.init or target.name}") from error
+            raise self.failed(error) from error
         return Built(model, found, loaded.names, init)
+
+    def failed(self, error: BaseException) -> Exception:
+        """Return the exception for a construction that ended with ``error``."""
+        target = self._target
+        code = CODE_FAILS if is_own_mistake(error, None, not target.is_guessed) else NOT_BUILT
+        return self._no_model(error, code, f"build {target.init or target.name}")
 
     def _made(self, init: str, module: ModuleType) -> torch.nn.Module:
         while True:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch.fx
 
 from ...report.codes import (
+    CODE_FAILS,
     COMPILED,
     CONTROL_FLOW,
     CONVERSION,
@@ -156,6 +157,34 @@ def _first_refusal(error: BaseException) -> BaseException:
             return cause
         cause = cause.__context__
     return error
+
+
+def mistake_problem(
+    error: BaseException, source_map: SourceMap, module_path: str, model: str, place: Location | None = None
+) -> Problem:
+    """Return the problem of code that raises ``error`` whatever the model is given.
+
+    ``place`` is its location if that is not in the traceback.
+    """
+    path = source_map.of_traceback(error)
+    return Problem(
+        code=CODE_FAILS,
+        severity=severity_of(CODE_FAILS),
+        message=failure_message(error, module_path),
+        location=place or _innermost_of_workspace(path),
+        related=_deeper(path),
+        module_path=module_path,
+        model=model,
+    )
+
+
+def failure_message(error: BaseException, module_path: str) -> str:
+    """Return the message of an exception that the model itself raises when it runs.
+
+    Example: ``NameError: name 'a' is not defined (in module encoder.block)``.
+    """
+    where = f" (in module {module_path})" if module_path else ""
+    return f"{_with_type(error, message_of(error))}{where}"
 
 
 def refusal_message(error: BaseException, where: str) -> str:

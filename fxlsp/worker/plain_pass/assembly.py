@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.fx
 
+from ...report.codes import CODE_FAILS
 from ...report.graph import Module, ModuleCall, Node, Output
 from ...report.locations import Location, Step
 from ...report.problems import Problem
 from ..building.construction import Constructions
 from ..building.failures import operation_problem
+from ..building.own_mistakes import is_mistaken_operation
 from ..locations.source_map import Instruction, SourceMap
 from ..torch_private import pretty_target
 from .interpreter import NodeValue
@@ -52,7 +55,9 @@ class Assembly:
         for fx_node, node in zip(self.graph_nodes, nodes, strict=True):
             value = self._values.get(fx_node)
             if value is not None and value.error is not None:
-                yield operation_problem(value.error, node, shown(value.inputs), target)
+                problem = operation_problem(value.error, node, shown(value.inputs), target)
+                is_mistake = is_mistaken_operation(fx_node, value.error, value.inputs)
+                yield replace(problem, code=CODE_FAILS) if is_mistake else problem
 
     def _node(self, node: torch.fx.Node) -> Node:
         origin = self._tracer.origins[node]

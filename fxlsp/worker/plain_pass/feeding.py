@@ -46,6 +46,12 @@ class ModelWithInputs:
     real: bool
     """Whether the inputs have data."""
 
+    @property
+    def is_given(self) -> bool:
+        """Whether the constructor's arguments are the user's, and were not guessed."""
+        recipe = self.feed.recipe
+        return recipe.source != "search" or (recipe.init or "").endswith("()")
+
 
 def prepare_feed(
     target: ModelTarget, built: Built, mode: FakeTensorMode, source_map: SourceMap, real_tensors: bool

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...report.codes import (
+    CODE_FAILS,
     CONTROL_FLOW,
     CONVERSION,
     CUSTOM_BACKWARD,
@@ -39,7 +40,9 @@ from ..locations.code_origin import is_installed
 from .graph_diff import first_difference
 from .recovering_pass import RecoveryResult
 
-_OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, OPERATION_FAILS})
+_RAISES = (OPERATION_FAILS, CODE_FAILS)
+"""Failures of the model itself."""
+_OF_A_GRAPH = frozenset({TYPE_TEST, TEXT_OF_PROXY, SWALLOWED, GRAPH_FAILS, *_RAISES})
 """Findings that also concern a graph that was made."""
 _EXPLAINS = _OF_A_GRAPH.union(
     (OPTIONAL_INPUT, STATE_BAKED, RANDOM, PROXY_KEPT, TENSOR_ATTRIBUTE, HOOK_DROPPED, CUSTOM_BACKWARD)
@@ -49,7 +52,7 @@ _DIVERGENCES = frozenset({OPTIONAL_INPUT, TYPE_TEST, TEXT_OF_PROXY, SWALLOWED})
 """Codes of places where torch.fx takes another path than the model, or continues with another value."""
 _PROXY_IN_TEXT = re.compile(r"'[^']*Proxy\(\w+\)[^']*'")
 _VALUE_REQUESTS = frozenset({CONTROL_FLOW, ITERATION, LENGTH, CONVERSION, INDEX})
-_REFUSALS = ("FX1", "FX201", "FX202", "FX203")
+_REFUSALS = ("FX1", "FX201", "FX202", "FX203", CODE_FAILS)
 _FAILURES = (*_REFUSALS, "FX301", "FX303", "FX314", "FX4")
 
 
@@ -63,7 +66,7 @@ def better_result(without_data: RecoveryResult, with_data: RecoveryResult) -> Re
 
     The data are an example.
     """
-    fails = [any(problem.code == OPERATION_FAILS for problem in each.findings) for each in (without_data, with_data)]
+    fails = [any(problem.code in _RAISES for problem in each.findings) for each in (without_data, with_data)]
     return without_data if fails == [False, True] else with_data
 
 
@@ -105,7 +108,7 @@ def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem
     Where an operation fails in the graph only, the model is not the cause. ``fits`` says that the graph does what the
     model does on its example inputs.
     """
-    failing = {problem.location for problem in recovered.problems if problem.code == OPERATION_FAILS}
+    failing = {problem.location for problem in recovered.problems if problem.code in _RAISES}
     reported = {problem.location for problem in recovered.problems if problem.code == GRAPH_FAILS}
     # A graph that takes another path than the model fails anywhere on it: that is reported once, where the paths
     # diverge.
@@ -114,9 +117,9 @@ def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem
         if problem.code == OPTIONAL_INPUT and fits:
             # The graph is right for these inputs.
             yield replace(problem, severity="hint")
-        elif problem.code != OPERATION_FAILS or problem.location in failing or not recovered.complete:
+        elif problem.code not in _RAISES or problem.location in failing or not recovered.complete:
             # If the model itself fails elsewhere, what its graph alone would do here is unknown.
-            if problem.code != OPERATION_FAILS or problem.location in failing or not failing:
+            if problem.code not in _RAISES or problem.location in failing or not failing:
                 yield problem
         elif problem.location not in reported and not is_reported:
             is_reported = True
@@ -129,7 +132,7 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
 
     The problem that ended the plain pass is reported once.
     """
-    refusals = [problem for problem in plain.problems if problem.code.startswith(_REFUSALS)]
+    refusals = [_refused(problem, recovered) for problem in plain.problems if problem.code.startswith(_REFUSALS)]
     for refusal in refusals:
         if not any(_explains(problem, refusal) for problem in recovered.problems):
             yield refusal
@@ -148,6 +151,14 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
             yield replace(problem, code=code, severity=severity_of(code), message=_with_message_of(same[0], problem))
         else:
             yield problem
+
+
+def _refused(problem: Problem, recovered: Report) -> Problem:
+    """Return the problem that ended the plain pass, as one of torch.fx if the model itself runs past it."""
+    if problem.code != CODE_FAILS or not recovered.complete:
+        return problem
+    message = f"torch.fx cannot trace this: {problem.message}"
+    return replace(problem, code=UNTRACEABLE, severity=severity_of(UNTRACEABLE), message=message)
 
 
 def _is_in_package(problem: Problem) -> bool:

@@ -17,6 +17,7 @@ from ...report.codes import COMPILED, OPERATION_FAILS, TRANSFORM, UNTRACEABLE
 from ..building.failures import code_of_error, text_of
 from ..building.fake_tensors import OnCpu
 from ..building.forward_entry import forward_entry
+from ..building.own_mistakes import is_own_mistake
 from ..locations.source_map import Instruction
 from ..plain_pass.interpreter import batches_of_one
 from ..plain_pass.outputs import UNKNOWN, Unknown
@@ -142,9 +143,7 @@ class ModuleCalls:
             if first.code != UNTRACEABLE:
                 context.findings.note(first)
             return
-        if any(isinstance(leaf, Unknown) for leaf in leaves(context.values_in(given))) or context.met_unknown_since(
-            mark
-        ):
+        if self._meets_unknown(given, mark) and not is_own_mistake(error, self._recorder.root, is_given=False):
             # Unknown values have a finding where they became unknown.
             return
         second = self._finding(error, module)
@@ -154,6 +153,11 @@ class ModuleCalls:
         context.findings.note(RecoveryFinding(OPERATION_FAILS, error, second.call_stack, second.module_path))
         if first.code != UNTRACEABLE and first.call_stack != second.call_stack:
             context.findings.note(first)
+
+    def _meets_unknown(self, given: Any, mark: Mark) -> bool:
+        """Return whether an argument, or the value of an operation since ``mark``, is unknown."""
+        values = leaves(self._context.values_in(given))
+        return any(isinstance(leaf, Unknown) for leaf in values) or self._context.met_unknown_since(mark)
 
     def _opaque(self, module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return the proxy of a node that represents a call that did not return."""

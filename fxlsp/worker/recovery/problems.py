@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...report.codes import (
+    CODE_FAILS,
     GRAPH_FAILS,
     MADE_IN_FORWARD,
     OPERATION_FAILS,
@@ -16,7 +17,8 @@ from ...report.codes import (
 from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..building.construction import Constructions
-from ..building.failures import message_of, refusal_message
+from ..building.failures import failure_message, message_of, refusal_message
+from ..building.own_mistakes import is_own_mistake
 from ..checks.base.pass_result import PassResult
 from ..locations.code_origin import is_installed
 from .findings import RecoveryFinding, RecoveryFindings
@@ -30,6 +32,7 @@ class FindingProblems:
         traced: PassResult,
         made_in_forward: Constructions,
         without_frame: Callable[[BaseException], Location | None],
+        is_given: bool,
     ) -> None:
         """Create the converter of one pass.
 
@@ -37,10 +40,12 @@ class FindingProblems:
             traced: The pass.
             made_in_forward: The modules that were constructed while the model ran.
             without_frame: Returns a location for errors whose traceback has no line of the user's code.
+            is_given: Whether the constructor's arguments are the user's.
         """
         self._traced = traced
         self._made_in_forward = made_in_forward
         self._without_frame = without_frame
+        self._is_given = is_given
 
     def of(self, findings: RecoveryFindings) -> Iterator[Problem]:
         """Yield a problem for each finding.
@@ -70,6 +75,8 @@ class FindingProblems:
         code, related = finding.code, self._places_in_package(finding)
         if finding.caught:
             code = SWALLOWED
+        if code == OPERATION_FAILS and self._is_own_mistake(finding):
+            code = CODE_FAILS
         if finding.code == UNREGISTERED_MODULE:
             code, related = self._unregistered(finding, related)
         location = self._traced.problem_location(finding.call_stack)
@@ -79,6 +86,9 @@ class FindingProblems:
         if code == MADE_IN_FORWARD:
             message += "\nIt is made anew in each forward, so it has no path, and its parameters are never trained."
         return Problem(code, severity_of(code), message, location, related, finding.module_path, self._traced.target)
+
+    def _is_own_mistake(self, finding: RecoveryFinding) -> bool:
+        return finding.error is not None and is_own_mistake(finding.error, self._traced.root, self._is_given)
 
     def _unregistered(
         self, finding: RecoveryFinding, related: tuple[RelatedPlace, ...]
@@ -111,7 +121,7 @@ class FindingProblems:
         if finding.error is None:
             return f"torch.fx does something else here{where} than the model when it runs: {finding.remark}"
         if finding.code == OPERATION_FAILS:
-            return f"{message_of(finding.error)} ({type(finding.error).__name__}{where})"
+            return failure_message(finding.error, finding.module_path)
         if finding.code == GRAPH_FAILS:
             text = message_of(finding.error)
             return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {text}"

@@ -57,7 +57,8 @@ def recover(
     milliseconds = (time.perf_counter() - start) * 1000
     traced = PassResult(root, tracer, places, subject.constructions, subject.target, _incomplete(tracer))
     assembly = Assembly(root, tracer, tracer.recovery.evaluator.values, places, subject.constructions)
-    findings = tuple(FindingProblems(traced, during, assembly.place_without_frame).of(tracer.recovery.findings))
+    converter = FindingProblems(traced, during, assembly.place_without_frame, subject.is_given)
+    findings = tuple(converter.of(tracer.recovery.findings))
     nodes = assembly.nodes()
     problems = (*findings, *assembly.failing_operations(nodes, subject.target), *checking.problems(traced))
     known = subject.feed.problem

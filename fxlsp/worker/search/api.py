@@ -38,6 +38,10 @@ class RecipeSearch:
         self._loaded = loaded
         self._conditions = conditions
         self._guess = guess
+        self.error: BaseException | None = None
+        """How the furthest trial failed, where no inputs were found."""
+        self.mistake: BaseException | None = None
+        """Why no arguments were found, if the constructor fails whatever it is given."""
 
     def making(self) -> ModelTarget | None:
         """Return the target with arguments and inputs that were found; itself without.
@@ -98,6 +102,12 @@ class RecipeSearch:
 
     def found(self, init: str | None) -> SearchResult:
         """Search; ``init`` is the text that constructs the model, where that is known."""
+        result = self._searched(init)
+        self.error = result.error if result.inputs is None else None
+        self.mistake = result.error if result.init is None and result.fails else None
+        return result
+
+    def _searched(self, init: str | None) -> SearchResult:
         with _torch_restored():
             search = Search(self._loaded.names, self._conditions, Budget())
             if self._guess is not None and init in (None, self._guess.init):

@@ -17,13 +17,14 @@ import torch
 
 from ...report.recipes import Recipe
 from ..building.failures import text_of
+from ..building.own_mistakes import is_own_mistake
 from ..torch_private import WITHOUT_DATA
 from .budget import Budget, OutOfTimeError
 from .evidence import Evidence, TargetFacts, own_frames
 from .priors.class_body import body_of
 from .priors.constructor import first_init, further_arguments, is_configuration, optional_arguments, other_defaults
 from .priors.inputs import first_inputs, lists_of_inputs, other_inputs, part_of_input, written_inputs
-from .proof import contradicts_itself
+from .proof import contradicts_itself, fails_without_inputs
 from .rules import RuleCounts, suggestions
 from .rules.measured import SOLVED, measurement_of
 from .rules.sizes import one_step
@@ -84,8 +85,10 @@ class Search:
         self._failures: Counter[tuple[Progress, int, str]] = Counter()
         self._counts: defaultdict[str, RuleCounts] = defaultdict(RuleCounts)
         self._guessed: Trial | None = None
-        self._guess_progress: Progress = (0, 0)
-        self._unconfirmed: Trial | None = None
+        self._guess_outcome: TrialOutcome | None = None
+        """How the trial of what was found before an edit failed."""
+        self._unconfirmed: tuple[Trial, TrialOutcome] | None = None
+        """A trial that ran as far as fake tensors can, and how it failed with data."""
         self._furthest: tuple[Trial, TrialOutcome] | None = None
         self._init: str | None = None
 
@@ -132,37 +135,61 @@ class Search:
             # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
             # was found so far counts; why no more was goes to the log.
             traceback.print_exc()
-        if inputs is None and self._unconfirmed is not None and self._unconfirmed.inputs is not None:
-            self._count_find(self._unconfirmed)
-            self._init, inputs = self._unconfirmed.init_text, self._unconfirmed.inputs.text
-        fails = inputs is None and self._fails()
-        found = self._guessed if inputs is None and self._holds_guess() else None
-        if fails and self._furthest is not None:
-            found = self._furthest[0]
-        if found is not None and found.inputs is not None:
-            self._init, inputs = found.init_text, found.inputs.text
+        fails, best = False, None if inputs is not None else self._best_failure()
+        if best is not None:
+            fails = self._fails(*best) or self._furthest_fails_like(best[1])
+            if best[0].inputs is not None and (fails or best is not self._furthest):
+                self._init, inputs = best[0].init_text, best[0].inputs.text
         error = None if self._furthest is None else self._furthest[1].error
         return SearchResult(
             self._init, inputs, self._budget.tries, self._budget.spent_ms, error, fails, dict(self._counts)
         )
 
-    def _holds_guess(self) -> bool:
-        """Return whether no other inputs do better than those that were found before an edit."""
-        furthest = _CONSTRUCTED if self._furthest is None else self._furthest[1].progress
-        return self._guess_progress > _CONSTRUCTED and self._guess_progress >= furthest
+    def _best_failure(self) -> tuple[Trial, TrialOutcome] | None:
+        """Return the failed trial that says most.
 
-    def _fails(self) -> bool:
-        """Return whether the model is at fault for the failure of the trial that got furthest."""
+        That is one that only data refute, else what was found before an edit if nothing does better, else the furthest.
+        """
+        if self._unconfirmed is not None:
+            self._count_find(self._unconfirmed[0])
+            return self._unconfirmed
+        before, furthest = self._guess_outcome, _CONSTRUCTED if self._furthest is None else self._furthest[1].progress
+        # What fails before any operation runs may be that the inputs are none that the model takes any more.
+        fits = before is not None and (before.progress > _CONSTRUCTED or self._place_and_text(before.error)[0])
+        if self._guessed is not None and before is not None and fits and before.progress >= furthest:
+            return self._guessed, before
+        return self._furthest
+
+    def _furthest_fails_like(self, outcome: TrialOutcome) -> bool:
+        """Return whether the furthest trial proves the fault of a model that failed with other inputs like this.
+
+        The inputs of a guess are a text, of which nothing can be changed for a proof.
+        """
+        if self._furthest is None or self._furthest[1].progress != outcome.progress:
+            return False
+        places = [self._place_and_text(error)[0] for error in (outcome.error, self._furthest[1].error)]
+        return places[0] == places[1] and self._fails(*self._furthest)
+
+    def _fails(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        """Return whether the model is at fault for the failure of a trial: no other inputs could mend it."""
+        is_given = isinstance(trial.init, Text) or not trial.init.parts
+        if outcome.error is not None and is_own_mistake(outcome.error, outcome.model, is_given):
+            return True
         budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF)
+
+        def run(other: Trial) -> TrialOutcome | None:
+            return self._run_to_the_end(other) if budget.begin_try() else None
+
         with suppress(Exception, OutOfTimeError), budget.enforced():
-            return self._is_contradiction(budget)
+            places = self._facts.places
+            return fails_without_inputs(trial, outcome, run, places) or contradicts_itself(trial, outcome, run, places)
         return False
 
-    def _is_contradiction(self, budget: Budget) -> bool:
-        def run(trial: Trial) -> TrialOutcome | None:
-            return self._runner.run(trial) if budget.begin_try() else None
-
-        return self._furthest is not None and contradicts_itself(*self._furthest, run, self._facts.places)
+    def _run_to_the_end(self, trial: Trial) -> TrialOutcome:
+        """Run a trial, with data where only data can tell how it goes on."""
+        outcome = self._runner.run(trial)
+        is_undecided = outcome.error is not None and _needs_data(outcome.error)
+        return (self._runner.run_with_data(trial) or outcome) if is_undecided else outcome
 
     def _first_that_runs(self) -> str | None:
         while (trial := self._next()) is not None and self._budget.begin_try():
@@ -184,10 +211,10 @@ class Search:
                     self._count_find(trial)
                     return self._as_wanted(trial)
                 # As far as fake tensors can say it runs: that counts if nothing else does.
-                self._unconfirmed = self._unconfirmed or trial
+                self._unconfirmed = self._unconfirmed or (trial, refuted)
                 outcome = refuted
             if trial == self._guessed:
-                self._guess_progress = outcome.progress
+                self._guess_outcome = outcome
             elif self._furthest is None or outcome.progress > self._furthest[1].progress:
                 self._furthest = trial, outcome
             self._suggest(trial, outcome)

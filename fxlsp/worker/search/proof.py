@@ -24,7 +24,7 @@ from .priors.tables import BATCH
 from .rules.ranks_dtypes import of_rank
 from .rules.sizes import BROADCASTING, misfit_of
 from .runner import TrialOutcome
-from .values import Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
+from .values import Group, Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
 
 Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
@@ -37,6 +37,8 @@ _Effect = Literal["same", "refused", "other", "unknown"]
 matter, or nothing that tells."""
 _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3 * old, lambda old: old + 1)
 _LARGEST_RANK = 5
+_OTHER_KINDS = ("None", "'text'", "(1, 2)", "{'key': 1}")
+_JOINING = ("cat", "concat", "concatenate", "stack")
 _BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
 """What torch's recurrent layers say, which look at sizes before they call a function."""
 
@@ -67,6 +69,16 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     return effects.is_repeated and refused < 2
 
 
+def fails_without_inputs(trial: Trial, outcome: TrialOutcome, run: Run, places: SourceMap) -> bool:
+    """Return whether a trial fails before anything of an input is used: it does so with inputs of any kind."""
+    given = trial.inputs
+    if outcome.model is None or outcome.failing is not None or not isinstance(given, Group) or not _is_all_sizes(trial):
+        return False
+    effects = _Effects(outcome, run, places)
+    kinds = (Group(given.kind, tuple((key, Text(text)) for key, _ in given.items)) for text in _OTHER_KINDS)
+    return all(effects.is_the_same_error(replace(trial, inputs=kind)) for kind in kinds)
+
+
 class _Effects:
     """What other numbers change in a failure."""
 
@@ -78,6 +90,13 @@ class _Effects:
         self._place = self._place_of(outcome)
         self.is_repeated = False
         """Whether any trial failed in the same place."""
+
+    def is_the_same_error(self, trial: Trial) -> bool:
+        """Return whether a trial fails in the same place by the same error."""
+        came, first = self._run(trial), self._first.error
+        if came is None or came.error is None or first is None or self._place_of(came) != self._place:
+            return False
+        return type(came.error) is type(first) and text_of(came.error) == text_of(first)
 
     def of(self, *trials: Trial) -> _Effect:
         """Run them all: some may be refused for being no multiple of something."""
@@ -170,5 +189,10 @@ def _unfit(outcome: TrialOutcome) -> _Unfit:
         pairs = zip_longest(reversed(given[0].shape), reversed(given[1].shape), fillvalue=1)
         unfit = ((index, *pair) for index, pair in enumerate(pairs))
         return frozenset(each for each in unfit if each[1] != each[2] and 1 not in each[1:])
+    if name in _JOINING:
+        ranks = {tensor.dim() for tensor in call.taken}
+        if len(ranks) > 1:
+            # By how many they differ stays the same where all have more.
+            return frozenset({(0, 0, max(ranks) - min(ranks))})
     misfit = misfit_of(call)
     return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})

@@ -6,7 +6,12 @@ from dataclasses import replace
 
 from ...report.codes import OPERATION_FAILS, UNREGISTERED_MODULE, UNREGISTERED_PARAMETER, UNTRACEABLE
 from ...report.problems import Problem
+from ..building.failures import failure_message
 from ..building.targets import ModelTarget
+from ..locations.code_origin import is_installed
+from ..locations.source_map import SourceMap
+
+_MAY_WORK = "With other inputs this may work: "
 
 
 def downgrade(problem: Problem, target: ModelTarget) -> Problem:
@@ -16,10 +21,27 @@ def downgrade(problem: Problem, target: ModelTarget) -> Problem:
     that other arguments would register, and may cause errors that involve no traced value.
     """
     if problem.code == OPERATION_FAILS:
-        return _note(problem, "; the inputs were guessed")
+        return replace(problem, severity="info", message=f"{_MAY_WORK}{problem.message}")
     if target.is_guessed and (_is_of_an_argument(problem, target) or _has_no_value(problem)):
         return _note(problem, "\nWhat the model is made with was guessed.")
     return problem
+
+
+def not_of_torch_fx(problem: Problem, failure: BaseException | None, source_map: SourceMap) -> Problem:
+    """Return a failure in torch.fx as one of the model, if all inputs that a search tried fail alike.
+
+    Args:
+        problem: A problem of a model without known inputs.
+        failure: How the furthest trial of the search failed.
+        source_map: The source map of the traced code.
+    """
+    if problem.code != UNTRACEABLE or failure is None or f"{type(failure).__name__}: " not in problem.message:
+        return problem
+    places = [place for place in source_map.of_traceback(failure) if not is_installed(place.file)]
+    if not places or places[-1] != problem.location:
+        return problem
+    message = f"{_MAY_WORK}{failure_message(failure, problem.module_path or '')}"
+    return replace(problem, code=OPERATION_FAILS, severity="info", message=message)
 
 
 def _note(problem: Problem, why: str) -> Problem:

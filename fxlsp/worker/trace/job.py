@@ -31,7 +31,7 @@ from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
-from .guess_severity import downgrade
+from .guess_severity import downgrade, not_of_torch_fx
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
 from .user_tracer import UserTracer
@@ -61,6 +61,8 @@ class TraceJob:
         self._tracer = UserTracer(load.request.tracer, self._loader, str(self._target))
         self._timing = load.timing
         self._loaded_before = load.loaded_before
+        self._no_inputs: BaseException | None = None
+        """How the furthest trial of a search failed that found no inputs."""
 
     # The results of the worker and of the process of the recovering pass.
 
@@ -89,6 +91,9 @@ class TraceJob:
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
+        if report.recipe.inputs is None:
+            problems = tuple(not_of_torch_fx(each, self._no_inputs, self._source_map) for each in report.problems)
+            report = replace(report, problems=problems)
         if report.recipe.source == "search" and not self._target.fails:
             problems = tuple(downgrade(problem, self._target) for problem in report.problems)
             report = replace(report, problems=problems)
@@ -179,6 +184,8 @@ class TraceJob:
         )
         with self._timing.stage("search"):
             found = lacking.making()
+        if found is not None and found.init is None and lacking.mistake is not None:
+            raise builder.failed(lacking.mistake) from lacking.mistake
         if found is None:
             try:
                 with self._timing.stage("construct"):
@@ -191,6 +198,7 @@ class TraceJob:
             else:
                 with self._timing.stage("search"):
                     found = lacking.feed(built)
+                self._no_inputs = lacking.error
                 if found is None:
                     return BuiltModel(mode, builder, built)
         self._target = found

@@ -14,8 +14,9 @@ from ...report.report import Environment, Report
 from ...wire.messages import ModeDifference
 from ..building.builder import FakesFailedError, seed
 from ..building.construction import comes_from_fakes
-from ..building.failures import trace_error, trace_problem
+from ..building.failures import mistake_problem, trace_error, trace_problem
 from ..building.fake_tensors import OnCpu
+from ..building.own_mistakes import is_own_mistake
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..checks.silent.train_eval import mode_problems
@@ -107,5 +108,8 @@ class PlainPass:
             yield known
         if traced.error is not None:
             path = self._tracer.module_that_raised(traced.error)
-            yield trace_problem(traced.error, self._source_map, path, traced.target, assembly.place_without_frame)
+            if is_own_mistake(traced.error, self._model, self._subject.is_given):
+                yield mistake_problem(traced.error, self._source_map, path, traced.target)
+            else:
+                yield trace_problem(traced.error, self._source_map, path, traced.target, assembly.place_without_frame)
         yield from assembly.failing_operations(nodes, traced.target)

@@ -189,7 +189,6 @@ def test_inputs_of_before_an_edit_that_do_not_get_as_far_as_others_say_nothing(
     [
         ("x):\n", "x, y):\n"),
         ("super().__init__()", "super().__init__()\n        raise ValueError"),
-        ("return self.fc", "raise ValueError\n        return self.fc"),
     ],
 )
 def test_inputs_of_before_an_edit_with_which_nothing_runs_any_more_are_forgotten(
@@ -201,6 +200,13 @@ def test_inputs_of_before_an_edit_with_which_nothing_runs_any_more_are_forgotten
     answer = worker.next()
     assert answer["id"] == number
     assert "randn(5, 3" not in str(answer)
+
+
+def test_inputs_of_before_an_edit_stay_while_the_model_takes_them(worker: Any, write: Callable[..., str]) -> None:
+    guess = {"init": "Net()", "inputs": "torch.randn(5, 3, 7, 7)"}
+    text = LE_NET.replace("return self.fc", "raise ValueError\n        return self.fc")
+    report = Report.from_json(worker.answer(f"{write(text)}:Net", guess=guess)["report"])
+    assert report.recipe.inputs == "torch.randn(5, 3, 7, 7)"
 
 
 def stands_at(text: str, place: Location) -> str:

@@ -42,4 +42,4 @@ def test_what_fails_in_a_model_that_is_made_without_arguments_is_its_own_fault(
     worker: Any, write: Callable[..., str]
 ) -> None:
     report: Report = worker.report(write(net("", "self.table = {}", "x", "return x * self.table['scale']")) + ":Net")
-    assert [(problem.code, problem.severity) for problem in report.problems] == [("FX199", "warning")]
+    assert [(problem.code, problem.severity) for problem in report.problems] == [("FX401", "error")]

@@ -1,0 +1,183 @@
+"""Whether an exception shows a mistake in the model's code that no other inputs or arguments could mend.
+
+What depends on a value that the model was given (the rank of a tensor, a key of a dict, a number) may be right with
+another one. A name that nothing binds, an attribute that a layer does not have, or a call that passes a layer where a
+tensor belongs, is wrong whatever the model is given.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import re
+import traceback
+from collections.abc import Iterable, Mapping
+from types import FrameType, ModuleType, TracebackType
+from typing import Any
+
+import torch
+import torch.fx
+
+from ..locations.code_origin import is_installed, is_ours, is_torch
+from ..torch_private import tensors_in
+from .failures import text_of
+
+_CALL = re.compile(
+    r"(missing \d+ required (positional|keyword-only) argument|takes (from )?\d+ (to \d+ )?positional arguments? but"
+    r"|got an unexpected keyword argument|got multiple values for argument)"
+)
+"""What Python says about a call that does not fit the signature of a function."""
+_TYPE_NAMES = re.compile(
+    r"'(?:\w+\.)*(\w+)' (?:object|and)|and '(?:\w+\.)*(\w+)'|(?:not|but got) (?:\w+\.)*(\w+)|iterable (\w+) object"
+)
+"""Names of types in Python's and torch's messages about operands of a wrong type."""
+_CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
+
+
+def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given: bool) -> bool:
+    """Return whether the code that raised ``error`` fails whatever the model is given.
+
+    False wherever that is not known.
+
+    Args:
+        error: The exception, with its traceback.
+        model: The model, as far as it is constructed.
+        is_given: Whether the constructor's arguments are the user's. Guessed ones may be of the wrong kind.
+    """
+    raised = _raised_in(error)
+    if raised is None:
+        # A module that is called wrongly raises before any of its code runs.
+        return isinstance(error, TypeError) and _is_wrong_call(error, {}, model)
+    frame = raised.tb_frame
+    file = frame.f_code.co_filename
+    if is_installed(file) or file.startswith("<"):
+        # Of a package, or a recipe.
+        return False
+    if isinstance(error, NameError):
+        # An unbound local variable depends on the branch that was taken.
+        return not isinstance(error, UnboundLocalError)
+    if isinstance(error, AttributeError):
+        return _lacks_attribute(error.obj, error.name or "", raised, model, is_given)
+    if isinstance(error, TypeError):
+        return _is_wrong_call(error, frame.f_globals, model) or (is_given and _meets_module_or_none(error, model))
+    return is_given and isinstance(error, (IndexError, KeyError)) and _is_raised_by_container(error)
+
+
+def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: Iterable[Any]) -> bool:
+    """Return whether the operation of a node fails whatever the model is given.
+
+    Either an operand is a module, or it is a method that no tensor has, of a value that an operation returned: an input
+    of the model may be something else than the tensor that it was given.
+    """
+    if isinstance(error, TypeError) and any(isinstance(each, torch.nn.Module) for each in operands):
+        return True
+    owner = node.args[0] if node.args else None
+    return (
+        isinstance(error, AttributeError)
+        and isinstance(getattr(error, "obj", None), torch.Tensor)
+        and node.op == "call_method"
+        and not hasattr(torch.Tensor, str(node.target))
+        and isinstance(owner, torch.fx.Node)
+        and owner.op in ("call_function", "call_module", "call_method")
+    )
+
+
+def _raised_in(error: BaseException) -> TracebackType | None:
+    """Return the innermost entry of the traceback that is neither torch's nor fxlsp's; None if there is none.
+
+    These two are passed by each call of a module and each lookup of its attributes.
+    """
+    found, entry = None, error.__traceback__
+    while entry is not None:
+        if not _is_passed(entry.tb_frame.f_code.co_filename):
+            found = entry
+        entry = entry.tb_next
+    return found
+
+
+def _is_passed(file: str) -> bool:
+    return is_torch(file) or is_ours(file)
+
+
+def _lacks_attribute(
+    owner: Any, name: str, raised: TracebackType, model: torch.nn.Module | None, is_given: bool
+) -> bool:
+    if owner is None:
+        return is_given and _is_attribute_of_module(raised)
+    if isinstance(owner, ModuleType):
+        return True
+    if isinstance(owner, torch.Tensor):
+        return not hasattr(torch.Tensor, name) and model is not None and not _is_input(owner, raised, model)
+    if inspect.isclass(owner):
+        return is_given and issubclass(owner, torch.nn.Module)
+    if isinstance(owner, torch.nn.Module):
+        return is_given or owner is model
+    return False
+
+
+def _is_input(value: torch.Tensor, raised: TracebackType, model: torch.nn.Module) -> bool:
+    """Return whether a tensor is an input of the model or part of one, which may be something else another time."""
+    frame: FrameType | None = raised.tb_frame
+    given: list[Any] = []
+    while frame is not None:
+        if frame.f_locals.get("self") is model and not _is_passed(frame.f_code.co_filename):
+            given += frame.f_locals.values()
+        frame = frame.f_back
+    return not given or any(each is value for each in tensors_in(given))
+
+
+def _is_attribute_of_module(raised: TracebackType) -> bool:
+    """Return whether the value whose attribute is read is itself one of a module: ``self.act`` in ``self.act.weight``.
+
+    The constructor has set it; an optional input, in contrast, is None only until one is given.
+    """
+    code, locals_ = raised.tb_frame.f_code, raised.tb_frame.f_locals
+    before = [each for each in dis.get_instructions(code) if each.offset < raised.tb_lasti][-2:]
+    if len(before) < 2 or not before[0].opname.startswith("LOAD_FAST") or before[1].opname != "LOAD_ATTR":
+        return False
+    owner = locals_.get(before[0].argval)
+    return isinstance(owner, torch.nn.Module) and vars(owner).get(before[1].argval, owner) is None
+
+
+def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.Module | None) -> bool:
+    """Return whether a function of the workspace is called in a way that its signature does not allow.
+
+    Args:
+        error: The exception.
+        names: The global names of the calling file.
+        model: The model, whose own ``forward`` fxlsp calls with guessed inputs.
+    """
+    if _CALL.search(text_of(error)) is None:
+        return False
+    outer, _, name = text_of(error).partition("(")[0].rpartition(".")
+    if outer:
+        kinds = {type(module) for module in model.modules()} if model is not None else set()
+        owner: Any = next((kind for kind in kinds if kind.__qualname__ == outer), names.get(outer))
+        if model is not None and owner is type(model) and name == "forward":
+            return False
+        found = getattr(owner, name, None)
+    else:
+        found = names.get(name)
+    code = getattr(inspect.unwrap(found), "__code__", None) if callable(found) else None
+    return code is not None and not is_installed(code.co_filename) and not _is_passed(code.co_filename)
+
+
+def _meets_module_or_none(error: TypeError, model: torch.nn.Module | None) -> bool:
+    """Return whether an operand of a wrong type is a module, or something that is no function is called."""
+    text = text_of(error)
+    if text.endswith("object is not callable"):
+        return "Tensor'" not in text and "Proxy'" not in text
+    kinds = {type(module).__name__ for module in model.modules()} if model is not None else set()
+    named = {name for match in _TYPE_NAMES.finditer(text) for name in match.groups() if name}
+    return any(name in kinds or _is_layer(name) for name in named)
+
+
+def _is_layer(name: str) -> bool:
+    kind = getattr(torch.nn, name, None)
+    return inspect.isclass(kind) and issubclass(kind, torch.nn.Module)
+
+
+def _is_raised_by_container(error: BaseException) -> bool:
+    """Return whether a container of modules has no such item."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return any(isinstance(frame.f_locals.get("self"), _CONTAINERS) for frame in frames[-3:])

@@ -1,0 +1,177 @@
+"""Mistakes in a model have one code and severity, however its inputs were found and whatever else is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from fxlsp.report.problems import Problem
+from fxlsp.report.report import Report
+from tests.support.worker import Worker
+
+HEAD = """
+import math
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x, skip):
+        return self.fc(x) + skip
+"""
+CLASS = """
+class {name}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {init}
+
+    def forward(self, x):
+        {forward}
+"""
+OTHER_PROBLEM = "if x.sum() > 0:\n            x = -x\n        "
+
+
+@dataclass(frozen=True)
+class Mistake:
+    init: str
+    forward: str
+    code: str
+    inputs: str = "torch.randn(2, 8)"
+
+
+MISTAKES = {
+    "misspelt_attribute": Mistake("self.head = nn.Linear(8, 2)", "return self.haed(x)", "FX403"),
+    "local_name": Mistake("conv = nn.Linear(8, 8)", "return self.conv(x)", "FX403"),
+    "no_self": Mistake("self.a = nn.Linear(8, 8)", "return a(x)", "FX403"),
+    "misspelt_function": Mistake("self.a = nn.Linear(8, 8)", "return F.rleu(self.a(x))", "FX403"),
+    "misspelt_torch": Mistake("self.a = nn.Linear(8, 8)", "return torch.sigmod(self.a(x))", "FX403"),
+    "undefined_variable": Mistake("self.a = nn.Linear(8, 8)", "return self.a(x) + residual", "FX403"),
+    "missing_import": Mistake("self.a = nn.Linear(8, 8)", "return rearrange(self.a(x), 'b c -> c b')", "FX403"),
+    "layer_as_function": Mistake("self.a = nn.Linear(8, 8)", "y = nn.ReLU(self.a(x)) * 2\n        return y", "FX403"),
+    "adds_layer": Mistake("self.a = nn.Linear(8, 8)", "return self.a + x", "FX403"),
+    "passes_layer": Mistake("self.a = nn.Linear(8, 8); self.b = nn.Linear(8, 8)", "return self.b(self.a)", "FX403"),
+    "missing_argument": Mistake("self.block = Block()", "return self.block(x)", "FX403"),
+    "extra_argument": Mistake("self.block = Block()", "return self.block(x, x, x)", "FX403"),
+    "unknown_keyword": Mistake("self.block = Block()", "return self.block(x, skip=x, scale=2)", "FX403"),
+    "calls_none": Mistake("self.act = None", "return self.act(x)", "FX403"),
+    "attribute_of_none": Mistake("self.act = None", "return self.act.weight + x", "FX403"),
+    "indexes_layer": Mistake("self.a = nn.Linear(8, 8)", "return self.a[0](x)", "FX403"),
+    "iterates_layer": Mistake(
+        "self.a = nn.Linear(8, 8)", "for m in self.a:\n            x = m(x)\n        return x", "FX403"
+    ),
+    "unpacks_layer": Mistake("self.a = nn.Linear(8, 8)", "h, c = self.a\n        return h(x)", "FX403"),
+    "calls_number": Mistake("self.scale = 2.0", "return self.scale(x)", "FX403"),
+    "method_misspelt": Mistake("self.a = nn.Linear(8, 8)", "return self._forwrd(x)", "FX403"),
+    "attribute_of_layer": Mistake("self.a = nn.Linear(8, 8)", "return x @ self.a.weights", "FX403"),
+    "module_index_out": Mistake("self.layers = nn.ModuleList([nn.Linear(8, 8)])", "return self.layers[3](x)", "FX403"),
+    "module_dict_key": Mistake(
+        "self.layers = nn.ModuleDict({'a': nn.Linear(8, 8)})", "return self.layers['b'](x)", "FX403"
+    ),
+    "tensor_method": Mistake("self.a = nn.Linear(8, 8)", "return self.a(x).rleu()", "FX403"),
+    "two_linears": Mistake("self.a = nn.Linear(8, 20); self.b = nn.Linear(30, 5)", "return self.b(self.a(x))", "FX401"),
+    "cat_ranks": Mistake(
+        "self.a = nn.Linear(8, 20)", "y = self.a(x)\n        return torch.cat([y, y.unsqueeze(0)], 1)", "FX401"
+    ),
+    "conv_linear": Mistake(
+        "self.c = nn.Conv2d(3, 8, 3); self.d = nn.Conv2d(16, 4, 3)",
+        "return self.d(self.c(x))",
+        "FX401",
+        "torch.randn(2, 3, 16, 16)",
+    ),
+    "norm": Mistake("self.a = nn.Linear(8, 16); self.n = nn.LayerNorm(8)", "return self.n(self.a(x))", "FX401"),
+}
+FINE = {
+    "attribute_that_is_tested": ("", "return self.scale * x if hasattr(self, 'scale') else x"),
+    "attribute_with_a_default": ("", "return x * getattr(self, 'scale', 2.0)"),
+    "attribute_that_is_caught": (
+        "",
+        "try:\n            return self.head(x)\n        except AttributeError:\n            return x",
+    ),
+    "name_that_is_caught": ("", "try:\n            return fused(x)\n        except NameError:\n            return x"),
+    "method_that_is_caught": (
+        "",
+        "try:\n            return x.rleu()\n        except AttributeError:\n            return x.relu()",
+    ),
+    "layer_or_none": ("self.act = None", "return x if self.act is None else self.act(x)"),
+    "unreached_name": ("self.fast = False", "return fused(x) if self.fast else x"),
+    "set_in_forward": ("", "self.last = x.shape\n        return x.reshape(self.last)"),
+    "method_of_the_class": ("", "return self._go(x)\n\n    def _go(self, x):\n        return x"),
+    "own_getattr": (
+        "self.a = nn.Linear(8, 8)",
+        (
+            "return self.inner(x)\n\n    def __getattr__(self, name):\n"
+            "        return super().__getattr__('a' if name == 'inner' else name)"
+        ),
+    ),
+    "keyword_call": ("self.block = Block()", "return self.block(skip=x, x=x)"),
+    "default_argument": ("", "def scaled(y, by=2):\n            return y * by\n        return scaled(x)"),
+    "last_of_a_list": ("self.layers = nn.ModuleList([nn.Linear(8, 8)])", "return self.layers[-1](x)"),
+    "indexed_sequential": ("self.a = nn.Sequential(nn.Linear(8, 8))", "return self.a[0](x)"),
+    "iterated_sequential": (
+        "self.a = nn.Sequential(nn.Linear(8, 8))",
+        "for m in self.a:\n            x = m(x)\n        return x",
+    ),
+    "weight_of_a_layer": ("self.a = nn.Linear(8, 8)", "return x @ self.a.weight"),
+    "functional_module": ("self.act = F.relu", "return self.act(x)"),
+}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    text = HEAD
+    for name, mistake in MISTAKES.items():
+        text += CLASS.format(name=name, init=mistake.init, forward=mistake.forward)
+        text += CLASS.format(name=f"{name}_after", init=mistake.init, forward=OTHER_PROBLEM + mistake.forward)
+    for name, (init, forward) in FINE.items():
+        text += CLASS.format(name=name, init=init or "pass", forward=forward)
+    path = tmp_path_factory.mktemp("mistakes") / "models.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def failures(report: Report) -> list[tuple[str, str, int | None]]:
+    """Return code, severity and line of what is neither about the other problem nor about unused parts."""
+    return [
+        (problem.code, problem.severity, None if problem.location is None else problem.location.line)
+        for problem in report.problems
+        if not problem.code.startswith(("FX101", "FX5"))
+    ]
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_has_one_code_however_inputs_are_found(name: str, worker: Worker, models: Path) -> None:
+    mistake, target = MISTAKES[name], f"{models}:{name}"
+    guess = {"init": f"{name}()", "inputs": mistake.inputs, "source": "search"}
+    alone = {
+        "stated": failures(worker.report(target, f"{name}()", mistake.inputs)),
+        "searched": failures(worker.report(target)),
+        "searched before": failures(worker.report(target, guess=guess)),
+    }
+    ((code, severity, line),) = alone["stated"]
+    assert (code, severity) == (mistake.code, "error")
+    assert alone == {way: [(code, severity, line)] for way in alone}
+    after = {
+        "stated": failures(worker.report(f"{target}_after", f"{name}_after()", mistake.inputs)),
+        "searched": failures(worker.report(f"{target}_after")),
+    }
+    assert {way: [each[:2] for each in found] for way, found in after.items()} == {
+        "stated": [(code, severity)],
+        "searched": [(code, severity)],
+    }
+
+
+def problems_of(worker: Worker, target: str, *recipe: str) -> list[Problem]:
+    return [each for each in worker.report(target, *recipe).problems if each.code in ("FX401", "FX403")]
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_what_looks_like_a_mistake_and_is_none_is_not_reported(name: str, worker: Worker, models: Path) -> None:
+    target = f"{models}:{name}"
+    assert problems_of(worker, target, f"{name}()", "torch.randn(2, 8)") == []
+    assert problems_of(worker, target) == []
