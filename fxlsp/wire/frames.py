@@ -44,7 +44,7 @@ def decode(payload: bytes) -> JsonMessage:
     """
     try:
         message = json.loads(payload.decode("utf-8", "surrogatepass"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WireError(f"a frame does not hold JSON: {error}") from error
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise WireError("a frame does not hold an object with a type")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from ...wire.frames import Decoder
@@ -13,6 +13,18 @@ from ...wire.messages import WIRE, TraceRequest
 
 EXIT_INTERNAL_ERROR = 70
 """Exit status after an internal error in fxlsp."""
+
+
+SUPERVISOR_ONLY: set[int] = set()
+"""Descriptors of this process that its workers must not have: through them, code of a model could reach the server."""
+
+
+def close_supervisor_only() -> None:
+    """Close the descriptors of the supervisor in a process that was forked from it."""
+    for descriptor in SUPERVISOR_ONLY:
+        with suppress(OSError):
+            os.close(descriptor)
+    SUPERVISOR_ONLY.clear()
 
 
 class WorkerPipes(NamedTuple):

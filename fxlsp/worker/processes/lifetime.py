@@ -13,6 +13,7 @@ from contextlib import suppress
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _WATCH_SECONDS = 0.5
+_MOST_GENERATIONS = 100
 
 
 def die_with_parent(parent: int) -> None:
@@ -36,14 +37,36 @@ def adopt_orphans() -> None:
 
 
 def kill_orphans(known: set[int]) -> None:
-    """Kill every child process of this process that is not in ``known``."""
-    for pid in _children():
-        if pid not in known:
+    """Kill every child process of this process that is not in ``known``.
+
+    The children of one that is killed become children of this process, so that they are met next.
+    """
+    for _ in range(_MOST_GENERATIONS):
+        orphans = [pid for pid in _children() if pid not in known]
+        for pid in orphans:
             kill_group(pid)
+        if not orphans:
+            return
+
+
+def is_own_child(pid: int) -> bool:
+    """Return whether a process is a child of this one, running or not reaped yet."""
+    if pid <= 1:
+        return False
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def kill_group(pid: int) -> None:
-    """Kill a process and the group that it leads, and reap it."""
+    """Kill a process and the group that it leads, and reap it.
+
+    Numbers that mean more than one process are ignored.
+    """
+    if pid <= 1:
+        return
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     with suppress(ProcessLookupError, PermissionError):

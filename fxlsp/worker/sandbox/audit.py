@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..torch_private import native_writers
+from .semaphores import keep_semaphores_local
 
 _REFUSED = {
     "socket.connect": "open a connection",
@@ -112,6 +113,9 @@ def refuse_side_effects(scratch: str) -> None:
 def set_scratch_folder(scratch: str) -> None:
     """Make ``scratch`` the only folder that may be written to."""
     tempfile.tempdir = scratch
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        # Native code looks there.
+        os.environ[name] = scratch
     _Scratch.folder = os.path.join(os.path.realpath(scratch), "")
 
 
@@ -139,6 +143,7 @@ def _refuse_what_is_not_audited() -> None:
     That is processes of ``multiprocessing``, and files that torch writes.
     """
 
+    keep_semaphores_local()
     if sys.platform != "win32":
         import _posixsubprocess
 

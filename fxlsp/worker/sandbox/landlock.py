@@ -26,8 +26,10 @@ _REFER = 1 << 13
 _TRUNCATE = 1 << 14
 _CHANGES = _WRITE_FILE | sum(1 << bit for bit in range(4, 13))
 """Write, remove a file or folder, and create one of any type: what version 1 can refuse."""
-_SIGNALS = 1 << 1
-"""Scope of version 6: no signal to a process without the same restriction."""
+_DEVICES = 1 << 6 | 1 << 11
+"""Create a character or block device, through which root could write to a disk."""
+_ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
+"""Scopes of version 6: no connection or signal to a process without the same restriction."""
 _REFER_VERSION, _TRUNCATE_VERSION, _SCOPE_VERSION = 2, 3, 6
 
 NO_LANDLOCK = 0
@@ -81,12 +83,12 @@ def allow_changes_only_in(folder: str, version: int) -> None:
         changes |= _REFER
     if truncation_is_refused(version):
         changes |= _TRUNCATE
-    scoped = _SIGNALS if signals_are_refused(version) else 0
+    scoped = _ABSTRACT_SOCKETS | _SIGNALS if signals_are_refused(version) else 0
     attributes = _Ruleset(changes, 0, scoped)
     # Older kernels know the first fields only, and accept a longer structure whose unknown fields are zero.
     ruleset = system_call(_CREATE_RULESET, ctypes.byref(attributes), ctypes.sizeof(attributes), 0)
     try:
-        _allow(ruleset, folder, changes)
+        _allow(ruleset, folder, changes & ~_DEVICES)
         _allow(ruleset, os.devnull, changes & (_WRITE_FILE | _TRUNCATE))
         system_call(_RESTRICT_SELF, ruleset, 0)
     finally:

@@ -14,12 +14,16 @@ import errno
 import os
 import platform
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .system_call import prctl
+from .system_call import prctl, system_call
 
 _SET_NO_NEW_PRIVILEGES = 38
+_SET_CAPABILITIES = (126, 91)
+_CAPABILITY_VERSION = 0x20080522
+_READ_ANY_FILE = 1 << 1
+"""``CAP_DAC_OVERRIDE``."""
 _GET_SECCOMP, _SET_SECCOMP, _FILTER_MODE = 21, 22, 2
 
 _LOAD_WORD, _JUMP_IF_EQUAL, _JUMP_IF_GREATER_OR_EQUAL, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
@@ -30,6 +34,7 @@ _ALLOW, _FAIL = 0x7FFF0000, 0x00050000
 """Results of the filter. The lower half of the second is the error number; 0 makes the call succeed without effect."""
 _REFUSE, _IGNORE, _LACKING = _FAIL | errno.EPERM, _FAIL, _FAIL | errno.ENOSYS
 
+_WORD = 0xFFFFFFFF
 _FOREIGN_NUMBERS = 0x40000000
 """From here on, numbers belong to a second interface of x86-64."""
 
@@ -65,13 +70,19 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
     "removexattrat": (466, 466),
     "file_setattr": (469, 469),
     "ioctl": (16, 29),
+    "fcntl": (72, 25),
     "open": (2, None),
     "openat": (257, 56),
     "openat2": (437, 437),
+    "open_by_handle_at": (304, 265),
     "truncate": (76, 45),
     "socket": (41, 198),
     "connect": (42, 203),
     "bind": (49, 200),
+    "listen": (50, 201),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
     "io_uring_setup": (425, 425),
     "execve": (59, 221),
     "execveat": (322, 281),
@@ -83,17 +94,37 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
     "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240),
     "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "pidfd_getfd": (438, 438),
+    "prlimit64": (302, 261),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setaffinity": (203, 122),
+    "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118),
+    "sched_setattr": (314, 274),
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
     "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
     "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
     "semget": (64, 190),
+    "semctl": (66, 191),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
     "bpf": (321, 280),
+    "perf_event_open": (298, 241),
     "keyctl": (250, 219),
     "add_key": (248, 217),
+    "request_key": (249, 218),
     "setns": (308, 268),
     "unshare": (272, 97),
     "mount": (165, 40),
+    "mount_setattr": (442, 442),
 }
 """Numbers of system calls on x86-64 and on AArch64; None where the architecture lacks one."""
 
@@ -106,18 +137,34 @@ _CHANGES_OF_ATTRIBUTES = (
 """They have no effect and succeed: a filter cannot see whether the file is a temporary one, and copying one to another
 sets its mode and times. Where a file lies elsewhere, the audit hook raises."""
 _REFUSED_CALLS = (
-    *("socket", "connect", "bind", "io_uring_setup"),
+    *("connect", "bind", "listen", "sendmsg", "sendmmsg", "io_uring_setup"),
     *("execve", "execveat"),
-    *("ptrace", "process_vm_writev"),
-    *("mq_open", "mq_unlink", "shmget", "msgget", "semget"),
-    *("bpf", "keyctl", "add_key", "setns", "unshare", "mount"),
+    *("ptrace", "process_vm_writev", "pidfd_getfd", "pidfd_send_signal", "perf_event_open"),
+    *("mq_open", "mq_unlink", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl"),
+    *("semget", "semctl", "semop", "semtimedop", "bpf", "keyctl", "add_key", "request_key"),
+    *("setns", "unshare", "mount", "mount_setattr", "open_by_handle_at"),
 )
-"""Connections, programs, and the kernel's objects that other processes share. Pairs of connected sockets and pipes,
-which no other process can reach, remain."""
+"""Connections, programs, other processes, and the kernel's objects that processes share. Pairs of connected sockets and
+pipes, which no other process can reach, remain."""
 _SIGNAL_CALLS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open")
 """The first argument is a process."""
-_ATTRIBUTE_REQUESTS = (0x40086602, 0x401C5820)
-"""``FS_IOC_SETFLAGS`` and ``FS_IOC_FSSETXATTR``, which need no file opened for writing."""
+_OF_A_PROCESS = {
+    "prlimit64": {0: 0},
+    "sched_setaffinity": {0: 0},
+    "sched_setscheduler": {0: 0},
+    "sched_setparam": {0: 0},
+    "sched_setattr": {0: 0},
+    "setpriority": {0: 0, 1: 0},
+    "ioprio_set": {0: 1, 1: 0},
+}
+"""Calls that change limits and priorities, with the arguments by which they concern the calling process alone."""
+_FAMILIES = (1, 2, 10)
+"""``AF_UNIX``, ``AF_INET`` and ``AF_INET6``. A socket of these does nothing by itself, and modules create some."""
+_REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x80086601)
+"""``TCGETS`` in both forms, ``TIOCGWINSZ``, ``FIONREAD``, ``FIONBIO``, ``FIONCLEX``, ``FIOCLEX``, ``FS_IOC_GETFLAGS``:
+the requests to devices that only read, or concern the own descriptor."""
+_OWNER_COMMANDS = (8, 10, 15, 1024, 1026)
+"""``F_SETOWN``, ``F_SETSIG``, ``F_SETOWN_EX``, ``F_SETLEASE``, ``F_NOTIFY``: a signal would be sent by the kernel."""
 
 
 class _Instruction(ctypes.Structure):
@@ -150,10 +197,18 @@ def has_seccomp() -> bool:
 def give_up_privileges() -> None:
     """Make sure that this process never gains privileges, which the system requires before it restricts itself.
 
+    Those that it has as root are given up too, but for reading files of other users.
+
     Raises:
         OSError: The system refuses.
     """
     prctl(_SET_NO_NEW_PRIVILEGES, 1)
+    if os.geteuid() == 0 and platform.machine() in _ARCHITECTURES:
+        header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+        # Effective, permitted and inheritable ones, each in two words.
+        kept = (ctypes.c_uint32 * 6)(_READ_ANY_FILE, _READ_ANY_FILE, 0, 0, 0, 0)
+        number = _SET_CAPABILITIES[_ARCHITECTURES[platform.machine()].column]
+        system_call(number, ctypes.byref(header), ctypes.byref(kept))
 
 
 class SystemCallFilter:
@@ -188,14 +243,29 @@ def _filter(protected: Sequence[int], refuse_truncation: bool) -> Iterable[_Inst
     for result, names in ((_IGNORE, _CHANGES_OF_ATTRIBUTES), (_REFUSE, _REFUSED_CALLS)):
         for number in _numbers(names, architecture):
             yield from _on(number, [_Instruction(_RETURN, 0, 0, result)])
-    for number in _numbers(("ioctl",), architecture):
-        yield from _on(number, _unless_argument_is(1, _ATTRIBUTE_REQUESTS, _IGNORE))
-    if protected:
-        for number in _numbers(_SIGNAL_CALLS, architecture):
-            yield from _on(number, _unless_argument_is(0, [each & 0xFFFFFFFF for each in protected], _REFUSE))
+    yield from _by_arguments(protected, architecture)
     if refuse_truncation:
         yield from _truncation(architecture)
     yield _Instruction(_RETURN, 0, 0, _ALLOW)
+
+
+def _by_arguments(protected: Sequence[int], architecture: _Architecture) -> Iterable[_Instruction]:
+    """Refuse calls with certain arguments."""
+    for number in _numbers(("ioctl",), architecture):
+        yield from _on(number, _decided_by(1, _REQUESTS, listed=_ALLOW, others=_FAIL | errno.ENOTTY))
+    for number in _numbers(("fcntl",), architecture):
+        yield from _on(number, _decided_by(1, _OWNER_COMMANDS, listed=_REFUSE, others=_ALLOW))
+    for number in _numbers(("socket",), architecture):
+        yield from _on(number, _decided_by(0, _FAMILIES, listed=_ALLOW, others=_REFUSE))
+    for number in _numbers(("sendto",), architecture):
+        # Without an address, which is a pointer, it sends to the other end of a pair.
+        yield from _on(number, _only_if({_argument(4): 0, _argument(4) + 4: 0}))
+    for name, conditions in _OF_A_PROCESS.items():
+        for number in _numbers((name,), architecture):
+            yield from _on(number, _only_if({_argument(index): value for index, value in conditions.items()}))
+    if protected:
+        for number in _numbers(_SIGNAL_CALLS, architecture):
+            yield from _on(number, _decided_by(0, protected, listed=_REFUSE, others=_ALLOW))
 
 
 def _truncation(architecture: _Architecture) -> Iterable[_Instruction]:
@@ -205,9 +275,12 @@ def _truncation(architecture: _Architecture) -> Iterable[_Instruction]:
     for number in _numbers(("openat2",), architecture):
         # Its flags are in a structure, out of a filter's sight; C libraries use openat in its place.
         yield from _on(number, [_Instruction(_RETURN, 0, 0, _LACKING)])
+    mask = os.O_TRUNC | os.O_ACCMODE
+    # The access mode 3 asks for no right at all, and empties a file all the same.
+    emptied = (os.O_TRUNC, os.O_TRUNC | os.O_ACCMODE)
     for argument, name in ((1, "open"), (2, "openat")):
         for number in _numbers((name,), architecture):
-            yield from _on(number, _unless_argument_is(argument, [os.O_TRUNC], _REFUSE, mask=os.O_TRUNC | os.O_ACCMODE))
+            yield from _on(number, _decided_by(argument, emptied, listed=_REFUSE, others=_ALLOW, mask=mask))
 
 
 def _numbers(names: Iterable[str], architecture: _Architecture) -> Iterable[int]:
@@ -223,15 +296,33 @@ def _on(number: int, instructions: Sequence[_Instruction]) -> Iterable[_Instruct
     yield from instructions
 
 
-def _unless_argument_is(
-    index: int, values: Sequence[int], result: int, mask: int = 0xFFFFFFFF
+def _decided_by(
+    index: int, values: Sequence[int], *, listed: int, others: int, mask: int = _WORD
 ) -> Sequence[_Instruction]:
-    """Return instructions that allow the call unless the lower half of an argument is one of ``values``."""
+    """Return instructions with one result if the lower half of an argument is one of ``values``, else the other."""
     compared = [
         instruction
         for value in values
-        for instruction in (_Instruction(_JUMP_IF_EQUAL, 0, 1, value), _Instruction(_RETURN, 0, 0, result))
+        for instruction in (_Instruction(_JUMP_IF_EQUAL, 0, 1, value & _WORD), _Instruction(_RETURN, 0, 0, listed))
     ]
-    masked = [] if mask == 0xFFFFFFFF else [_Instruction(_AND, 0, 0, mask)]
-    load = _Instruction(_LOAD_WORD, 0, 0, _ARGUMENTS + 8 * index)
-    return [load, *masked, *compared, _Instruction(_RETURN, 0, 0, _ALLOW)]
+    masked = [] if mask == _WORD else [_Instruction(_AND, 0, 0, mask)]
+    return [_Instruction(_LOAD_WORD, 0, 0, _argument(index)), *masked, *compared, _Instruction(_RETURN, 0, 0, others)]
+
+
+def _only_if(conditions: Mapping[int, int]) -> Sequence[_Instruction]:
+    """Return instructions that allow a call if the words at all the offsets have these values."""
+    compared = [
+        instruction
+        for offset, value in conditions.items()
+        for instruction in (
+            _Instruction(_LOAD_WORD, 0, 0, offset),
+            _Instruction(_JUMP_IF_EQUAL, 1, 0, value),
+            _Instruction(_RETURN, 0, 0, _REFUSE),
+        )
+    ]
+    return [*compared, _Instruction(_RETURN, 0, 0, _ALLOW)]
+
+
+def _argument(index: int) -> int:
+    """Return the offset of an argument's lower half; the architectures here have it first."""
+    return _ARGUMENTS + 8 * index

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from ...wire.messages import TraceRequest
 from ..processes.fds import WorkerPipes
-from ..processes.lifetime import kill_group
+from ..processes.lifetime import is_own_child, kill_group
 from ..processes.system import resident_megabytes
 from .checkpoint import MAX_REQUEST_BYTES
 from .forked_worker import ForkedWorker, TakenCheckpoint
@@ -59,9 +59,12 @@ class _CheckpointHandle:
     def _fork(self, worker: ForkedWorker, pipes: WorkerPipes, scratch: str) -> int:
         try:
             socket.send_fds(self.connection, [os.fsencode(scratch)], pipes)
-            return int(self.connection.recv(MAX_REQUEST_BYTES))
+            pid = int(self.connection.recv(MAX_REQUEST_BYTES))
         except (OSError, ValueError) as error:
             raise _UnresponsiveError from error
+        if not is_own_child(pid):
+            raise _UnresponsiveError
+        return pid
 
     def take(self) -> ForkedWorker:
         """Return a worker for a request; raises as :meth:`prepare` does."""

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias
 
 from ...wire.messages import CheckpointForked
 from ...wire.vocabulary import WireMessage
-from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, write_all
-from ..processes.lifetime import kill_group
+from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, close_supervisor_only, write_all
+from ..processes.lifetime import is_own_child, kill_group
 from ..sandbox.containment import Containment
 from .scratch_folder import ScratchFolder
 from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
@@ -36,6 +36,7 @@ def fork_from_supervisor(close_in_child: Iterable[int], containment: Containment
         pid = os.fork()
         if pid == 0:
             try:
+                close_supervisor_only()
                 for descriptor in (*close_in_child, *worker.descriptors):
                     os.close(descriptor)
                 run_worker(pipes, scratch, containment)
@@ -112,6 +113,13 @@ class ForkedWorker(WorkerHandle):
         self._store(pipe, data)
         return []
 
+    def has_exited(self) -> bool:
+        if not hasattr(os, "waitid"):
+            return False
+        with suppress(ChildProcessError):
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        return True
+
     def _store(self, pipe: int, data: bytes) -> None:
         if pipe == self._stack_pipe:
             self._stack += data
@@ -135,7 +143,8 @@ class ForkedWorker(WorkerHandle):
 
     def _handle(self, message: WireMessage | None, payload: bytes) -> bool:
         if isinstance(message, CheckpointForked):
-            self.checkpoint_pid = message.pid
+            if is_own_child(message.pid):
+                self.checkpoint_pid = message.pid
             return False
         return super()._handle(message, payload)
 
@@ -157,6 +166,7 @@ class ForkedWorker(WorkerHandle):
             os.close(descriptor)
         if self._checkpoint_socket is not None:
             self._checkpoint_socket.close()
+        self.checkpoint_pid = self._checkpoint_socket = None
 
     def _status(self) -> int:
         """Return the exit status; kill a worker that closed its pipe but does not exit."""

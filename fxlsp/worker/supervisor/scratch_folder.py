@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+from ..processes.fds import SUPERVISOR_ONLY
+
 _PREFIX = "fxlsp-"
 _LOCK = "in-use"
 """Name of a file that a supervisor keeps locked in its folder."""
@@ -53,6 +55,7 @@ def supervisor_folder() -> Iterator[str]:
     made = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
     with made as folder, open(os.path.join(folder, _LOCK), "wb") as lock:
         _lock(lock)
+        SUPERVISOR_ONLY.add(lock.fileno())
         yield folder
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -36,6 +37,8 @@ BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 SPAWNED_OPTION = "--spawned"
 STACK_FILE = "fxlsp-stack"
 """Name of the file in the scratch folder to which a dying worker writes its stack."""
+_MAX_STACK = 2**20
+"""Bytes of a stack that are read."""
 _START_SECONDS = 60.0
 """Time limit for the import of torch, counted from when a request is assigned."""
 _ACCESS_VIOLATION = 0xC0000005
@@ -56,6 +59,7 @@ class SpawnedWorker(WorkerHandle):
         self._fallback: bytes | None = None
         """The report to use if the worker dies before it sends a better one."""
         self._is_next_fallback = False
+        self._is_exit_seen = False
         self._process = subprocess.Popen(
             [sys.executable, BOOTSTRAP, SPAWNED_OPTION, self._scratch.path],
             stdin=subprocess.PIPE,
@@ -105,6 +109,11 @@ class SpawnedWorker(WorkerHandle):
         self._append_output(data)
         return []
 
+    def has_exited(self) -> bool:
+        was_seen, self._is_exit_seen = self._is_exit_seen, self._process.poll() is not None
+        # A thread copies what it wrote: one look later, that has arrived.
+        return was_seen
+
     def enforce_limits(self) -> None:
         if self._request is None:
             super().enforce_limits()
@@ -149,12 +158,20 @@ class SpawnedWorker(WorkerHandle):
             time.sleep(0.005)
 
     def _dumped_stack(self) -> bytes:
-        with suppress(OSError), open(os.path.join(self._scratch.path, STACK_FILE), "rb") as file:
-            return file.read()
+        path = os.path.join(self._scratch.path, STACK_FILE)
+        # The code of a model may have put anything in its place, of which reading may never end.
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with suppress(OSError), os.fdopen(os.open(path, flags), "rb") as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read(_MAX_STACK)
         return b""
 
     def _kill(self) -> None:
         self._process.kill()
+        if hasattr(os, "killpg"):
+            # The worker leads a group of its own, to which the processes belong that it has started.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def final_message(self, death: WorkerDied) -> WireMessage:
         """Return the fallback report if the worker sent one, else the death."""

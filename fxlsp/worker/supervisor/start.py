@@ -67,6 +67,9 @@ def _restart_without_fork(connection: socket.socket) -> None:
 
 def start_spawned_worker(scratch: str) -> None:
     """Run a worker of one request, which ends with the supervisor at the latest."""
+    if hasattr(os, "setsid"):
+        # A signal to its own group must not reach the supervisor, and one to this group reaches all that it started.
+        os.setsid()
     ends = redirect_standard_streams()
     stack = os.open(os.path.join(scratch, STACK_FILE), os.O_WRONLY | os.O_CREAT)
     # Before torch is imported, which may start threads: they would not be restricted.

@@ -16,6 +16,7 @@ from dataclasses import replace
 from ...wire.frames import Decoder, WireError
 from ...wire.messages import WIRE, Bye, Cancel, Hello, Log, Overlay, Preload, TraceRequest
 from ...wire.vocabulary import UnknownMessage, WireMessage
+from ..processes.fds import SUPERVISOR_ONLY
 from .pool import WorkerPool
 from .worker_handle import WorkerHandle
 
@@ -36,6 +37,8 @@ class Supervisor:
         self._workers: dict[int, WorkerHandle] = {}
         self._next_worker_due = 0.0
         self._selector = selectors.DefaultSelector()
+        if isinstance(self._selector, selectors.EpollSelector):
+            SUPERVISOR_ONLY.add(self._selector.fileno())
         self._is_closed = False
 
     def serve(self) -> None:
@@ -60,16 +63,25 @@ class Supervisor:
         self._selector.register(self._connection, selectors.EVENT_READ)
 
     def _wait(self) -> None:
-        for key, _ in self._selector.select(_POLL_SECONDS if self._workers else None):
+        ready = self._selector.select(_POLL_SECONDS if self._workers else None)
+        for key, _ in ready:
             if key.fileobj is self._connection:
                 self._receive()
             else:
                 self._forward(key.data, key.fd)
+        if not ready:
+            self._reap_exited()
         for worker in self._workers.values():
             worker.enforce_limits()
         self._pool.enforce_limits()
         if not self._workers or time.monotonic() >= self._next_worker_due:
             self._pool.prepare()
+
+    def _reap_exited(self) -> None:
+        """Reap workers that have exited though their pipes are still open, in processes that they have left behind."""
+        for worker in [worker for worker in self._workers.values() if worker.has_exited()]:
+            self._release(worker)
+            self._reap(worker)
 
     def _receive(self) -> None:
         try:

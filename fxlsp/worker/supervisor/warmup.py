@@ -20,6 +20,7 @@ from ..building.construction import Constructions, construct
 from ..building.fake_tensors import make_init_skippable, new_fake_mode
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
+from ..loading.installed_only import only_installed_modules
 from ..locations.expressions import Expressions
 from ..locations.source_map import SourceMap
 from ..locations.sources import Sources
@@ -51,10 +52,11 @@ def prepare_torch() -> None:
 
 def preload(names: Iterable[str]) -> None:
     """Import those of the packages that can be imported."""
-    for name in names:
-        # The trace that needs a package reports why it cannot be imported, at the line that imports it.
-        with suppress(Exception):
-            importlib.import_module(name)
+    with only_installed_modules():
+        for name in names:
+            # The trace that needs a package reports why it cannot be imported, at the line that imports it.
+            with suppress(Exception):
+                importlib.import_module(name.partition(".")[0])
     gc.collect()
     gc.freeze()
 

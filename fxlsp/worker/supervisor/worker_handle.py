@@ -7,8 +7,18 @@ import time
 from abc import ABC, abstractmethod
 from typing import Literal, NamedTuple
 
-from ...wire.frames import Splitter, framed
-from ...wire.messages import WIRE, Declined, Limits, Ready, Stage, TraceRequest, WorkerDied
+from ...wire.frames import Splitter, WireError, framed
+from ...wire.messages import (
+    WIRE,
+    Declined,
+    FailureMessage,
+    Limits,
+    Ready,
+    ReportMessage,
+    Stage,
+    TraceRequest,
+    WorkerDied,
+)
 from ...wire.vocabulary import WireMessage
 from ..processes.crash_dump import TIME_LIMIT_MARK, parse_stack
 from ..processes.system import lower_priority, resident_megabytes
@@ -87,6 +97,10 @@ class WorkerHandle(ABC):
         """Read from a pipe; return the frames to forward, None at the worker's end."""
 
     @abstractmethod
+    def has_exited(self) -> bool:
+        """Return whether the worker has exited and all that it has written was read."""
+
+    @abstractmethod
     def _send(self, data: bytes) -> None:
         """Send bytes to the worker; its death shows when its report pipe is read."""
 
@@ -154,11 +168,27 @@ class WorkerHandle(ABC):
     def _append_output(self, data: bytes) -> None:
         self._output = (self._output + data)[-_TAIL_BYTES:]
 
-    def _forwarded_frames(self, data: bytes) -> list[bytes]:
-        return [framed(payload) for payload in self._splitter.feed(data) if self._is_forwarded(payload)]
+    def _forwarded_frames(self, data: bytes) -> list[bytes] | None:
+        """Return the frames to forward; None after killing a worker that sent something else than messages.
+
+        The code of a model can write to the pipe too.
+        """
+        try:
+            return [framed(payload) for payload in self._splitter.feed(data) if self._is_forwarded(payload)]
+        except WireError:
+            self._kill()
+            return None
 
     def _is_forwarded(self, payload: bytes) -> bool:
-        return self._handle(WIRE.decode(payload) if len(payload) <= _MAX_PARSED_BYTES else None, payload)
+        message = WIRE.decode(payload) if len(payload) <= _MAX_PARSED_BYTES else None
+        is_answer = message is None or isinstance(message, (Stage, ReportMessage, FailureMessage))
+        if is_answer and not self._is_about_own_request(payload):
+            return False
+        return self._handle(message, payload)
+
+    def _is_about_own_request(self, payload: bytes) -> bool:
+        kinds = (Stage.type, ReportMessage.type, FailureMessage.type)
+        return payload.startswith(tuple(f'{{"type":"{kind}","id":{self.id},'.encode() for kind in kinds))
 
     def _handle(self, message: WireMessage | None, payload: bytes) -> bool:
         """Update the state by a message, and return whether it is forwarded to the server.
@@ -173,6 +203,8 @@ class WorkerHandle(ABC):
             return False
         if isinstance(message, Stage):
             self._stage = message.name
-        else:
+        elif message is None or isinstance(message, (ReportMessage, FailureMessage)):
             self.done = True
+        else:
+            return False
         return True

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import socket
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -67,6 +69,7 @@ def test_each_version_refuses_every_change(version: int, scratch: Path, file: Pa
         lambda: file.write_text("changed", encoding="utf-8"),
         lambda: os.truncate(file, 0),
         lambda: os.open(file, os.O_RDONLY | os.O_TRUNC),
+        lambda: os.open(file, os.O_ACCMODE | os.O_TRUNC),
         lambda: os.replace(scratch / "file", file),
         lambda: os.link(scratch / "file", file.with_name("new")),
         lambda: os.link(file, scratch / "new"),
@@ -81,6 +84,14 @@ def test_each_version_refuses_every_change(version: int, scratch: Path, file: Pa
     assert file.stat() == before
     assert file.read_text(encoding="utf-8") == "content"
     assert sorted(path.name for path in file.parent.iterdir()) == ["file", "scratch"]
+
+
+@LANDLOCK
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
+def test_no_device_is_made_among_the_temporary_files(scratch: Path) -> None:
+    for kind in (stat.S_IFBLK, stat.S_IFCHR):
+        make = lambda: os.mknod(scratch / "device", kind | 0o600, os.makedev(1, 5))  # noqa: B023, E731 - called at once
+        assert contained(Containment(os.getpid()), scratch, make).startswith("PermissionError")
 
 
 @LANDLOCK
@@ -109,19 +120,46 @@ def test_connections_programs_and_signals_are_refused(landlock: int, scratch: Pa
     containment = Containment(os.getpid(), landlock=landlock)
     parent, group = os.getpid(), os.getpgid(0)
 
+    def connect() -> None:
+        with socket.socket() as tcp:
+            tcp.connect(("127.0.0.1", 9))
+
+    def send() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+            udp.sendto(b"x", ("127.0.0.1", 9))
+
+    def send_by_unix_socket() -> None:
+        for each in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+            with each:
+                each.sendto(b"x", "/nowhere")
+
     def signal_the_group_of_the_parent() -> None:
         os.setsid()
         os.killpg(group, signal.SIGCONT)
 
     for act in (
-        socket.socket,
+        connect,
+        send,
+        send_by_unix_socket,
+        lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW),
+        lambda: os.setpriority(os.PRIO_PROCESS, parent, os.getpriority(os.PRIO_PROCESS, parent)),
+        lambda: os.setpriority(os.PRIO_USER, 0, 19),
+        lambda: os.sched_setaffinity(parent, os.sched_getaffinity(parent)),
+        lambda: resource.prlimit(parent, resource.RLIMIT_NOFILE, resource.prlimit(parent, resource.RLIMIT_NOFILE)),
         lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),
         lambda: os.kill(parent, signal.SIGCONT),
         lambda: os.kill(os.getppid(), 0),
         signal_the_group_of_the_parent,
     ):
         assert contained(containment, scratch, act) == "PermissionError 1", act
-    for allowed in (lambda: os.kill(os.getpid(), 0), socket.socketpair):
+    for allowed in (
+        lambda: os.kill(os.getpid(), 0),
+        socket.socketpair,
+        socket.socket,
+        lambda: os.nice(0),
+        lambda: os.isatty(0),
+        lambda: resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE)),
+    ):
         assert contained(containment, scratch, allowed) == ""
 
 
