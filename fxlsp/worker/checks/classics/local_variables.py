@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ....report.codes import LOCAL_INSTEAD_OF_ATTRIBUTE
 from ....report.problems import Problem
-from ...building.local_variables import meant_attributes
+from ...building.local_variables import MeantAttribute, meant_attributes
 from ...locations.class_text import methods_of
 from ..base.check import Check
 from ..base.executed_functions import UNRESOLVED, attribute_of
@@ -21,10 +21,14 @@ class LocalVariables(Check):
     """
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
+        by_class: dict[type, tuple[MeantAttribute, ...]] = {}
         for path, module in traced.root.named_modules():
-            if is_of_torch(type(module)):
+            cls = type(module)
+            if is_of_torch(cls):
                 continue
-            for meant in meant_attributes(methods_of(type(module), traced.places)):
+            if cls not in by_class:
+                by_class[cls] = tuple(meant_attributes(methods_of(cls, traced.places)))
+            for meant in by_class[cls]:
                 if attribute_of(module, meant.name) is UNRESOLVED:
                     yield traced.problem(
                         LOCAL_INSTEAD_OF_ATTRIBUTE,
