@@ -39,6 +39,10 @@ FAMILIES: Mapping[str, tuple[str, str]] = {
     ),
     "FX4": ("fails when it runs", "An operation raises for the inputs that the model is given."),
     "FX5": ("unused", "A part of the model takes part in nothing."),
+    "FX6": (
+        "mistakes of PyTorch",
+        "The model does something else than it was written for, with or without `torch.fx`.",
+    ),
     "FX9": ("no trace", "There is no graph to look at: the model could not be loaded, made, fed or survived."),
 }
 """Name and meaning of each family."""

@@ -59,6 +59,7 @@ ORDERS = {
     "worker/checks": """
         base
         paths, unused, silent
+        classics
         registry
     """,
     "source": """

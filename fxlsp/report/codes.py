@@ -103,6 +103,19 @@ MODULE_NEVER_CALLED = "FX501"
 PARAMETER_NEVER_USED = "FX502"
 """A parameter of the model is never used."""
 
+MODULES_NOT_REGISTERED = "FX601"
+"""An attribute holds modules in a Python list, tuple or dict, and nothing registers them."""
+PARAMETER_NOT_REGISTERED = "FX602"
+"""A plain tensor, or a list or dict of parameters, is meant to be trained, and is no parameter of the model."""
+NOTHING_RETURNED = "FX603"
+"""A ``forward`` ends without returning what it computed, or returns a module instead of its result."""
+LOCAL_INSTEAD_OF_ATTRIBUTE = "FX604"
+"""A constructor assigns an unused local variable, and the attribute of that name is read and does not exist."""
+NOT_INITIALISED = "FX605"
+"""``super().__init__()`` of a module is missing, or called too late."""
+LOSS_OF_PROBABILITIES = "FX606"
+"""A loss that expects logits or log-probabilities is given the result of ``softmax`` or ``sigmoid``."""
+
 NOT_LOADED = "FX901"
 """The file does not parse, import or execute."""
 NOT_FOUND = "FX902"
@@ -126,6 +139,7 @@ _FAMILIES: Mapping[str, Severity] = {
     "FX3": "warning",
     "FX4": "error",
     "FX5": "info",
+    "FX6": "warning",
     "FX9": "warning",
 }
 _EXCEPTIONS: Mapping[str, Severity] = {

@@ -163,6 +163,27 @@ FIXED = (
         ("x.requires_grad = True", "x.requires_grad_(True)"),
     ),
     _fixed(
+        "module_list_by_attribute",
+        "FX601",
+        "Register the modules of layers with nn.ModuleList",
+        _made("self.layers = [nn.Linear(4, 4)]", "return self.layers[0](x)"),
+        ("[nn.Linear(4, 4)]", "nn.ModuleList([nn.Linear(4, 4)])"),
+    ),
+    _fixed(
+        "parameter_list_by_attribute",
+        "FX602",
+        "Register the parameters of scales with nn.ParameterList",
+        _made("self.scales = [nn.Parameter(torch.ones(4))]", "return x * self.scales[0]"),
+        ("[nn.Parameter(torch.ones(4))]", "nn.ParameterList([nn.Parameter(torch.ones(4))])"),
+    ),
+    _fixed(
+        "local_variable",
+        "FX604",
+        "Assign the attribute self.fc",
+        _made("fc = nn.Linear(4, 8)", "return self.fc(x)"),
+        ("        fc = ", "        self.fc = "),
+    ),
+    _fixed(
         "ignored",
         "FX107",
         "Ignore FX107 here",

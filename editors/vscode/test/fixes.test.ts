@@ -5,6 +5,7 @@ import { eventually, isAtRest, lens, opened, rangeOf, reverted, test } from "./f
 
 /** What is offered in that file, but for what ignores a problem. */
 const TITLES = [
+  "Assign the attribute self.late",
   "Call the module itself",
   "Choose with torch.where, which computes both sides",
   "Choose with torch.where, which computes both sides: they must have one shape and dtype",
@@ -24,7 +25,7 @@ const TITLES = [
   "Use torch._assert, which torch.fx records with its message as it reads then",
 ];
 
-const CODES = ["FX101", "FX102", "FX103", "FX106", "FX201", "FX202", "FX203", "FX308", "FX315", "FX319"];
+const CODES = ["FX101", "FX102", "FX103", "FX106", "FX201", "FX202", "FX203", "FX308", "FX315", "FX319", "FX601", "FX602", "FX604"];
 const ALL = [...TITLES, ...CODES.map((code) => `Ignore ${code} here`)];
 
 test("all quick fixes that there are, and no others, are offered in one file", async () => {

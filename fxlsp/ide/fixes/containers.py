@@ -51,6 +51,23 @@ def module_container_fixes(context: FixContext) -> Iterator[Fix]:
         yield from _registered(context, owner, name, ("ModuleList", "ModuleDict"))
 
 
+def module_attribute_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fix for the container whose assignment the problem is at."""
+    yield from _of_attribute(context, ("ModuleList", "ModuleDict"))
+
+
+def parameter_attribute_fixes(context: FixContext) -> Iterator[Fix]:
+    """Yield the fix for the container of parameters whose assignment the problem is at."""
+    yield from _of_attribute(context, ("ParameterList", "ParameterDict"))
+
+
+def _of_attribute(context: FixContext, kinds: tuple[Kind, Kind]) -> Iterator[Fix]:
+    target = context.tree.node_at(context.span, ast.Attribute)
+    around = None if target is None else enclosing_class(context.tree, target)
+    if target is not None and around is not None and isinstance(target.ctx, ast.Store):
+        yield from _registered(context, around[0], target.attr, kinds)
+
+
 def parameter_container_fixes(context: FixContext) -> Iterator[Fix]:
     """Yield the fixes for the containers from which an operation takes parameters."""
     tree = context.tree

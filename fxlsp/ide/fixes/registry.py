@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.fixes.assertions import assertion_fixes
 from fxlsp.ide.fixes.buffers import buffer_fixes
-from fxlsp.ide.fixes.containers import module_container_fixes, parameter_container_fixes
+from fxlsp.ide.fixes.containers import (
+    module_attribute_fixes,
+    module_container_fixes,
+    parameter_attribute_fixes,
+    parameter_container_fixes,
+)
 from fxlsp.ide.fixes.factories import factory_size_fixes
 from fxlsp.ide.fixes.fix import Fix, FixContext
 from fxlsp.ide.fixes.forward_call import forward_call_fixes
 from fxlsp.ide.fixes.ignore import ignore_fix
+from fxlsp.ide.fixes.local_variables import local_variable_fixes
 from fxlsp.ide.fixes.move_to_init import move_to_init_fixes
 from fxlsp.ide.fixes.tensor_attributes import tensor_attribute_fixes
 from fxlsp.ide.fixes.where import where_fixes
@@ -30,7 +36,10 @@ from fxlsp.report.codes import (
     ITERATION,
     LEAF_BYPASSED,
     LENGTH,
+    LOCAL_INSTEAD_OF_ATTRIBUTE,
     MADE_IN_FORWARD,
+    MODULES_NOT_REGISTERED,
+    PARAMETER_NOT_REGISTERED,
     TENSOR_ATTRIBUTE,
     UNREGISTERED_MODULE,
     UNREGISTERED_PARAMETER,
@@ -57,6 +66,9 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     CONSTANT: (buffer_fixes, parameter_container_fixes),
     LEAF_BYPASSED: (forward_call_fixes,),
     TENSOR_ATTRIBUTE: (tensor_attribute_fixes,),
+    MODULES_NOT_REGISTERED: (module_attribute_fixes,),
+    PARAMETER_NOT_REGISTERED: (parameter_attribute_fixes,),
+    LOCAL_INSTEAD_OF_ATTRIBUTE: (local_variable_fixes,),
 }
 
 _NOT_TRACED = "FX9"

@@ -104,6 +104,16 @@ ADVICE: Mapping[str, str] = {
     codes.GRAPH_FAILS: "Use torch's own function or method, or make the function one node with `@torch.fx.wrap`",
     codes.MODULE_NEVER_CALLED: "Call it or remove it",
     codes.PARAMETER_NEVER_USED: "Use it or remove it",
+    codes.MODULES_NOT_REGISTERED: "Keep modules in `nn.ModuleList` or `nn.ModuleDict`, or as attributes of their own",
+    codes.PARAMETER_NOT_REGISTERED: (
+        "Assign an `nn.Parameter`, or keep several in `nn.ParameterList` or `nn.ParameterDict`"
+    ),
+    codes.NOTHING_RETURNED: "Return the result: `return x`, `return self.head(x)`",
+    codes.LOCAL_INSTEAD_OF_ATTRIBUTE: "Assign the attribute: `self.head = nn.Linear(4, 2)`",
+    codes.NOT_INITIALISED: "Call `super().__init__()` first, with its parentheses",
+    codes.LOSS_OF_PROBABILITIES: (
+        "Give the loss the values before `softmax` or `sigmoid`, and `nll_loss` those of `log_softmax`"
+    ),
     codes.NOT_LOADED: ("Repair the statement, or name an interpreter that has what it needs by the setting `python`"),
     codes.NOT_FOUND: "Name a class, a function that makes a model, or a model that the file has",
     codes.NOT_BUILT: (

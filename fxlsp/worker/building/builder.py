@@ -19,6 +19,7 @@ from ..loading.loader import Loader
 from ..locations.source_map import SourceMap
 from ..torch_private import FakeTensorMode
 from .construction import Constructions, comes_from_fakes, construct
+from .constructor_mistakes import constructor_mistake, never_initialises, uninitialised_part
 from .failures import failure_of_load
 from .own_mistakes import is_own_mistake
 from .recipes import UnusableRecipeError, default_init, evaluate, find_target
@@ -135,7 +136,8 @@ class Builder:
             error, code, what = cause, NOT_LOADED, self._loading(cause)
         if not self._real_tensors and comes_from_fakes(error):
             return FakesFailedError()
-        return NoModelError(failure_of_load(error, str(self._target), code, self._source_map, what))
+        failure = failure_of_load(error, str(self._target), code, self._source_map, what)
+        return NoModelError(constructor_mistake(failure, error, self._source_map))
 
     def build(self, loaded: Loaded) -> Built:
         """Construct the model by its recipe.
@@ -157,11 +159,17 @@ class Builder:
                 lambda: self._made(init, loaded.names), self.constructions, self._fake_mode, self._real_tensors
             )
         except UnusableRecipeError as error:
+            # No argument helps a class that cannot be constructed.
+            mistake = never_initialises(found, str(target), self._source_map) if error.needs else None
             # An error of a recipe is reported at the recipe, whose location is unknown here.
             place = None if target.init else self._definition()
-            raise NoModelError(Failure(str(target), NOT_BUILT, str(error), place, needs=error.needs)) from error
+            failure = mistake or Failure(str(target), NOT_BUILT, str(error), place, needs=error.needs)
+            raise NoModelError(failure) from error
         except BaseException as error:
             raise self.failed(error) from error
+        mistake = uninitialised_part(model, str(target), self._source_map)
+        if mistake is not None:
+            raise NoModelError(mistake)
         return Built(model, found, loaded.names, init)
 
     def failed(self, error: BaseException) -> Exception:

@@ -27,6 +27,7 @@ class Constructions:
         self._source_map = source_map
         self.registrations = Registrations(source_map)
         self._made: dict[int, tuple[torch.nn.Module, RunningCode]] = {}
+        self._order: dict[int, tuple[torch.nn.Module, int]] = {}
 
     @property
     def count(self) -> int:
@@ -49,6 +50,14 @@ class Constructions:
         made = self._made.get(id(module))
         return None if made is None or made[0] is not module else made[1]
 
+    def order(self, module: torch.nn.Module) -> int | None:
+        """Return the number of a module's construction in order of time.
+
+        None for copies and unpickled modules.
+        """
+        noted = self._order.get(id(module))
+        return None if noted is None or noted[0] is not module else noted[1]
+
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Record initialised modules and registrations inside this context."""
@@ -67,6 +76,7 @@ class Constructions:
             torch.nn.Module.__init__ = original  # type: ignore[method-assign]
 
     def _note(self, module: torch.nn.Module, frame: FrameType | None) -> None:
+        self._order.setdefault(id(module), (module, len(self._order)))
         while frame is not None and (
             _initialises(frame, module) or not self._source_map.is_shown(frame.f_code.co_filename)
         ):

@@ -11,6 +11,11 @@ from ...report.problems import Problem
 from ..plain_pass.tracer import ModulePathTracer
 from .base.check import Check
 from .base.pass_result import PassResult
+from .classics.forward_results import ForwardResults
+from .classics.local_variables import LocalVariables
+from .classics.losses import LossesOfProbabilities
+from .classics.unregistered_modules import UnregisteredModules
+from .classics.unregistered_parameters import UnregisteredParameters
 from .paths.node_names import NodeNames
 from .paths.shared_modules import SharedModules
 from .paths.tied_parameters import TiedParameters
@@ -48,6 +53,11 @@ CHECKS: tuple[type[Check], ...] = (
     TiedParameters,
     NodeNames,
     Unused,
+    UnregisteredModules,
+    UnregisteredParameters,
+    ForwardResults,
+    LocalVariables,
+    LossesOfProbabilities,
 )
 """All checks."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import torch
+
 from ...report.codes import (
     CODE_FAILS,
     GRAPH_FAILS,
@@ -83,8 +85,8 @@ class FindingProblems:
         if location is None and finding.error is not None:
             location = self._without_frame(finding.error)
         message = self._message(finding)
-        if code == MADE_IN_FORWARD:
-            message += "\nIt is made anew in each forward, so it has no path, and its parameters are never trained."
+        if finding.module is not None:
+            message = f"{self._plain_words(finding.module, code)}\n{message}"
         return Problem(code, severity_of(code), message, location, related, finding.module_path, self._traced.target)
 
     def _is_own_mistake(self, finding: RecoveryFinding) -> bool:
@@ -104,6 +106,16 @@ class FindingProblems:
             place = RelatedPlace(f"this {kind} is made here", places.locate(made.code, made.offset))
             related = (place, *related)
         return (finding.code if during is None else MADE_IN_FORWARD), related
+
+    def _plain_words(self, module: torch.nn.Module, code: str) -> str:
+        """Return what it means for the model, without torch.fx, that a called module is not registered."""
+        subject, is_trained = f"This {type(module).__name__}", any(each.requires_grad for each in module.parameters())
+        if code != MADE_IN_FORWARD:
+            lost = "not in parameters(), not trained, not saved, not moved by .to()" if is_trained else "it has no path"
+            return f"{subject} is not registered under the root module: {lost}."
+        if module in self._traced.root.modules():
+            return f"{subject} is registered while forward runs: before the first call, the model does not have it."
+        return f"{subject} is made anew in each call: it has no path{' and is never trained' * is_trained}."
 
     def _places_in_package(self, finding: RecoveryFinding) -> tuple[RelatedPlace, ...]:
         """Return the locations inside installed packages where it occurred."""
@@ -126,6 +138,4 @@ class FindingProblems:
             text = message_of(finding.error)
             return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {text}"
         message = refusal_message(finding.error, where)
-        if finding.module is not None:
-            message += f"\nThis {type(finding.module).__name__} is not registered under the root module."
         return f"{message}\n{finding.remark}" if finding.remark else message

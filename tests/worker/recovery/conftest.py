@@ -18,7 +18,7 @@ from fxlsp.report.report import Report
 from tests.support.cases import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces, in_root
 from tests.support.marked import PREAMBLE, Span, span_of, unmarked
 
-_OF_PATHS_AND_USE = ("FX204", "FX205", "FX206", "FX207", "FX5")
+_OF_PATHS_AND_USE = ("FX204", "FX205", "FX206", "FX207", "FX5", "FX6")
 """Problems of other families: a child that is called twice has them for good reason."""
 
 Place = tuple[str, Span, str]

@@ -56,6 +56,19 @@ class Sized(nn.Module):
         return x * len(x) + low + high
 
 
+class Local(nn.Module):
+    """A layer that is meant as an attribute."""
+
+    def __init__(self):
+        super().__init__()
+        late = nn.Linear(8, 8)
+        nn.init.zeros_(late.bias)
+
+    def forward(self, x):
+        return x if x is not None else self.late(x)
+
+
 Registered()(torch.randn(2, 8))
+Local()(torch.randn(2, 8))
 Chosen()(torch.randn(2, 8))
 Sized()(torch.randn(2, 8))

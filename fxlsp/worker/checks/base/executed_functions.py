@@ -12,13 +12,14 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cached_property, partial
-from types import CodeType, FunctionType, MethodType, ModuleType
+from functools import cached_property
+from types import CodeType, FunctionType, ModuleType
 from typing import TypeVar
 
 import torch
 
 from ....report.locations import Location
+from ...locations.class_text import code_of
 from ...locations.expressions import span_of
 from ...locations.source_map import CallStack, Instruction, SourceMap
 from ...plain_pass.tracer import ModulePathTracer, forward_code
@@ -239,19 +240,6 @@ class ExecutedFunctions:
 def function_key(code: CodeType) -> FunctionKey:
     """Return the key that identifies a ``def`` across copies of its code."""
     return (code.co_filename, code.co_name, code.co_firstlineno)
-
-
-def code_of(called: object) -> CodeType | None:
-    """Return the code of a function below decorators, of a method or a property."""
-    if isinstance(called, property):
-        called = called.fget
-    if isinstance(called, (staticmethod, classmethod, MethodType)):
-        called = called.__func__
-    if isinstance(called, partial):
-        called = called.func
-    if not isinstance(called, FunctionType):
-        return None
-    return getattr(inspect.unwrap(called), "__code__", None)
 
 
 def attribute_of(owner: object, name: str) -> object:

@@ -103,7 +103,8 @@ def _of_constant(traced: PassResult, node: torch.fx.Node, operations: EagerOpera
         return
     origin = traced.tracer.origins[node]
     if not _CONSTANT.fullmatch(str(node.target)):
-        if _is_plain_attribute(traced.root, str(node.target)):
+        # One that is to be trained belongs into a parameter, not into a buffer (FX602).
+        if _is_plain_attribute(traced.root, str(node.target)) and not tensor.requires_grad:
             message = (
                 f"The tensor {node.target} is an attribute, but no buffer: it is not in the state_dict, and does not "
                 f"move with the model to another device."

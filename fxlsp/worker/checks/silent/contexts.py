@@ -22,11 +22,12 @@ import torch.autograd.profiler
 from ....report.codes import CONTEXT_DROPPED, Severity
 from ....report.locations import Location
 from ....report.problems import Problem
+from ...locations.class_text import code_of
 from ...locations.code_origin import is_torch
 from ...locations.source_map import CallStack, Instruction
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
-from ..base.executed_functions import UNRESOLVED, ExecutedFunction, code_of
+from ..base.executed_functions import UNRESOLVED, ExecutedFunction
 from ..base.pass_result import PassResult
 
 _MANAGERS: tuple[tuple[type, str], ...] = (

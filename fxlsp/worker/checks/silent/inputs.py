@@ -12,9 +12,10 @@ import torch.fx
 
 from ....report.codes import OPTIONAL_INPUT, VARIADIC_INPUT
 from ....report.problems import Problem
+from ...locations.class_text import code_of
 from ...plain_pass.tracer import TracedCall, forward_code
 from ..base.check import Check
-from ..base.executed_functions import ExecutedFunction, code_of
+from ..base.executed_functions import ExecutedFunction
 from ..base.pass_result import PassResult
 
 

@@ -14,8 +14,9 @@ import torch
 from ....report.codes import HOOK_DROPPED
 from ....report.locations import Location
 from ....report.problems import Problem
+from ...locations.class_text import code_of
 from ..base.check import Check
-from ..base.executed_functions import ExecutedFunction, code_of
+from ..base.executed_functions import ExecutedFunction
 from ..base.pass_result import PassResult
 
 _HOOKS = {

@@ -16,9 +16,9 @@ from types import CodeType, FunctionType
 
 import torch
 
+from ...locations.class_text import code_of
 from ...locations.code_origin import is_installed
 from ...locations.source_map import SourceMap
-from ..base.executed_functions import code_of
 from .syntax_reads import SyntaxReads
 
 _READ_ANY = {
@@ -66,6 +66,10 @@ class AttributeReads:
             or self._syntax.may_read(frozenset(cls.__name__ for cls in _bases(type(owner))), name)
             or any(_reads(code, name, except_own=True) for code in self._codes)
         )
+
+    def is_read_elsewhere(self, name: str) -> bool:
+        """Return whether a file reads ``name`` of anything but ``self``."""
+        return self._syntax.may_read(frozenset(), name)
 
     def _class_reads(self, cls: type, name: str) -> bool:
         if (cls, name) not in self._read_by_class:
