@@ -181,7 +181,9 @@ def _print_session(played: Replay) -> None:
     flashes, codes = played.flashes(), sorted({code for (code, _), _, _ in played.spells()})
     delays = ", ".join(f"{code} {'never' if wait is None else f'{wait:.2f} s'}" for code, wait in played.delays())
     print(f"{played.session.name}: {len(flashes)} flashes; shown: {' '.join(codes)}; mistakes: {delays}", flush=True)
-    for (code, message), start, end in flashes:
+    for (code, message), start, end in played.spells():
+        if (code, message) in played.at_rest:
+            continue
         print(f"    {code} for {end - start:.2f} s: {message.splitlines()[0][:110]}")
         print(f"        {_edited_line(played, start)}")
 

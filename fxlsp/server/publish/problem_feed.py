@@ -91,7 +91,7 @@ class ProblemFeed:
         line = self._hold.line(path)
         if old.is_failure or (line is not None and old.span.line <= line <= old.span.end_line):
             return False
-        return any(problem.is_failure or problem.span.line == line for problem in held)
+        return any(problem.is_failure or line in (None, problem.span.line) for problem in held)
 
 
 def _is_settled(snapshot: Snapshot, path: str, problem: FileProblem) -> bool:

@@ -76,9 +76,14 @@ class TypingHold:
         return None if edited is None else edited.line
 
     def was_left(self, path: str, span: Span) -> bool:
-        """Return whether a span is on a line that the user has edited and left since the last rest."""
+        """Return whether a span is on a line that the user has edited and left since the last rest.
+
+        A line is not left while the block below it is being typed.
+        """
         edited = self._edited.get(path)
-        return edited is not None and any(span.line <= line <= span.end_line for line in edited.left)
+        if edited is None or not any(span.line <= line <= span.end_line for line in edited.left):
+            return False
+        return edited.line is None or not _is_in_block_of(edited.document, span.line, edited.line)
 
     def finish(self, texts: Mapping[str, str]) -> Finish:
         """Return how far the user was done with texts that a trace has read.
@@ -193,6 +198,21 @@ def _edited_lines(log: EditLog) -> Iterator[int]:
 def _moved_line(line: int | None, log: EditLog) -> int | None:
     moved = None if line is None else move(Span(line, 1, line, 1), log)
     return None if moved is None else moved.span.line
+
+
+def _is_in_block_of(document: Document, header: int, line: int) -> bool:
+    """Return whether a line belongs to the block below another one; an empty line may do so."""
+    texts = [document.lines.line_text(each) for each in range(header, line + 1)]
+    if not texts:
+        return False
+    head, *below = [text for text in texts if text.strip()] or [""]
+    if any(_indentation(text) <= _indentation(head) for text in below):
+        return False
+    return bool(below) or head.rstrip().endswith(":")
+
+
+def _indentation(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _needs_more(document: Document, line: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.engine.state.snapshot import ModelKey, ModelState, Snapshot, Status
 from fxlsp.ide.problems import FileProblem
 from fxlsp.server.publish.problem_feed import ProblemFeed
 from fxlsp.server.publish.typing_hold import TypingHold
@@ -163,3 +163,15 @@ async def test_a_failure_is_shown_though_another_text_that_was_sent_with_it_does
     shown.hold.follow(shown.snapshot.documents)
     shown.hold.rest(PATH)
     assert [each.message for each in shown.feed.select(shown.snapshot, PATH, [found])] == ["no on"]
+
+
+async def test_what_is_shown_stays_between_a_rest_and_the_trace_of_its_text() -> None:
+    shown = Shown()
+    shown.traced(shown.at("two(y)", "wrong"))
+    shown.change("one(x)", "on(x)")
+    shown.traced(shown.at("on(x)", "no on"))
+    shown.change("on(x)", "one(x)")
+    running = ModelState(ModelKey("python", PATH, "Net", None), Status.RUNNING)
+    shown.snapshot = replace(shown.snapshot, models={running.key: running})
+    shown.hold.rest(PATH)
+    assert shown.messages() == ["wrong"]

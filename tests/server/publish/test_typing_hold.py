@@ -142,3 +142,13 @@ async def test_of_several_texts_the_least_finished_counts() -> None:
     typing.to("a = 12\n")
     texts = {path: document.digest for path, document in typing.documents.items()}
     assert typing.hold.finish(texts) is Finish.TYPED
+
+
+@pytest.mark.parametrize("begun", ["    ", "    b = 2\n\n", "    def f(self):\n        pass\n    "])
+async def test_the_first_line_of_a_block_is_not_left_while_the_block_is_typed(begun: str) -> None:
+    typing = Typing("\n")
+    typing.to("class A:\n")
+    typing.to(f"class A:\n    a = 1\n{begun}\n")
+    assert not typing.hold.was_left(PATH, Span(1, 7, 1, 8))
+    typing.to(f"class A:\n    a = 1\n{begun}\nc\n")
+    assert typing.hold.was_left(PATH, Span(1, 7, 1, 8))
