@@ -60,6 +60,8 @@ class Editor:
         """What the server logged for its user."""
         self.refreshed = asyncio.Event()
         """Set when the server requests a refresh of hints; cleared by the code that awaits it."""
+        self.on_problems: Callable[[str, list[Json]], None] = lambda uri, problems: None
+        """Called with the problems of a file, each time that the server publishes them."""
         self._activity = asyncio.Event()
 
     def open(self, path: Path, text: str | None = None) -> str:
@@ -77,14 +79,25 @@ class Editor:
 
     def replace(self, uri: str, old: str, new: str) -> None:
         """Replace the first ``old`` by ``new``, as one edit of one range."""
+        start = self.buffers[uri].text.index(old)
+        self.edit(uri, start, start + len(old), new)
+
+    def edit(self, uri: str, start: int, end: int, new: str) -> None:
+        """Replace the text between two offsets, as one edit of one range."""
         buffer = self.buffers[uri]
-        start = buffer.text.index(old)
-        span = {"start": _position(buffer.text, start), "end": _position(buffer.text, start + len(old))}
-        buffer.text = buffer.text[:start] + new + buffer.text[start + len(old) :]
+        span = {"start": _position(buffer.text, start), "end": _position(buffer.text, end)}
+        buffer.text = buffer.text[:start] + new + buffer.text[end:]
         buffer.version += 1
         document = {"uri": uri, "version": buffer.version}
         changes = [{"range": span, "text": new}]
         self.connection.notify("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
+
+    def save(self, uri: str) -> None:
+        """Tell the server that the document was saved."""
+        self.connection.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+
+    def close(self, uri: str) -> None:
+        self.connection.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     async def hints(self, uri: str) -> list[Json]:
         """Return the inlay hints of the whole document."""
@@ -128,6 +141,7 @@ class Editor:
             buffer = self.buffers.get(params["uri"])
             if buffer is not None:
                 buffer.problems, buffer.problems_version = params["diagnostics"], params.get("version")
+            self.on_problems(params["uri"], params["diagnostics"])
         if method == "window/logMessage":
             self.log.append(params["message"])
         if method == "workspace/inlayHint/refresh":

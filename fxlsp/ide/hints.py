@@ -96,11 +96,14 @@ class Hint:
     focus: Focus = field(default_factory=Focus)
     others: tuple[ReportEvent, ...] = ()
     """Every run of the other expressions that end on the line."""
+    is_old: bool = False
+    """Whether it is of an earlier text, and the present one, half-typed, says nothing about the line."""
 
     @property
     def tooltip(self) -> RichText:
         """All runs, the line's other operations, and the provenance of the shapes."""
-        stale = [words(STALE.strip())] if any(is_stale(run.state) for run in self.runs) else []
+        is_old = self.is_old or any(is_stale(run.state) for run in self.runs)
+        stale = [words(STALE.strip())] if is_old else []
         provenance = {id(run.state): provenance_text(run.state, run.index.report) for run in self.runs}
         tables = [runs_table(self.runs, self.focus.holds).text()]
         if self.others:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
@@ -53,10 +53,11 @@ class FileProblem:
     related: tuple[Related, ...]
     model: str
     is_failure: bool
-    """Whether the model has no graph or no inputs.
-
-    Half-typed text fails like this too, so such a problem is published only after a pause in typing.
-    """
+    """Whether the model has no graph or no inputs, or the file does not parse."""
+    is_located: bool = True
+    """Whether the span is where the problem is; else it is the name or the recipe of the model."""
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Digests of the texts that were traced, by path; none if the present text alone has the problem."""
 
 
 def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
@@ -85,6 +86,7 @@ class _Found:
     texts: Mapping[str, str]
     """Digests of the texts that the problem's locations refer to."""
     is_failure: bool = False
+    is_located: bool = True
 
 
 def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
@@ -110,7 +112,7 @@ def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) 
             else:
                 span = _name_span(snapshot, path, state)
             if span is not None:
-                yield _Found(problem, span, state.texts, is_failure=True)
+                yield _Found(problem, span, state.texts, is_failure=True, is_located=False)
         elif problem.location is not None and problem.location.file == path:
             span = _current_span(snapshot, problem.location, state.texts)
             if span is not None:
@@ -148,8 +150,9 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
     Else it is shown at the recipe that the user wrote for the model, else at the model's name.
     """
     place, related = failure.location, failure.related
-    span = None
+    span, is_located = None, False
     if place is not None and snapshot.document(place.file) is not None:
+        is_located = True
         span = _current_span(snapshot, place, state.failure_texts) if place.file == path else None
     elif place is not None and place.file in snapshot.setting_texts:
         # It is shown in the settings file.
@@ -160,10 +163,9 @@ def _failed(snapshot: Snapshot, path: str, state: ModelState, failure: Failure) 
         span = _name_span(snapshot, path, state)
         related = (*((RelatedPlace("it happened here", place),) if place else ()), *related)
     if span is not None:
-        problem = Problem(
-            failure.code, severity_of(failure.code), failure.message, place, related, model=state.key.name
-        )
-        yield _Found(problem, span, state.failure_texts, is_failure=True)
+        severity = severity_of(failure.code)
+        problem = Problem(failure.code, severity, failure.message, place, related, model=state.key.name)
+        yield _Found(problem, span, state.failure_texts, is_failure=True, is_located=is_located)
 
 
 def _is_written(recipe: Recipe | None) -> TypeGuard[Recipe]:
@@ -211,6 +213,8 @@ def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
         related=tuple(Related(place.message, place.location.file, span) for place, span in related if span),
         model=first.problem.model,
         is_failure=all(found.is_failure for found in group),
+        is_located=any(found.is_located for found in group),
+        texts=first.texts,
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.problems import FileProblem
@@ -40,14 +41,14 @@ def _recipes(state: ModelState, path: str) -> Iterator[FileProblem]:
     if failure is not None and failure.location is None and failure.needs is None:
         span = _span(state, state.key.recipe, path)
         if span is not None:
-            yield _problem(failure.code, failure.message, span, state.key.name)
+            yield _problem(failure.code, failure.message, span, state.key.name, texts=state.failure_texts)
     elif failure is not None and failure.location is not None and failure.location.file == path:
-        yield _problem(failure.code, failure.message, Span.of(failure.location))
+        yield _problem(failure.code, failure.message, Span.of(failure.location), texts=state.failure_texts)
     elif report is not None:
         span = _span(state, report.recipe, path)
         for problem in report.problems:
             if problem.code == NOT_FED and problem.location is None and span is not None:
-                yield _problem(problem.code, problem.message, span, state.key.name, problem.severity)
+                yield _problem(problem.code, problem.message, span, state.key.name, problem.severity, state.texts)
 
 
 def _span(state: ModelState, recipe: Recipe | None, path: str) -> Span | None:
@@ -55,5 +56,12 @@ def _span(state: ModelState, recipe: Recipe | None, path: str) -> Span | None:
     return found.span if found is not None and found.file == path else None
 
 
-def _problem(code: str, message: str, span: Span, model: str = "", severity: Severity = "warning") -> FileProblem:
-    return FileProblem(code, severity, message, span, (), model, is_failure=True)
+def _problem(
+    code: str,
+    message: str,
+    span: Span,
+    model: str = "",
+    severity: Severity = "warning",
+    texts: Mapping[str, str] = MappingProxyType({}),
+) -> FileProblem:
+    return FileProblem(code, severity, message, span, (), model, is_failure=True, texts=texts)

@@ -60,23 +60,34 @@ def _register_session(server: Server, settings: Configuration) -> None:
 def _connect(server: Server) -> None:
     """Subscribe all publishers of the server to changes of the session."""
     refresher, progress, announcer = Refresher(server), Progress(server), SnapshotLogger(server)
-    problems, of_settings = Diagnostics(server, refresher), SettingDiagnostics(server)
-    of_workspace, status = WorkspaceDiagnostics(server), StatusFeed(server)
-    diagnostics.register_save(server, problems)
+    hold, feed, status = server.typing_hold, server.problem_feed, StatusFeed(server)
+    problems, of_settings = Diagnostics(server, refresher, feed), SettingDiagnostics(server, feed)
+    of_workspace = WorkspaceDiagnostics(server, feed)
+    # First: the publishers ask it what may be shown.
+    server.engine.subscribe(_guarded(lambda _: hold.follow(server.engine.snapshot.documents)))
+    diagnostics.register_save(server, hold)
     if server.support.pulls_problems:
         diagnostic_pull.register(server, problems)
     if server.support.call_hierarchy:
         call_hierarchy.register(server)
 
-    steady = SteadyHints(refresher.hints)
+    steady = SteadyHints(refresher.hints, hold)
     if server.support.hint_refresh:
         server.steady_hints = steady
+        hold.subscribe(_guarded_call(steady.rested))
         server.engine.subscribe(
             _guarded(lambda change: steady.update(server.engine.snapshot, change, server.engine.cursor))
         )
     publishers = (of_workspace.update, problems.update, of_settings.update)
     for listener in (refresher.update, *publishers, progress.update, announcer.update, status.update):
         server.engine.subscribe(_guarded(listener))
+    for on_rest in (of_workspace.rested, problems.rested, of_settings.rested):
+        hold.subscribe(_guarded_call(on_rest))
+
+
+def _guarded_call(listener: Callable[[], None]) -> Callable[[], None]:
+    guarded = _guarded(lambda _: listener())
+    return lambda: guarded(SnapshotChange("session"))
 
 
 def _guarded(listener: Callable[[SnapshotChange], None]) -> Callable[[SnapshotChange], None]:

@@ -14,5 +14,6 @@ def register(server: Server) -> None:
     def information_command(*_: str) -> dict[str, Any]:
         """Return the state as data, and as ``text`` for people."""
         is_holding = server.steady_hints is not None and server.steady_hints.is_waiting
+        is_holding |= server.problem_feed.is_waiting
         facts = information(server.engine.snapshot, server.engine.is_idle and not is_holding)
         return {**facts, "text": information_text(facts)}

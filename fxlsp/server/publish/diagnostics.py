@@ -5,7 +5,7 @@ They are pushed with the document's version, or pulled by editors that support t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -15,6 +15,7 @@ from fxlsp.ide.problems import FileProblem
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.publish.problem_feed import ProblemFeed
 from fxlsp.server.publish.refresh import Refresher
+from fxlsp.server.publish.typing_hold import TypingHold
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.text_documents import TextDocument, text_documents_of
 from fxlsp.source.text.documents import path_of_uri
@@ -31,10 +32,10 @@ class Published:
 class Diagnostics:
     """Publisher of the problems of open documents."""
 
-    def __init__(self, server: Server, refresher: Refresher) -> None:
+    def __init__(self, server: Server, refresher: Refresher, feed: ProblemFeed) -> None:
         self._server = server
         self._refresher = refresher
-        self._feed = ProblemFeed(self._on_idle)
+        self._feed = feed
         self._paths: set[str] = set()
         self._published: dict[str, Published] = {}
         """By URI."""
@@ -52,16 +53,17 @@ class Diagnostics:
         for path in self._paths - documents.keys():
             self._feed.forget(path)
         self._paths = set(documents)
-        # An editor that pulls does so after each edit, without a request.
+        # An editor that pulls does so after each edit, without a request, but perhaps not before the next one.
         if self._server.support.pulls_problems and change.cause == "edit":
+            for path in change.paths & documents.keys():
+                self._feed.problems(self._server.engine.snapshot, path)
             return
-        changed = [path for path in documents if self._publish(path, text_documents[path])]
-        if changed and self._server.support.pulls_problems:
-            self._refresher.diagnostics()
+        self._publish_all(text_documents)
 
-    def saved(self, path: str) -> None:
-        """Show all problems of a document that was saved."""
-        self._feed.mark_idle(path)
+    def rested(self) -> None:
+        """Show what was held back while the user typed."""
+        documents = self._server.engine.snapshot.documents
+        self._publish_all({path: text_documents_of(each, self._server.encoding) for path, each in documents.items()})
 
     def current(self, text_document: TextDocument) -> list[types.Diagnostic]:
         """Return the present diagnostics of a file or cell."""
@@ -72,10 +74,9 @@ class Diagnostics:
         here = (problem for problem in problems if text_document.shows(problem.span.line))
         return [to_diagnostic(self._server, snapshot, text_document, problem) for problem in here]
 
-    def _on_idle(self, path: str) -> None:
-        document = self._server.engine.snapshot.documents.get(path)
-        text_documents = [] if document is None else text_documents_of(document, self._server.encoding)
-        if self._publish(path, text_documents) and self._server.support.pulls_problems:
+    def _publish_all(self, text_documents: Mapping[str, Sequence[TextDocument]]) -> None:
+        changed = [path for path, each in text_documents.items() if self._publish(path, each)]
+        if changed and self._server.support.pulls_problems:
             self._refresher.diagnostics()
 
     def _publish(self, path: str, text_documents: Sequence[TextDocument]) -> bool:
@@ -84,7 +85,7 @@ class Diagnostics:
         Returns:
             Whether they differ from those published before.
         """
-        problems = self._feed.problems(self._server.engine.snapshot, path) if text_documents else []
+        problems = self._feed.problems(self._server.engine.snapshot, path)
         changed = [
             self._publish_one(text_document, self._shown(text_document, problems)) for text_document in text_documents
         ]
@@ -110,10 +111,10 @@ class Diagnostics:
             self._server.text_document_publish_diagnostics(params)
 
 
-def register_save(server: Server, diagnostics: Diagnostics) -> None:
+def register_save(server: Server, hold: TypingHold) -> None:
     """Register ``didSave`` of files and notebooks.
 
-    A saved document counts as idle.
+    The user of a document that is saved is done with its text.
     """
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))
@@ -126,4 +127,4 @@ def register_save(server: Server, diagnostics: Diagnostics) -> None:
 
     def saved(path: str) -> None:
         server.engine.saved(path)
-        diagnostics.saved(path)
+        hold.rest(path)

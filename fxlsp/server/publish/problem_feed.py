@@ -1,76 +1,150 @@
-"""Selection of the problems of each open document that are shown now.
+"""Selection of the problems of each file that are shown now.
 
-A failure that leaves no graph is held back until the user pauses, saves, or has just opened the file: half-typed text
-fails like that all the time. A failure that is shown stays while it lasts.
+A new problem is shown once it is of a text that the user is done with, and not on the line being typed: half-typed text
+has problems all the time. What is shown stays as it is while it lasts, and while half-typed text conceals whether it
+does. What is fixed disappears at once.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from fxlsp.engine.state.snapshot import Snapshot
-from fxlsp.ide.problems import FileProblem, problems
+from fxlsp.ide.problems import FileProblem, Related, problems
+from fxlsp.report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED
+from fxlsp.server.publish.typing_hold import Finish, TypingHold
+from fxlsp.source.text.diff import edits_between
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.edits import EditLog, move
+from fxlsp.source.text.positions import Span
 
-IDLE_SECONDS = 2.0
-"""Seconds without an edit after which failures are shown."""
+_UNUSED = (MODULE_NEVER_CALLED, PARAMETER_NEVER_USED)
+"""Codes about what the text lacks elsewhere, which its user may be about to type."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Problems that were shown of a text."""
+
+    document: Document | None
+    problems: tuple[FileProblem, ...] = ()
 
 
 class ProblemFeed:
-    """Filter of the problems of open documents.
+    """Filter of the problems of open documents, files in the background, and settings."""
 
-    It calls ``on_idle`` with a path when the user has stopped to edit that document.
-    """
+    def __init__(self, hold: TypingHold) -> None:
+        self._hold = hold
+        self._shown: dict[str, _Shown] = {}
+        self._concealing: set[str] = set()
+        """Paths with problems that are held back."""
 
-    def __init__(self, on_idle: Callable[[str], None]) -> None:
-        self._on_idle = on_idle
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._versions: dict[str, int | None] = {}
-        self._shown_failures: dict[str, frozenset[tuple[str, str]]] = {}
-        """The failures shown, by code and model."""
+    @property
+    def is_waiting(self) -> bool:
+        """Whether problems are held back until the user rests."""
+        return bool(self._concealing) and not self._hold.is_resting
 
     def problems(self, snapshot: Snapshot, path: str) -> list[FileProblem]:
         """Return the problems of a file to show."""
-        self._note_edit(snapshot, path)
-        shown_before = self._shown_failures.get(path, frozenset())
-        is_idle = path not in self._timers
-        shown = [
-            each
-            for each in problems(snapshot, path)
-            if is_idle or not each.is_failure or _identity(each) in shown_before
-        ]
-        self._shown_failures[path] = frozenset(_identity(each) for each in shown if each.is_failure)
-        return shown
+        return self.select(snapshot, path, problems(snapshot, path))
 
-    def mark_idle(self, path: str) -> None:
-        """End the wait: the document was saved, or not edited for a while."""
-        timer = self._timers.pop(path, None)
-        if timer is not None:
-            timer.cancel()
-            self._on_idle(path)
+    def select(self, snapshot: Snapshot, path: str, found: Iterable[FileProblem]) -> list[FileProblem]:
+        """Return those of the problems of a file that are to be shown, and what is still shown beside them."""
+        document = snapshot.document(path)
+        before = _moved(self._shown.get(path, _Shown(document)), document)
+        shown: list[FileProblem] = []
+        held: list[FileProblem] = []
+        for problem, old in _paired(found, before):
+            if self._may_appear(snapshot, path, problem):
+                shown.append(problem)
+            elif old is not None:
+                shown.append(old)
+            else:
+                held.append(problem)
+        shown += (old for old in before if self._is_concealed(path, old, held))
+        shown.sort(key=lambda problem: (problem.span, problem.code))
+        self._shown[path] = _Shown(document, tuple(shown))
+        (self._concealing.add if held else self._concealing.discard)(path)
+        return shown
 
     def forget(self, path: str) -> None:
         """Drop the state of a document that was closed."""
-        timer = self._timers.pop(path, None)
-        if timer is not None:
-            timer.cancel()
-        self._versions.pop(path, None)
-        self._shown_failures.pop(path, None)
+        self._shown.pop(path, None)
+        self._concealing.discard(path)
 
-    def _note_edit(self, snapshot: Snapshot, path: str) -> None:
-        """Start to wait when the document was edited.
+    def _may_appear(self, snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
+        hold = self._hold
+        if hold.is_resting and _is_settled(snapshot, path, problem):
+            return True
+        line = hold.line(path)
+        if line is not None and problem.span.line <= line <= problem.span.end_line:
+            return False
+        finish = hold.finish(problem.texts) if problem.texts else hold.present(path)
+        if finish is not Finish.LEFT:
+            return finish is Finish.RESTED
+        # What follows elsewhere from a line is not shown while its user goes on: the next lines may be about that.
+        return problem.is_located and problem.code not in _UNUSED and hold.was_left(path, problem.span)
 
-        A document that was just opened counts as idle.
-        """
-        document = snapshot.documents.get(path)
-        if document is None or self._versions.get(path, document.version) == document.version:
-            self._versions[path] = document.version if document else None
-            return
-        self._versions[path] = document.version
-        if path in self._timers:
-            self._timers[path].cancel()
-        self._timers[path] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.mark_idle, path)
+    def _is_concealed(self, path: str, old: FileProblem, held: Sequence[FileProblem]) -> bool:
+        """Return whether a problem that is not found any more may be there behind those that are held back."""
+        line = self._hold.line(path)
+        if old.is_failure or (line is not None and old.span.line <= line <= old.span.end_line):
+            return False
+        return any(problem.is_failure or line in (None, problem.span.line) for problem in held)
 
 
-def _identity(problem: FileProblem) -> tuple[str, str]:
-    return problem.code, problem.model
+def _is_settled(snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
+    """Return whether a problem is of the present texts.
+
+    While the user rests it is, unless a trace is still to come, or the texts that were traced are older ones than the
+    present, which do not parse.
+    """
+    if not problem.texts:
+        return True
+    # A failure lists all texts that were sent, if it is not known which of them were read.
+    read = {path} if problem.is_failure else {path, *problem.texts}
+    if any(state.busy and state.key.file in read for state in snapshot.models.values()):
+        return False
+    return all(snapshot.documents[each].program.parses for each in read if each in snapshot.documents)
+
+
+def _paired(found: Iterable[FileProblem], shown: list[FileProblem]) -> Iterable[tuple[FileProblem, FileProblem | None]]:
+    """Return each problem with what is shown of it, which is removed from ``shown``.
+
+    That is a problem of the same code on the same line, whose message may differ; an equal one if there is one.
+    """
+    pairs: list[tuple[FileProblem, FileProblem | None]] = []
+    for problem in sorted(found, key=lambda each: each not in shown):
+        alike = [old for old in shown if (old.code, old.span.line) == (problem.code, problem.span.line)]
+        old = problem if problem in alike else next(iter(alike), None)
+        if old is not None:
+            shown.remove(old)
+        pairs.append((problem, old))
+    return pairs
+
+
+def _moved(shown: _Shown, document: Document | None) -> list[FileProblem]:
+    """Return the problems at their places in the present text, without those that were edited away."""
+    before = shown.document
+    if before is None or document is None or before.text == document.text:
+        return list(shown.problems)
+    log = EditLog.starting_at(before.lines).extended(edits_between(before.text, document.text), document.lines)
+    moved = ((problem, _moved_span(problem.span, log)) for problem in shown.problems)
+    return [
+        replace(problem, span=span, related=tuple(_related(problem.related, document.path, log)))
+        for problem, span in moved
+        if span is not None
+    ]
+
+
+def _related(related: Iterable[Related], path: str, log: EditLog) -> Iterable[Related]:
+    for place in related:
+        span = _moved_span(place.span, log) if place.path == path else place.span
+        if span is not None:
+            yield replace(place, span=span)
+
+
+def _moved_span(span: Span, log: EditLog) -> Span | None:
+    moved = move(span, log)
+    return None if moved is None else moved.span

@@ -9,9 +9,9 @@ from __future__ import annotations
 from lsprotocol import types
 
 from fxlsp.engine.session.workspace import SnapshotChange
-from fxlsp.ide.problems import problems
 from fxlsp.ide.setting_problems import setting_problems
 from fxlsp.server.publish.diagnostic import to_diagnostic
+from fxlsp.server.publish.problem_feed import ProblemFeed
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.text_documents import text_document_at
 from fxlsp.source.text.documents import Document, uri_of_path
@@ -20,8 +20,9 @@ from fxlsp.source.text.documents import Document, uri_of_path
 class WorkspaceDiagnostics:
     """Publisher of the problems of models in files that are not open."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, feed: ProblemFeed) -> None:
         self._server = server
+        self._feed = feed
         self._published: dict[str, list[types.Diagnostic]] = {}
         """By path, of files with problems."""
 
@@ -38,11 +39,16 @@ class WorkspaceDiagnostics:
         for path in paths:
             self._publish(path, self._diagnostics(background[path]))
 
+    def rested(self) -> None:
+        """Show what was held back while the user typed."""
+        self.update(SnapshotChange("session"))
+
     def _diagnostics(self, document: Document) -> list[types.Diagnostic]:
         server, snapshot = self._server, self._server.engine.snapshot
         text_document = text_document_at(document, 1, server.encoding)
         return [
-            to_diagnostic(server, snapshot, text_document, problem) for problem in problems(snapshot, document.path)
+            to_diagnostic(server, snapshot, text_document, problem)
+            for problem in self._feed.problems(snapshot, document.path)
         ]
 
     def _publish(self, path: str, diagnostics: list[types.Diagnostic]) -> None:
@@ -56,8 +62,9 @@ class WorkspaceDiagnostics:
 class SettingDiagnostics:
     """Publisher of the problems of the settings files."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, feed: ProblemFeed) -> None:
         self._server = server
+        self._feed = feed
         self._published: dict[str, list[types.Diagnostic]] = {}
 
     def update(self, _: SnapshotChange) -> None:
@@ -68,9 +75,13 @@ class SettingDiagnostics:
         for path, text in texts.items():
             self._publish(path, self._diagnostics(path, text))
 
+    def rested(self) -> None:
+        """Show what was held back while the user typed."""
+        self.update(SnapshotChange("session"))
+
     def _diagnostics(self, path: str, text: str) -> list[types.Diagnostic]:
         snapshot = self._server.engine.snapshot
-        problems = setting_problems(snapshot, path)
+        problems = self._feed.select(snapshot, path, setting_problems(snapshot, path))
         text_document = text_document_at(Document(uri_of_path(path), path, None, text), 1, self._server.encoding)
         return [to_diagnostic(self._server, snapshot, text_document, problem) for problem in problems]
 

@@ -30,7 +30,10 @@ def register(server: Server) -> None:
         snapshot, text_document = server.find_text_document(str(uri))
         if text_document is not None:
             line, _ = text_document.place(hint.position)
-            for present in hints(snapshot, text_document.path, line, line):
+            found = hints(snapshot, text_document.path, line, line)
+            if not found and server.steady_hints is not None:
+                found = server.steady_hints.old_hints(text_document.path, line)
+            for present in found:
                 hint.tooltip = markup(present.tooltip, server.support)
         return hint
 

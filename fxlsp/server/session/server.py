@@ -13,7 +13,9 @@ from fxlsp import __version__
 from fxlsp.engine.session.file_cache import FileCache
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.state.snapshot import Snapshot
+from fxlsp.server.publish.problem_feed import ProblemFeed
 from fxlsp.server.publish.steady_hints import SteadyHints
+from fxlsp.server.publish.typing_hold import TypingHold
 from fxlsp.server.session.capabilities import Support
 from fxlsp.server.session.protocol import Protocol
 from fxlsp.server.session.text_documents import TextDocument, text_document_at, text_document_by_uri
@@ -54,6 +56,8 @@ class Server(LanguageServer):
         """Files that are not open, for answers that lead to one."""
         self.steady_hints: SteadyHints | None = None
         """For an editor that accepts refresh requests for hints; else None."""
+        self.typing_hold = TypingHold()
+        self.problem_feed = ProblemFeed(self.typing_hold)
         self._engine: Workspace | None = None
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codeop
 import threading
 import warnings
 
@@ -33,3 +34,18 @@ def parsed_expression(text: str) -> ast.expr:
     with _WARNINGS, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(f"(\n{text}\n)", mode="eval").body
+
+
+def is_unfinished(text: str) -> bool:
+    """Return whether a text is no Python yet, and would be with more after it.
+
+    An open bracket or string, a joined line or a block without a statement is at its end. A text with a mistake is not
+    unfinished.
+    """
+    if text.rstrip().endswith("\\"):
+        return True
+    with _WARNINGS:
+        try:
+            return codeop.compile_command(text, symbol="exec") is None
+        except (*SYNTAX_ERRORS, OverflowError):
+            return False

@@ -165,3 +165,89 @@ async def test_a_failure_waits_for_rest_while_the_user_types_and_not_when_he_sav
     (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
     assert "name 'undefined' is not defined" in problem["message"]
     assert client.covered(buffer, problem["range"]) == "undefined"
+
+
+def type_keys(client: Client, buffer: Buffer, after: str, text: str) -> None:
+    """Type a text behind another one, key by key."""
+    offset = buffer.text.index(after) + len(after)
+    for key in text:
+        client.type(buffer, offset, offset, key)
+        offset += 1
+
+
+async def traced_while_typing(client: Client, buffer: Buffer, after: str) -> None:
+    """Wait until half-typed text was traced and has a problem, while its user goes on to type in the line."""
+    while "problem" not in (await client.lenses(buffer))[0][1]:
+        offset = buffer.text.index(after) + len(after)
+        client.type(buffer, offset, offset, " ")
+        client.type(buffer, offset, offset + 1, "")
+
+
+def saved(client: Client, buffer: Buffer) -> None:
+    client.connection.notify("textDocument/didSave", {"textDocument": {"uri": buffer.uri}})
+
+
+@pytest.mark.parametrize("pulls", [False, True])
+async def test_a_line_shows_no_problem_of_half_its_text_and_its_mistake_when_it_is_left(
+    start: Start, tmp_path: Path, pulls: bool
+) -> None:
+    client = await start(Abilities(pulls=pulls))
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    type_keys(client, buffer, "y = self.fc(x)", "\n        y = self.fcc(y)")
+    await traced_while_typing(client, buffer, "self.fcc(y)")
+    assert not ((await pulled(client, buffer))["items"] if pulls else buffer.problems)
+    type_keys(client, buffer, "self.fcc(y)", "\n")
+
+    async def problems() -> list[Json]:
+        return list((await pulled(client, buffer))["items"]) if pulls else await client.problems(buffer) or []
+
+    (problem,) = await client.until(problems, bool)
+    assert "no attribute 'fcc'" in problem["message"]
+    client.replace(buffer, "self.fcc(y)", "y.relu()")
+    await client.until(problems, lambda found: not found)
+
+
+async def test_a_problem_elsewhere_is_shown_when_the_user_saves(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    type_keys(client, buffer, "nn.Linear(3", "0")
+    await traced_while_typing(client, buffer, "nn.Linear(30, 4)")
+    assert not buffer.problems
+    saved(client, buffer)
+    (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
+    assert client.covered(buffer, problem["range"]) == "self.fc(x)"
+
+
+async def test_a_problem_is_shown_after_a_pause_though_the_line_is_not_left(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    type_keys(client, buffer, "self.fc(x", ", x")
+    (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
+    assert problem["code"] == "FX401"
+
+
+async def test_an_open_bracket_is_no_problem_while_its_lines_are_typed(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    buffer = client.open(tmp_path / "net.py", NET)
+    await client.until(lambda: client.hints(buffer), bool)
+    type_keys(client, buffer, "y = self.fc(x)", "\n        y = torch.cat(")
+    type_keys(client, buffer, "torch.cat(", "\n            [y, y]")
+    assert not buffer.problems
+    type_keys(client, buffer, "[y, y]", "\n        )")
+    await client.rest()
+    assert client.count("textDocument/publishDiagnostics") == 0
+
+
+async def test_lines_below_half_typed_text_keep_their_hints(start: Start, tmp_path: Path) -> None:
+    client = await start()
+    text = NET.replace("return y", "y = y.relu()\n        return y")
+    buffer = client.open(tmp_path / "net.py", text)
+    before = await client.until(lambda: client.hints(buffer), bool)
+    type_keys(client, buffer, "y = self.fc", "c")
+    await traced_while_typing(client, buffer, "self.fcc(x)")
+    assert (await client.hints(buffer))["y = y.relu()"] == before["y = y.relu()"]
+    saved(client, buffer)
+    await client.until(lambda: client.hints(buffer), lambda hints: "y = y.relu()" not in hints)

@@ -12,6 +12,7 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint
 from fxlsp.server.publish import steady_hints
 from fxlsp.server.publish.steady_hints import SteadyHints
+from fxlsp.server.publish.typing_hold import TypingHold
 from fxlsp.source.text.documents import Document
 from tests.server.conftest import Start
 from tests.server.test_features import NET
@@ -25,7 +26,7 @@ class Session:
 
     def __init__(self) -> None:
         self.rested = asyncio.Event()
-        self.still = SteadyHints(self.rested.set)
+        self.still = SteadyHints(self.rested.set, TypingHold())
         self.text = "x = a\ny = b\n"
         self.type(self.text, 1)
 

@@ -1,0 +1,177 @@
+"""Which problems are shown while a user types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fxlsp.engine.state.snapshot import ModelKey, ModelState, Snapshot, Status
+from fxlsp.ide.problems import FileProblem
+from fxlsp.server.publish.problem_feed import ProblemFeed
+from fxlsp.server.publish.typing_hold import TypingHold
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+
+PATH = "/project/net.py"
+TEXT = "def forward(x):\n    y = one(x)\n    z = two(y)\n    return z\n"
+
+
+class Shown:
+    """Problems shown of a text that a user edits."""
+
+    def __init__(self, text: str = TEXT) -> None:
+        self.hold = TypingHold()
+        self.feed = ProblemFeed(self.hold)
+        self.found: Sequence[FileProblem] = ()
+        self.to(text)
+
+    def to(self, text: str) -> None:
+        """Edit the text; what was found of the text before stays until :meth:`traced`."""
+        self.document = Document("file://" + PATH, PATH, 1, text)
+        self.snapshot = Snapshot(documents={PATH: self.document})
+        self.hold.follow(self.snapshot.documents)
+
+    def change(self, old: str, new: str) -> None:
+        assert old in self.document.text
+        self.to(self.document.text.replace(old, new, 1))
+
+    def traced(self, *found: FileProblem) -> list[str]:
+        """Return the messages shown once a trace of the present text has found these problems."""
+        self.found = [replace(each, texts={PATH: self.document.digest}) for each in found]
+        return self.messages()
+
+    def messages(self) -> list[str]:
+        return [each.message for each in self.feed.select(self.snapshot, PATH, self.found)]
+
+    def at(self, expression: str, message: str, code: str = "FX401", *, is_failure: bool = False) -> FileProblem:
+        start = self.document.text.index(expression)
+        span: Span = self.document.lines.span(start, start + len(expression))
+        return FileProblem(code, "error", message, span, (), "Net", is_failure)
+
+
+async def test_what_is_found_on_opening_is_shown_at_once() -> None:
+    shown = Shown()
+    assert shown.traced(shown.at("two(y)", "wrong")) == ["wrong"]
+
+
+async def test_half_typed_text_and_what_follows_from_it_show_nothing_until_the_user_rests() -> None:
+    shown = Shown()
+    shown.change("one(x)", "on(x)")
+    assert shown.traced(shown.at("on(x)", "no on"), shown.at("two(y)", "follows")) == []
+    assert shown.feed.is_waiting
+    shown.hold.rest(PATH)
+    assert shown.messages() == ["no on", "follows"]
+    assert not shown.feed.is_waiting
+
+
+async def test_a_mistake_in_a_line_is_shown_when_the_line_is_left_and_not_what_follows() -> None:
+    shown = Shown()
+    shown.change("one(x)", "on(x)")
+    shown.change("on(x)\n", "on(x)\n    \n")
+    assert shown.traced(shown.at("on(x)", "no on"), shown.at("two(y)", "follows")) == ["no on"]
+    shown.change("    \n", "    w\n")
+    assert shown.traced(shown.at("on(x)", "no on"), shown.at("two(y)", "follows")) == ["no on"]
+    shown.hold.rest(PATH)
+    assert shown.messages() == ["no on", "follows"]
+
+
+async def test_a_layer_that_the_next_lines_may_use_is_not_called_unused_while_its_user_goes_on() -> None:
+    shown = Shown()
+    shown.change("one(x)", "onee(x)")
+    shown.change("onee(x)\n", "onee(x)\n    \n")
+    assert shown.traced(shown.at("onee(x)", "never called", "FX501")) == []
+    shown.hold.rest(PATH)
+    assert shown.messages() == ["never called"]
+
+
+async def test_what_is_shown_keeps_its_words_and_moves_with_its_line_while_the_user_types() -> None:
+    shown = Shown()
+    shown.traced(shown.at("two(y)", "4 and 5"))
+    shown.change("one(x)", "one(x, 7)")
+    assert shown.traced(shown.at("two(y)", "4 and 57")) == ["4 and 5"]
+    shown.change("def", "# a comment\ndef")
+    (problem,) = shown.feed.select(shown.snapshot, PATH, shown.found[:0] or [shown.at("two(y)", "4 and 57")])
+    assert (problem.span.line, problem.message) == (4, "4 and 5")
+    shown.hold.rest(PATH)
+    assert shown.traced(shown.at("two(y)", "4 and 57")) == ["4 and 57"]
+
+
+async def test_what_is_fixed_disappears_at_once() -> None:
+    shown = Shown()
+    shown.traced(shown.at("two(y)", "wrong"))
+    shown.change("one(x)", "one(x, 1)")
+    assert shown.traced() == []
+
+
+async def test_what_half_typed_text_conceals_stays() -> None:
+    shown = Shown()
+    shown.traced(shown.at("two(y)", "wrong"))
+    shown.change("one(x)", "on(x)")
+    assert shown.traced(shown.at("def forward", "broken", is_failure=True)) == ["wrong"]
+    assert shown.traced(shown.at("on(x)", "no on")) == ["wrong"]
+    shown.hold.rest(PATH)
+    assert shown.messages() == ["no on"]
+
+
+async def test_a_failure_that_is_shown_does_not_stay_behind_another_one() -> None:
+    shown = Shown()
+    shown.traced(shown.at("return z", "first", is_failure=True))
+    shown.change("one(x)", "on(x)")
+    assert shown.traced(shown.at("on(x)", "second", is_failure=True)) == []
+
+
+async def test_a_failure_at_the_name_of_its_model_waits_for_a_rest_though_its_line_was_left() -> None:
+    shown = Shown()
+    shown.change("def forward(x)", "def forward(x, y)")
+    shown.change("return z", "return zz")
+    found = replace(shown.at("def forward", "no inputs", is_failure=True), is_located=False)
+    assert shown.traced(found) == []
+    shown.hold.rest(PATH)
+    assert shown.messages() == ["no inputs"]
+
+
+async def test_what_was_traced_of_half_typed_text_is_not_shown_of_a_text_that_does_not_parse() -> None:
+    shown = Shown()
+    shown.change("one(x)", "on")
+    shown.traced(shown.at("on", "no on"))
+    shown.change("on\n", "on(\n")
+    shown.hold.rest(PATH)
+    assert shown.messages() == []
+
+
+async def test_a_document_that_was_closed_is_forgotten() -> None:
+    shown = Shown()
+    shown.change("one(x)", "on(x)")
+    shown.traced(shown.at("on(x)", "no on"))
+    shown.feed.forget(PATH)
+    assert not shown.feed.is_waiting
+
+
+async def test_each_of_two_problems_of_a_line_stays_once() -> None:
+    shown = Shown()
+    shown.traced(shown.at("two(y)", "first"))
+    shown.change("one(x)", "one(x, 1)")
+    assert shown.traced(shown.at("z = two(y)", "second"), shown.at("two(y)", "first")) == ["first"]
+
+
+async def test_a_failure_is_shown_though_another_text_that_was_sent_with_it_does_not_parse() -> None:
+    shown = Shown()
+    shown.change("one(x)", "on(x)")
+    found = replace(shown.at("on(x)", "no on", is_failure=True), texts={PATH: "typed", "/project/other.py": "typed"})
+    other = Document("file:///project/other.py", "/project/other.py", 1, "x = (")
+    shown.snapshot = replace(shown.snapshot, documents={**shown.snapshot.documents, other.path: other})
+    shown.hold.follow(shown.snapshot.documents)
+    shown.hold.rest(PATH)
+    assert [each.message for each in shown.feed.select(shown.snapshot, PATH, [found])] == ["no on"]
+
+
+async def test_what_is_shown_stays_between_a_rest_and_the_trace_of_its_text() -> None:
+    shown = Shown()
+    shown.traced(shown.at("two(y)", "wrong"))
+    shown.change("one(x)", "on(x)")
+    shown.traced(shown.at("on(x)", "no on"))
+    shown.change("on(x)", "one(x)")
+    running = ModelState(ModelKey("python", PATH, "Net", None), Status.RUNNING)
+    shown.snapshot = replace(shown.snapshot, models={running.key: running})
+    shown.hold.rest(PATH)
+    assert shown.messages() == ["wrong"]

@@ -1,0 +1,154 @@
+"""What the server takes for finished, from edits alone."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from fxlsp.server.publish.typing_hold import Finish, TypingHold
+from fxlsp.source.text.documents import Document
+from fxlsp.source.text.positions import Span
+
+PATH = "/project/net.py"
+OTHER = "/project/other.py"
+
+
+class Typing:
+    """A document in which a user types; ``|`` is the cursor in the texts given, and is not in the document."""
+
+    def __init__(self, text: str) -> None:
+        self.hold = TypingHold()
+        self.rests = 0
+        self.documents = {PATH: _document(PATH, text), OTHER: _document(OTHER, "y = 2\n")}
+        self.hold.follow(self.documents)
+        self.hold.subscribe(self._count)
+
+    def _count(self) -> None:
+        self.rests += 1
+
+    def to(self, text: str, path: str = PATH) -> None:
+        self.documents = {**self.documents, path: _document(path, text)}
+        self.hold.follow(self.documents)
+
+    @property
+    def finish(self) -> Finish:
+        return self.hold.present(PATH)
+
+    def left(self) -> list[int]:
+        return [line for line in range(1, 20) if self.hold.was_left(PATH, Span(line, 1, line, 2))]
+
+
+def _document(path: str, text: str) -> Document:
+    return Document(f"file://{path}", path, 1, text)
+
+
+async def test_an_opened_text_is_finished_and_the_first_key_begins_a_line() -> None:
+    typing = Typing("a = 1\nb = 2\n")
+    assert (typing.finish, typing.hold.line(PATH), typing.hold.is_resting) == (Finish.RESTED, None, True)
+    typing.to("a = 1\nb = 23\n")
+    assert (typing.finish, typing.hold.line(PATH), typing.hold.is_resting) == (Finish.TYPED, 2, False)
+
+
+async def test_a_pause_finishes_the_text_and_announces_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fxlsp.server.publish.typing_hold.IDLE_SECONDS", 0.0)
+    rested = asyncio.Event()
+    typing = Typing("a = 1\n")
+    typing.hold.subscribe(rested.set)
+    typing.to("a = 12\n")
+    await rested.wait()
+    assert (typing.finish, typing.hold.line(PATH)) == (Finish.RESTED, None)
+
+
+@pytest.mark.parametrize("indentation", ["", "    "])
+async def test_a_line_break_leaves_the_line_before_it(indentation: str) -> None:
+    typing = Typing("if b:\n    a = 1\nc = 3\n")
+    typing.to("if b:\n    a = 12\nc = 3\n")
+    typing.to(f"if b:\n    a = 12\n{indentation}\nc = 3\n")
+    assert (typing.finish, typing.hold.line(PATH), typing.left()) == (Finish.LEFT, 3, [2])
+
+
+async def test_an_edit_of_another_line_leaves_the_text_before_it() -> None:
+    typing = Typing("a = 1\nb = 2\nc = 3\n")
+    typing.to("a = 12\nb = 2\nc = 3\n")
+    left = typing.documents[PATH].digest
+    typing.to("a = 12\nb = 2\nc = 34\n")
+    assert (typing.hold.finish({PATH: left}), typing.finish) == (Finish.LEFT, Finish.TYPED)
+    assert (typing.hold.line(PATH), typing.left()) == (3, [1])
+
+
+@pytest.mark.parametrize(
+    "unfinished", ["f(", "f([1,", '"""begun', "def f():", "for x in y:", "try:\n    pass", "@decorated", "a = \\"]
+)
+async def test_a_line_that_needs_another_one_is_not_left_by_a_line_break(unfinished: str) -> None:
+    typing = Typing("\nc = 3\n")
+    typing.to(f"{unfinished}\nc = 3\n")
+    typing.to(f"{unfinished}\n    \nc = 3\n")
+    assert typing.finish is Finish.TYPED
+
+
+@pytest.mark.parametrize("wrong", ["f)", "if x", "a = ]", "x = = 2"])
+async def test_a_line_with_a_mistake_is_left_by_a_line_break(wrong: str) -> None:
+    typing = Typing("\nc = 3\n")
+    typing.to(f"{wrong}\nc = 3\n")
+    typing.to(f"{wrong}\n\nc = 3\n")
+    assert typing.finish is Finish.LEFT
+
+
+async def test_a_text_is_as_finished_as_one_that_is_the_same_program() -> None:
+    typing = Typing("a = 1\nc = 3\n")
+    typing.to("a = 12\nc = 3\n")
+    traced = typing.documents[PATH].digest
+    typing.to("a = 12\n\nc = 3\n")
+    assert typing.hold.finish({PATH: traced}) is Finish.LEFT
+
+
+async def test_saving_finishes_all_lines() -> None:
+    typing = Typing("a = 1\nc = 3\n")
+    typing.to("a = 12\nc = 3\n")
+    typing.hold.rest(PATH)
+    assert (typing.finish, typing.hold.line(PATH), typing.rests) == (Finish.RESTED, None, 1)
+
+
+async def test_the_cursor_on_another_line_leaves_the_typed_one() -> None:
+    typing = Typing("a = 1\nc = 3\n")
+    typing.to("a = 12\nc = 3\n")
+    typing.hold.cursor_moved(PATH, 1)
+    assert typing.finish is Finish.TYPED
+    typing.hold.cursor_moved(PATH, 2)
+    assert (typing.finish, typing.rests) == (Finish.RESTED, 1)
+
+
+async def test_an_edit_of_another_document_leaves_this_one() -> None:
+    typing = Typing("a = 1\n")
+    typing.to("a = 12\n")
+    typing.to("y = 23\n", OTHER)
+    assert (typing.finish, typing.hold.present(OTHER)) == (Finish.RESTED, Finish.TYPED)
+
+
+async def test_left_lines_move_with_the_text() -> None:
+    typing = Typing("a = 1\nb = 2\nc = 3\n")
+    typing.to("a = 1\nb = 2\nc = 34\n")
+    typing.to("x\na = 1\nb = 2\nc = 34\n")
+    assert (typing.hold.line(PATH), typing.left()) == (1, [4])
+
+
+async def test_a_text_that_nobody_edits_is_finished_whatever_it_is() -> None:
+    assert TypingHold().finish({"/project/closed.py": "digest"}) is Finish.RESTED
+
+
+async def test_of_several_texts_the_least_finished_counts() -> None:
+    typing = Typing("a = 1\n")
+    typing.to("a = 12\n")
+    texts = {path: document.digest for path, document in typing.documents.items()}
+    assert typing.hold.finish(texts) is Finish.TYPED
+
+
+@pytest.mark.parametrize("begun", ["    ", "    b = 2\n\n", "    def f(self):\n        pass\n    "])
+async def test_the_first_line_of_a_block_is_not_left_while_the_block_is_typed(begun: str) -> None:
+    typing = Typing("\n")
+    typing.to("class A:\n")
+    typing.to(f"class A:\n    a = 1\n{begun}\n")
+    assert not typing.hold.was_left(PATH, Span(1, 7, 1, 8))
+    typing.to(f"class A:\n    a = 1\n{begun}\nc\n")
+    assert typing.hold.was_left(PATH, Span(1, 7, 1, 8))
