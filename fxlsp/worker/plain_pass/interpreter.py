@@ -1,14 +1,16 @@
 """Execution of a graph node by node on fake inputs, recording inputs and outputs.
 
-:class:`ValueInterpreter` is a ``torch.fx.Interpreter`` that does not stop at a node that fails: nodes that depend on it
-are unknown, and the others run.
+:class:`ValueInterpreter` is a ``torch.fx.Interpreter`` that does not stop at a node that fails. If it is known which
+operands would fit, the node yields what it would yield for them, marked as assumed; else it and the nodes that depend
+on it are unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from typing import Any
 
 import torch
@@ -16,11 +18,24 @@ import torch.fx
 
 from ...report.graph import Output
 from ..building.fake_tensors import as_fake
+from ..operations.mismatches import mismatch_of, with_fitting
+from ..operations.operation import Mismatch, Operation
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
 from .costs import MixedTypesError, OperatorCosts
-from .outputs import UNKNOWN, holds_unknown, output_of
+from .outputs import UNKNOWN, holds_unknown, is_known, output_of
 from .tracer import ModulePathTracer
+
+
+class Trust(IntEnum):
+    """Degree to which the output of a node is what the model yields."""
+
+    RUN = 0
+    """The node ran, and so did all that it depends on."""
+    ASSUMED = 1
+    """An operation before it fails, and its result has this shape however it is repaired."""
+    DOUBTFUL = 2
+    """An operation before it fails, and the shape depends on how it is repaired."""
 
 
 @dataclass
@@ -31,12 +46,22 @@ class NodeValue:
     inputs: tuple[Any, ...]
     flops: int | None
     error: BaseException | None = None
+    mismatch: Mismatch | None = None
+    """Why the operands do not fit, if that is why the node failed."""
+    trust: Trust = Trust.RUN
     shown: Output | None = field(init=False)
     """Output as JSON at the time when the node had run: tensors may change their shape in place later."""
     shown_inputs: tuple[Output | None, ...] = ()
+    follows: bool = False
+    """Whether the node may fail only because a doubtful output before it was assumed."""
 
     def __post_init__(self) -> None:
         self.shown = output_of(self.output)
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the output is known, but rests on that of an operation that fails."""
+        return self.trust is not Trust.RUN and is_known(self.shown)
 
 
 class ValueInterpreter(torch.fx.Interpreter):
@@ -86,8 +111,38 @@ class ValueInterpreter(torch.fx.Interpreter):
         # FX does not record ``with torch.no_grad()``, but only there may parameters be changed in place.
         with torch.set_grad_enabled(self._origins[n].grad_enabled):
             output, flops, error = self.run_and_count(n, args, kwargs)
-        self.values[n] = NodeValue(output, inputs, flops, error, shown)
-        return output
+            known = NodeValue(output, inputs, flops, error, trust=self.trust_in(n), shown_inputs=shown)
+            if error is not None:
+                operation = Operation(n.op, n.target, args, kwargs, self._module_of(n))
+                known = self.assumed(known, operation)
+        self.values[n] = known
+        return known.output
+
+    def _module_of(self, node: torch.fx.Node) -> torch.nn.Module | None:
+        module = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
+        return module if isinstance(module, torch.nn.Module) else None
+
+    def trust_in(self, node: torch.fx.Node) -> Trust:
+        """Return the trust in the values that a node takes."""
+        known = (self.values.get(each) for each in node.all_input_nodes)
+        return max((each.trust for each in known if each is not None), default=Trust.RUN)
+
+    def assumed(self, failed: NodeValue, operation: Operation) -> NodeValue:
+        """Return the value of a failed operation, with the output that it would have if its operands fitted."""
+        mismatch = mismatch_of(operation)
+        follows = failed.trust is Trust.DOUBTFUL
+        failed = replace(failed, mismatch=mismatch, follows=follows)
+        if mismatch is None or not mismatch.fitting:
+            return failed
+        args, kwargs = with_fitting(operation, mismatch.fitting)
+        try:
+            run = getattr(torch.fx.Interpreter, operation.op)
+            output = run(self, operation.target, args, kwargs)
+        except Exception:
+            # The operands do not fit for another reason as well.
+            return failed
+        own = Trust.ASSUMED if mismatch.is_certain else Trust.DOUBTFUL
+        return replace(failed, output=output, trust=max(own, failed.trust))
 
     def fetch_args_kwargs_from_env(self, n: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         # The code that FX generates for a graph creates new lists, so functions may change their arguments.

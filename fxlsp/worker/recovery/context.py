@@ -106,6 +106,8 @@ class RecoveryContext:
         self.following: set[torch.fx.Node] = set()
         """Nodes computed from an input or a parameter, which plain torch.fx has proxies for."""
         self.tensors = NodeTensors(self.item_node)
+        self.headlines: list[tuple[BaseException, str]] = []
+        """Errors of operations on values, with the headlines of their mismatches."""
         self.parameter_proxies: dict[str, torch.fx.Proxy] = {}
         """torch.fx's cache of parameter proxies, by the names of the parameters."""
         self._recorder = recorder
@@ -162,6 +164,10 @@ class RecoveryContext:
             path = self._recorder.current_path
             caught = error is not None and is_caught(error, self.places)
             self.findings.note(RecoveryFinding(code, error, self._recorder.call_stack(), path, remark, module, caught))
+
+    def headline_of(self, error: BaseException) -> str:
+        """Return the headline of an operation on values that raised ``error``; "" if there is none."""
+        return next((headline for each, headline in self.headlines if each is error), "")
 
     def note_refusal(self, act: Callable[[], Any], code: str) -> None:
         """Add the error that plain torch.fx raises in ``act``, and roll back its nodes."""

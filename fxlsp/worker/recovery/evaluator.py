@@ -9,8 +9,9 @@ from typing import Any
 import torch
 import torch.fx
 
+from ..operations.operation import Operation
 from ..plain_pass.interpreter import NodeValue, ValueInterpreter
-from ..plain_pass.outputs import UNKNOWN, output_of
+from ..plain_pass.outputs import UNKNOWN, Unknown, output_of
 from ..plain_pass.tracer import ModulePathTracer
 from ..torch_private import FakeTensorMode
 
@@ -49,7 +50,20 @@ class Evaluator(ValueInterpreter):
 
     def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
         """Set the value of ``node``."""
-        self.values[node] = NodeValue(value, inputs, flops, shown_inputs=tuple(output_of(item) for item in inputs))
+        shown = tuple(output_of(item) for item in inputs)
+        self.values[node] = NodeValue(value, inputs, flops, trust=self.trust_in(node), shown_inputs=shown)
+
+    def assume(self, node: torch.fx.Node, operation: Operation, error: BaseException) -> bool:
+        """Set the value of ``node``, which failed, to the output that it would have if its operands fitted.
+
+        Returns whether that is known.
+        """
+        inputs = (*operation.args, *operation.kwargs.values())
+        shown = tuple(output_of(item) for item in inputs)
+        failed = NodeValue(UNKNOWN, inputs, None, error, trust=self.trust_in(node), shown_inputs=shown)
+        with self.running():
+            self.values[node] = self.assumed(failed, operation)
+        return not isinstance(self.values[node].output, Unknown)
 
     def value_of(self, node: torch.fx.Node) -> Any:
         """Return the value of ``node``; unknown if it did not run."""

@@ -151,7 +151,10 @@ class ModuleCalls:
         if second.code in _ONLY_WHILE_TRACED:
             context.findings.note(second)
             return
-        context.findings.note(RecoveryFinding(OPERATION_FAILS, error, second.call_stack, second.module_path))
+        headline = context.headline_of(error)
+        context.findings.note(
+            RecoveryFinding(OPERATION_FAILS, error, second.call_stack, second.module_path, headline=headline)
+        )
         if first.code != UNTRACEABLE and first.call_stack != second.call_stack:
             context.findings.note(first)
 

@@ -16,7 +16,7 @@ from ...report.codes import (
 from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..building.construction import Constructions
-from ..building.failures import message_of, refusal_message
+from ..building.failures import message_of, refusal_message, with_headline
 from ..checks.base.pass_result import PassResult
 from ..locations.code_origin import is_installed
 from .findings import RecoveryFinding, RecoveryFindings
@@ -111,7 +111,8 @@ class FindingProblems:
         if finding.error is None:
             return f"torch.fx does something else here{where} than the model when it runs: {finding.remark}"
         if finding.code == OPERATION_FAILS:
-            return f"{message_of(finding.error)} ({type(finding.error).__name__}{where})"
+            message = f"{message_of(finding.error)} ({type(finding.error).__name__}{where})"
+            return with_headline(finding.headline, message)
         if finding.code == GRAPH_FAILS:
             text = message_of(finding.error)
             return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {text}"
