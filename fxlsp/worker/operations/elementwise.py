@@ -62,13 +62,23 @@ def _differ(
     if operation.is_in_place:
         # The result has the shape of the first operand, whatever the others are.
         return Mismatch(headline, {key: Fit(shapes[0]) for key, _ in operands[1:]})
+    smallest = tuple(
+        min((shape[at] for shape in shapes if len(shape) >= -at and shape[at] != 1), default=1)
+        for at in range(-len(common), 0)
+    )
+    keys = [key for key, _ in operands]
+    return Mismatch(headline, _stretched(keys, shapes, common), False, _stretched(keys, shapes, smallest))
+
+
+def _stretched(keys: Sequence[Key], shapes: Sequence[tuple[int, ...]], common: tuple[int, ...]) -> dict[Key, Fit | int]:
+    """Return replacements for the operands that cannot be stretched to ``common``."""
     fitting: dict[Key, Fit | int] = {}
-    for (key, _), shape in zip(operands, shapes, strict=True):
+    for key, shape in zip(keys, shapes, strict=True):
         full = common[len(common) - len(shape) :]
         fits = tuple(1 if size == 1 else wide for size, wide in zip(shape, full, strict=True))
         if fits != shape:
             fitting[key] = Fit(fits)
-    return Mismatch(headline, fitting, is_certain=False)
+    return fitting
 
 
 def _what(operation: Operation, shapes: Sequence[tuple[int, ...]]) -> str:
@@ -108,24 +118,43 @@ def joined(operation: Operation) -> Mismatch | None:
     rank = len(first) + stacks
     if not -rank <= along < rank:
         return Mismatch(f"{operation.label} along dim {along} of tensors with {len(first)} dimensions")
-    list_key = operation.key(0, "tensors")[0]
-    headline = ""
-    fitting: dict[Key, Fit | int] = {}
     for index, shape in enumerate(shapes):
-        if shape == first or (shape == (0,) and not stacks):
-            continue
-        if len(shape) != len(first):
+        if len(shape) != len(first) and (stacks or shape != (0,)):
             wrong = f"operand {index + 1} has {len(shape)} dimensions, the first has {len(first)}"
             return Mismatch(f"{operation.label} of {_texts(shapes)}: {wrong}")
-        own = along % rank
-        fits = tuple(size if at == own and not stacks else first[at] for at, size in enumerate(shape))
-        differs = [at for at, (size, wanted) in enumerate(zip(shape, fits, strict=True)) if size != wanted]
-        if differs:
-            at = differs[0]
-            wrong = f"operand {index + 1} has {shape[at]} in dimension {at}, the first has {first[at]}"
-            headline = headline or f"{operation.label} of {_texts(shapes)} along dimension {own}: {wrong}"
+    own = None if stacks else along % rank
+    differing = _other_sizes(shapes, first, own)
+    if differing is None:
+        return None
+    index, at = differing
+    wrong = f"operand {index + 1} has {shapes[index][at]} in dimension {at}, the first has {first[at]}"
+    headline = f"{operation.label} of {_texts(shapes)} along dimension {along % rank}: {wrong}"
+    list_key = operation.key(0, "tensors")[0]
+    fitting, otherwise = (_joinable(list_key, shapes, wanted, own) for wanted in (first, shapes[index]))
+    return Mismatch(headline, fitting, False, otherwise)
+
+
+def _other_sizes(shapes: Sequence[tuple[int, ...]], first: tuple[int, ...], own: int | None) -> tuple[int, int] | None:
+    """Return the index of an operand, and the dimension other than ``own`` in which it differs from the first."""
+    for index, shape in enumerate(shapes):
+        for at, (size, wanted) in enumerate(zip(shape, first, strict=False)):
+            if size != wanted and at != own and len(shape) == len(first):
+                return index, at
+    return None
+
+
+def _joinable(
+    list_key: int | str, shapes: Sequence[tuple[int, ...]], wanted: tuple[int, ...], own: int | None
+) -> dict[Key, Fit | int]:
+    """Return replacements for the operands whose sizes differ from the wanted ones, except along ``own``."""
+    fitting: dict[Key, Fit | int] = {}
+    for index, shape in enumerate(shapes):
+        if len(shape) != len(wanted):
+            continue
+        fits = tuple(size if at == own else wanted[at] for at, size in enumerate(shape))
+        if fits != shape:
             fitting[(list_key, index)] = Fit(fits)
-    return Mismatch(headline, fitting, is_certain=False) if headline else None
+    return fitting
 
 
 _MOST_SHOWN = 4

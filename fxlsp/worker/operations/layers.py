@@ -41,8 +41,13 @@ def features(
     headline = f"{label} takes {wanted} features{f' of its {what}' if what else ''}, got {shape[-1]}"
     if flattens and len(shape) > 2 and math.prod(shape[1:]) == wanted:
         return Mismatch(f"{headline}: the input {shape_text(shape)} is not flattened", {key: Fit((shape[0], wanted))})
+    fitting: dict[Key, Fit | int] = {key: with_size(given, -1, wanted)}
+    if wanted not in shape:
+        return Mismatch(headline, fitting)
     # If another dimension has that size, the input may have to be transposed, and the result has other sizes then.
-    return Mismatch(headline, {key: with_size(given, -1, wanted)}, is_certain=wanted not in shape)
+    at = len(shape) - 2 - shape[-2::-1].index(wanted)
+    turned = (*shape[:at], shape[-1], *shape[at + 1 : -1], wanted)
+    return Mismatch(headline, fitting, False, {key: Fit(turned)})
 
 
 def dimensions(label: str, given: torch.Tensor, *wanted: int, names: str = "") -> Mismatch | None:

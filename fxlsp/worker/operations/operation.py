@@ -31,6 +31,8 @@ class Mismatch:
     """Replacements with which the operation yields what it was meant to yield; empty if they are unknown."""
     is_certain: bool = True
     """Whether the sizes of the result with ``fitting`` are the same however the mismatch is repaired."""
+    otherwise: Mapping[Key, Fit | int] = field(default_factory=dict)
+    """Other replacements that repair an uncertain mismatch as well; empty if they are unknown."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def _inner(what: str, key: Key, right: torch.Tensor, inner: int, at: int) -> Mis
     headline = f"{what}: {inner} != {shape[at]}"
     if len(shape) > 1 and shape[-1] == inner:
         turned = Fit((*shape[:-2], shape[-1], shape[-2]))
-        return Mismatch(f"{headline}, the second one transposed fits", {key: turned}, is_certain=False)
+        text = f"{headline}, the second one transposed fits"
+        return Mismatch(text, {key: turned}, False, {key: with_size(right, at, inner)})
     return Mismatch(headline, {key: with_size(right, at, inner)})
 
 

@@ -132,7 +132,7 @@ def _of_channels(key: Key, given: torch.Tensor, window: Window, label: str) -> M
     if is_batched and shape[-1] == wanted and wanted not in shape[1:-1]:
         moved = (shape[0], wanted, *shape[1:-1])
         headline = f"{headline}: the input {shape_text(shape)} has {wanted} in its last dimension"
-        return Mismatch(headline, {key: Fit(moved)}, is_certain=False)
+        return Mismatch(headline, {key: Fit(moved)}, False, {key: with_size(given, at, wanted)})
     fits = with_size(given, at, wanted)
     # An input without a batch may as well lack its channels.
     return Mismatch(headline, {key: fits}, is_certain=is_batched)

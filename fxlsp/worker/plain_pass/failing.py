@@ -126,7 +126,8 @@ class FailingNodes:
             yield RelatedPlace(f"layer `{layer_name(str(node.target))}` is made here", place)
 
     def _operands(self, node: torch.fx.Node, steps: Sequence[Location]) -> Iterator[RelatedPlace]:
-        names = {held: name for name, held in self._origins[node].variables.items()}
+        # Of several variables that hold one value, the first: parameters come first.
+        names = {held: name for name, held in reversed(list(self._origins[node].variables.items()))}
         operands = [each for each in node.all_input_nodes if self._shape(each) is not None]
         for number, operand in enumerate(operands[:_MOST_OPERANDS], 1):
             unnamed = "the operand" if len(operands) == 1 else f"operand {number}"

@@ -7,7 +7,7 @@ on it are unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -19,11 +19,11 @@ import torch.fx
 from ...report.graph import Output
 from ..building.fake_tensors import as_fake
 from ..operations.mismatches import mismatch_of, with_fitting
-from ..operations.operation import Mismatch, Operation
+from ..operations.operation import Fit, Key, Mismatch, Operation
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
 from .costs import MixedTypesError, OperatorCosts
-from .outputs import UNKNOWN, holds_unknown, is_known, output_of
+from .outputs import UNKNOWN, Unknown, holds_unknown, is_known, output_of
 from .tracer import ModulePathTracer
 
 
@@ -54,6 +54,8 @@ class NodeValue:
     shown_inputs: tuple[Output | None, ...] = ()
     follows: bool = False
     """Whether the node may fail only because a doubtful output before it was assumed."""
+    alternative: Any = UNKNOWN
+    """Output if the failing operation before it is repaired in another way; unknown if there is no other."""
 
     def __post_init__(self) -> None:
         self.shown = output_of(self.output)
@@ -115,6 +117,8 @@ class ValueInterpreter(torch.fx.Interpreter):
             if error is not None:
                 operation = Operation(n.op, n.target, args, kwargs, self._module_of(n))
                 known = self.assumed(known, operation)
+            if n.op != "output" and any(self._has_alternative(each) for each in n.all_input_nodes):
+                known = self._compared(n, known)
         self.values[n] = known
         return known.output
 
@@ -134,15 +138,66 @@ class ValueInterpreter(torch.fx.Interpreter):
         failed = replace(failed, mismatch=mismatch, follows=follows)
         if mismatch is None or not mismatch.fitting:
             return failed
-        args, kwargs = with_fitting(operation, mismatch.fitting)
-        try:
-            run = getattr(torch.fx.Interpreter, operation.op)
-            output = run(self, operation.target, args, kwargs)
-        except Exception:
-            # The operands do not fit for another reason as well.
+        output = self._repaired(operation, mismatch.fitting)
+        if isinstance(output, Unknown):
             return failed
         own = Trust.ASSUMED if mismatch.is_certain else Trust.DOUBTFUL
-        return replace(failed, output=output, trust=max(own, failed.trust))
+        alternative = self._repaired(operation, mismatch.otherwise)
+        return replace(failed, output=output, trust=max(own, failed.trust), alternative=alternative)
+
+    def _repaired(self, operation: Operation, fitting: Mapping[Key, Fit | int]) -> Any:
+        """Return the output of an operation with other operands; unknown if there are none, or it fails for another
+        reason as well."""
+        if not fitting:
+            return UNKNOWN
+        args, kwargs = with_fitting(operation, fitting)
+        try:
+            return self._run(operation, args, kwargs)
+        except Exception:
+            return UNKNOWN
+
+    def _run(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        # Not the method of this class, which for placeholders reads the inputs.
+        return getattr(torch.fx.Interpreter, operation.op)(self, operation.target, args, kwargs)
+
+    # Two repairs of one failure: what fails with both is another failure.
+
+    def _has_alternative(self, node: torch.fx.Node) -> bool:
+        known = self.values.get(node)
+        return known is not None and not isinstance(known.alternative, Unknown)
+
+    def _other_value(self, node: torch.fx.Node) -> Any:
+        known = self.values.get(node)
+        if known is None:
+            return UNKNOWN
+        return known.alternative if self._has_alternative(node) else known.output
+
+    def _compared(self, node: torch.fx.Node, known: NodeValue) -> NodeValue:
+        """Return the value of a node, given what it is if the failing operation before it is repaired otherwise.
+
+        If it runs with one of the repairs only, that is the likely one. If it fails with both, that is a failure of its
+        own.
+        """
+        args = tuple(_mutable(value) for value in torch.fx.node.map_arg(node.args, self._other_value))
+        kwargs = {
+            name: _mutable(torch.fx.node.map_arg(value, self._other_value)) for name, value in node.kwargs.items()
+        }
+        if holds_unknown((*args, *kwargs.values())):
+            return known
+        operation = Operation(node.op, node.target, args, kwargs, self._module_of(node))
+        try:
+            alternative = self._run(operation, args, kwargs)
+        except Exception:
+            if known.error is None:
+                return replace(known, trust=Trust.ASSUMED)
+            mismatch = mismatch_of(operation)
+            repaired = UNKNOWN if mismatch is None else self._repaired(operation, mismatch.fitting)
+            return replace(known, follows=False, alternative=repaired)
+        if known.error is None:
+            return replace(known, alternative=alternative)
+        inputs = (*args, *kwargs.values())
+        shown = tuple(output_of(value) for value in inputs)
+        return NodeValue(alternative, inputs, None, trust=Trust.ASSUMED, shown_inputs=shown)
 
     def fetch_args_kwargs_from_env(self, n: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         # The code that FX generates for a graph creates new lists, so functions may change their arguments.

@@ -72,21 +72,58 @@ def test_four_independent_mistakes_are_all_reported(decision: str, failing: Call
     assert not report.complete
 
 
-def test_what_only_follows_from_an_assumption_is_not_reported(failing: Callable[..., Any]) -> None:
-    # With the other operand's 8 the layer would run.
-    report, _ = failing(
+ADDED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear({wanted}, 4)
+        self.head = nn.Linear({head}, 2)
+
+    def forward(self, x, y):
+        z = F.relu(⟦x + y⟧)
+        return {second}
+"""
+
+
+@pytest.mark.parametrize("wanted", [16, 8])
+def test_what_only_follows_from_an_assumption_is_not_reported(wanted: int, failing: Callable[..., Any]) -> None:
+    # The layer runs with the size of one of the operands.
+    text = ADDED.format(wanted=wanted, head=4, second="self.head(self.lin(z))")
+    report, _ = failing(text, "torch.ones(2, 16), torch.ones(2, 8)")
+    assert report.nodes[-1].output == {"shape": [2, 2], "dtype": "float32"}
+
+
+def test_what_fails_with_either_operand_is_reported(failing: Callable[..., Any]) -> None:
+    text = ADDED.format(wanted=12, head=4, second="self.head(⟦self.lin(z)⟧)")
+    report, _ = failing(text, "torch.ones(2, 16), torch.ones(2, 8)")
+    assert report.nodes[-1].output == {"shape": [2, 2], "dtype": "float32"}
+
+
+@pytest.mark.parametrize("wanted", [16, 8])
+def test_behind_a_layer_that_decides_for_one_operand_failures_are_reported(
+    wanted: int, failing: Callable[..., Any]
+) -> None:
+    text = ADDED.format(wanted=wanted, head=5, second="⟦self.head(self.lin(z))⟧")
+    failing(text, "torch.ones(2, 16), torch.ones(2, 8)")
+
+
+def test_sizes_that_differ_between_joined_tensors_hide_no_other_mistake(failing: Callable[..., Any]) -> None:
+    report, found = failing(
         """
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.lin = nn.Linear(8, 4)
+        self.conv = nn.Conv2d(8, 4, 3)
+        self.lin = nn.Linear(7, 2)
 
     def forward(self, x, y):
-        return self.lin(⟦x + y⟧)
+        z = self.conv(⟦torch.cat([x, y], 1)⟧)
+        return ⟦self.lin(z.mean((2, 3)))⟧
 """,
-        "torch.ones(2, 16), torch.ones(2, 8)",
+        "torch.ones(2, 4, 9, 9), torch.ones(2, 4, 8, 8)",
     )
-    assert report.nodes[-1].output == {"shape": [2, 4], "dtype": "float32"}
+    assert headlines(found)[1] == "layer `lin` takes 7 features, got 4"
+    assert report.nodes[-1].output == {"shape": [2, 2], "dtype": "float32"}
 
 
 def test_failures_among_operations_on_values_are_all_reported(failing: Callable[..., Any]) -> None:
