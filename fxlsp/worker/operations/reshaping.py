@@ -32,16 +32,29 @@ def view(operation: Operation) -> Mismatch | None:
         return Mismatch(f"{what}: only one size can be -1")
     known = math.prod(size for size in sizes if size != -1)
     if -1 not in sizes and known != count:
-        return Mismatch(f"{what}: {count} elements, not {known}", {(0,): Fit(sizes)})
+        otherwise = _last_size(operation, sizes, count)
+        return Mismatch(f"{what}: {count} elements, not {known}", {(0,): Fit(sizes)}, False, otherwise)
     if -1 in sizes and known and count % known:
-        at = sizes.index(-1)
-        rest = shape[0] if at == 0 else max(count // known, 1)
-        fits = Fit(tuple(rest if size == -1 else size for size in sizes))
-        return Mismatch(f"{what}: {count} elements are no multiple of {known}", {(0,): fits}, is_certain=at == 0)
+        rest = shape[0] if sizes[0] == -1 else max(count // known, 1)
+        full = tuple(rest if size == -1 else size for size in sizes)
+        otherwise = _last_size(operation, full, count) if sizes[0] == -1 else {}
+        headline = f"{what}: {count} elements are no multiple of {known}"
+        return Mismatch(headline, {(0,): Fit(full)}, False, otherwise)
     if operation.name == "view" and not given.is_contiguous():
         headline = f"{what}: the elements are in another order in memory, use reshape"
         return Mismatch(headline, {(0,): Fit(shape)})
     return None
+
+
+def _last_size(operation: Operation, sizes: tuple[int, ...], count: int) -> dict[Key, Fit | int]:
+    """Return sizes for a view whose last one is wrong; empty if no number there would fit."""
+    before = math.prod(sizes[:-1])
+    if not before or count % before or operation.kwargs:
+        return {}
+    fits = (*sizes[:-1], count // before)
+    if isinstance(operation.args[1], (list, tuple)):
+        return {(1, at): size for at, size in enumerate(fits)}
+    return {(1 + at,): size for at, size in enumerate(fits)}
 
 
 def unflatten(operation: Operation) -> Mismatch | None:

@@ -107,6 +107,27 @@ def test_behind_a_layer_that_decides_for_one_operand_failures_are_reported(
     failing(text, "torch.ones(2, 16), torch.ones(2, 8)")
 
 
+@pytest.mark.parametrize("view", ["x.view(-1, 50)", "x.view((2, 50))", "torch.reshape(x, (-1, 50))"])
+@pytest.mark.parametrize("features", [50, 36])
+def test_a_view_is_meant_to_have_the_size_that_the_next_layer_takes(
+    view: str, features: int, failing: Callable[..., Any]
+) -> None:
+    report, _ = failing(
+        f"""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear({features}, 4)
+        self.head = nn.Linear(5, 3)
+
+    def forward(self, x):
+        return ⟦self.head(self.lin(⟦{view}⟧))⟧
+""",
+        "torch.ones(2, 6, 6)",
+    )
+    assert report.nodes[-1].output == {"shape": [2, 3], "dtype": "float32"}
+
+
 def test_sizes_that_differ_between_joined_tensors_hide_no_other_mistake(failing: Callable[..., Any]) -> None:
     report, found = failing(
         """
