@@ -146,13 +146,14 @@ class ValueInterpreter(torch.fx.Interpreter):
         return replace(failed, output=output, trust=max(own, failed.trust), alternative=alternative)
 
     def _repaired(self, operation: Operation, fitting: Mapping[Key, Fit | int]) -> Any:
-        """Return the output of an operation with other operands; unknown if there are none, or it fails for another
-        reason as well."""
+        """Return the output of an operation with other operands.
+
+        Unknown if there are none, or if it fails for another reason as well.
+        """
         if not fitting:
             return UNKNOWN
-        args, kwargs = with_fitting(operation, fitting)
         try:
-            return self._run(operation, args, kwargs)
+            return self._run(operation, *with_fitting(operation, fitting))
         except Exception:
             return UNKNOWN
 

@@ -16,6 +16,7 @@ import torch
 import torch.fx
 
 from ..locations.source_map import CallStack, Instruction, SourceMap
+from ..plain_pass.interpreter import Trust
 from ..plain_pass.outputs import Unknown
 from ..plain_pass.tracer import NodeOrigin, TracedCall
 from ..torch_private import restore_used_names, used_names
@@ -237,6 +238,12 @@ class RecoveryContext:
         """Return whether an operation recorded since ``mark`` has no known value."""
         values = (self.evaluator.value_of(node) for node in list(self._recorder.graph.nodes)[mark.nodes :])
         return any(isinstance(leaf, Unknown) for leaf in leaves(list(values)))
+
+    def met_doubt_since(self, mark: Mark, given: Any) -> bool:
+        """Return whether a value in ``given``, or recorded since ``mark``, depends on how a failure is repaired."""
+        nodes = [leaf.node for leaf in leaves(given) if is_proxy(leaf)] + list(self._recorder.graph.nodes)[mark.nodes :]
+        known = (self.evaluator.values.get(node) for node in nodes)
+        return any(value is not None and value.trust is Trust.DOUBTFUL for value in known)
 
     def roll_back(self, mark: Mark) -> None:
         """Undo what was recorded since ``mark``."""

@@ -147,6 +147,9 @@ class ModuleCalls:
         ):
             # Unknown values have a finding where they became unknown.
             return
+        if context.met_doubt_since(mark, given):
+            # Another repair of the failure before it may avoid this one.
+            return
         second = self._finding(error, module)
         if second.code in _ONLY_WHILE_TRACED:
             context.findings.note(second)

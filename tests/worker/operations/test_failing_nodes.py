@@ -128,6 +128,42 @@ class Net(nn.Module):
     assert report.nodes[-1].output == {"shape": [2, 3], "dtype": "float32"}
 
 
+def test_a_check_of_a_size_that_is_uncertain_is_not_reported(failing: Callable[..., Any]) -> None:
+    failing(
+        """
+class Net(nn.Module):
+    def forward(self, x, y):
+        z = ⟦x + y⟧
+        if z.shape[1] != 8:
+            raise ValueError("8 channels are required")
+        return z
+""",
+        "torch.ones(2, 16), torch.ones(2, 8)",
+    )
+
+
+GUESSED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Conv2d(3, 8, 3)
+        self.b = nn.Conv2d(16, 4, 3)
+        self.head = nn.Linear(4 * 28 * 28, 2)
+
+    def forward(self, x):
+        return self.head(self.b(self.a(x)).flatten(1))
+"""
+
+
+def test_behind_a_failure_for_any_inputs_one_that_the_guess_may_cause_is_a_note(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    report = worker.report(write(PREAMBLE + GUESSED) + ":Net")
+    found = [problem for problem in report.problems if problem.code == "FX401"]
+    assert headlines(found)[0] == "layer `b` takes 16 channels, got 8"
+    assert [problem.severity for problem in found] in (["error"], ["error", "info"])
+
+
 def test_sizes_that_differ_between_joined_tensors_hide_no_other_mistake(failing: Callable[..., Any]) -> None:
     report, found = failing(
         """
