@@ -219,7 +219,7 @@ LAYERS: tuple[tuple[type[nn.Module] | tuple[type[nn.Module], ...], LayerRule], .
     (nn.Bilinear, _bilinear),
     (nn.modules.batchnorm._BatchNorm, _batch_norm),
     ((nn.modules.instancenorm._InstanceNorm, nn.GroupNorm), _normalization),
-    (nn.LayerNorm, _layer_norm),
+    ((nn.LayerNorm, nn.RMSNorm), _layer_norm),
     ((nn.Embedding, nn.EmbeddingBag), _embedding),
     ((nn.RNNBase, nn.RNNCellBase), _recurrent),
     (nn.MultiheadAttention, _attention),

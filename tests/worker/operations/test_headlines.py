@@ -73,6 +73,7 @@ LAYERS = [
     layer("InstanceNorm2d(16, affine=True)", "(2, 8, 4, 4)", "layer `down` takes 16 channels, got 8"),
     layer("GroupNorm(4, 16)", "(2, 8, 4, 4)", "layer `down` takes 16 channels, got 8", [2, 16, 4, 4]),
     layer("LayerNorm(16)", "(2, 4, 8)", "layer `down` takes 16 in the last dimension, got 8", [2, 4, 16]),
+    layer("RMSNorm(16)", "(2, 4, 8)", "layer `down` takes 16 in the last dimension, got 8", [2, 4, 16]),
     layer("LayerNorm((4, 8))", "(2, 4, 9)", "layer `down` takes (4, 8) as the last dimensions, got (2, 4, 9)"),
     layer("Embedding(10, 4)", "(2, 3)", "layer `down` takes indices of an integer type, got float32", [2, 3, 4]),
     layer("LSTM(16, 4)", "(2, 3, 8)", "layer `down` takes 16 features, got 8", [[2, 3, 4], [[1, 3, 4], [1, 3, 4]]]),
