@@ -112,11 +112,12 @@ def with_fitting(operation: Operation, fitting: Mapping[Key, Fit | int]) -> tupl
         held: Any = args if isinstance(key[0], int) else kwargs
         if len(key) > 1:
             held[key[0]] = held = list(held[key[0]])
-        held[key[-1]] = _made(held[key[-1]], fit)
+        held[key[-1]] = fitted(held[key[-1]], fit)
     return tuple(args), kwargs
 
 
-def _made(operand: Any, fit: Fit | int) -> Any:
+def fitted(operand: Any, fit: Fit | int) -> Any:
+    """Return what fits in the place of an operand."""
     if isinstance(fit, int):
         return fit
     # Ones are valid numbers, divisors and small indices.

@@ -18,7 +18,7 @@ import torch.fx
 
 from ...report.graph import Output
 from ..building.fake_tensors import as_fake
-from ..operations.mismatches import mismatch_of, with_fitting
+from ..operations.mismatches import fitted, mismatch_of, with_fitting
 from ..operations.operation import Fit, Key, Mismatch, Operation
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
@@ -119,6 +119,7 @@ class ValueInterpreter(torch.fx.Interpreter):
                 known = self.assumed(known, operation)
             if n.op != "output" and any(self._has_alternative(each) for each in n.all_input_nodes):
                 known = self._compared(n, known)
+            self._suspect_operands(n, known)
         self.values[n] = known
         return known.output
 
@@ -163,6 +164,20 @@ class ValueInterpreter(torch.fx.Interpreter):
 
     # Two repairs of one failure: what fails with both is another failure.
 
+    def _suspect_operands(self, node: torch.fx.Node, known: NodeValue) -> None:
+        """Set as alternative of the operands of a failed node what would fit, since they may be what is wrong.
+
+        A residual connection uses an operand again, beside what its layers yield.
+        """
+        mismatch = known.mismatch
+        if known.error is None or mismatch is None or not mismatch.is_certain:
+            return
+        for key, fit in mismatch.fitting.items():
+            operand = node.args[key[0]] if isinstance(key[0], int) and len(key) == 1 else None
+            value = self.values.get(operand) if isinstance(operand, torch.fx.Node) else None
+            if value is not None and isinstance(fit, Fit) and isinstance(value.alternative, Unknown):
+                value.alternative = fitted(value.output, fit)
+
     def _has_alternative(self, node: torch.fx.Node) -> bool:
         known = self.values.get(node)
         return known is not None and not isinstance(known.alternative, Unknown)
@@ -190,12 +205,15 @@ class ValueInterpreter(torch.fx.Interpreter):
             alternative = self._run(operation, args, kwargs)
         except Exception:
             if known.error is None:
-                return replace(known, trust=Trust.ASSUMED)
+                return replace(known, trust=min(known.trust, Trust.ASSUMED))
             mismatch = mismatch_of(operation)
             repaired = UNKNOWN if mismatch is None else self._repaired(operation, mismatch.fitting)
             return replace(known, follows=False, alternative=repaired)
         if known.error is None:
             return replace(known, alternative=alternative)
+        if self.trust_in(node) is Trust.RUN:
+            # The operand is what the model makes, whatever was wrong with it elsewhere.
+            return known
         inputs = (*args, *kwargs.values())
         shown = tuple(output_of(value) for value in inputs)
         return NodeValue(alternative, inputs, None, trust=Trust.ASSUMED, shown_inputs=shown)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.fx
 
 from ..operations.operation import Operation
-from ..plain_pass.interpreter import NodeValue, ValueInterpreter
+from ..plain_pass.interpreter import NodeValue, Trust, ValueInterpreter
 from ..plain_pass.outputs import UNKNOWN, Unknown, output_of
 from ..plain_pass.tracer import ModulePathTracer
 from ..torch_private import FakeTensorMode
@@ -62,7 +63,11 @@ class Evaluator(ValueInterpreter):
         shown = tuple(output_of(item) for item in inputs)
         failed = NodeValue(UNKNOWN, inputs, None, error, trust=self.trust_in(node), shown_inputs=shown)
         with self.running():
-            self.values[node] = self.assumed(failed, operation)
+            known = self.assumed(failed, operation)
+        if failed.trust is not Trust.RUN and any(self._has_alternative(each) for each in node.all_input_nodes):
+            # Values are not run with a second repair, so whether this follows from the first failure is unknown.
+            known = replace(known, follows=True)
+        self.values[node] = known
         return not isinstance(self.values[node].output, Unknown)
 
     def value_of(self, node: torch.fx.Node) -> Any:

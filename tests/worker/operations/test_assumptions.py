@@ -46,6 +46,43 @@ def test_four_independent_mistakes_are_all_reported(decision: str, failing: Call
     assert not report.complete
 
 
+def test_a_residual_of_the_operand_that_does_not_fit_is_not_reported_as_well(failing: Callable[..., Any]) -> None:
+    report, _ = failing(
+        """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 24, 3)
+        self.conv1 = nn.Conv2d(16, 16, 3, padding=1)
+        self.conv2 = nn.Conv2d(16, 16, 3, padding=1)
+        self.head = nn.Linear(20, 2)
+
+    def forward(self, x):
+        x = self.stem(x)
+        y = F.relu(⟦self.conv1(x)⟧)
+        y = self.conv2(y) + F.relu(x)
+        return ⟦self.head(y.mean((2, 3)))⟧
+""",
+        "torch.ones(2, 3, 8, 8)",
+    )
+    assert report.nodes[-1].output == {"shape": [2, 2], "dtype": "float32"}
+
+
+def test_each_layer_that_an_operand_does_not_fit_is_reported(failing: Callable[..., Any]) -> None:
+    failing(
+        """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k = nn.Linear(16, 8), nn.Linear(16, 8)
+
+    def forward(self, x):
+        return ⟦self.q(x)⟧ @ ⟦self.k(x)⟧.T
+""",
+        "torch.ones(2, 24)",
+    )
+
+
 ADDED = """
 class Net(nn.Module):
     def __init__(self):
