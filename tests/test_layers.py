@@ -45,7 +45,7 @@ LAYERS = {
 ORDERS = {
     "worker": """
         torch_private
-        sandbox, locations
+        sandbox, locations, operations
         loading
         building
         processes
@@ -55,6 +55,12 @@ ORDERS = {
         trace
         supervisor
         bootstrap
+    """,
+    "worker/operations": """
+        operation
+        layers, elementwise, reshaping
+        windows, products
+        mismatches
     """,
     "worker/checks": """
         base

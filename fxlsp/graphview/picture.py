@@ -195,14 +195,15 @@ class _Painter:
 
     def _node(self, number: int, node: Node) -> NodeData:
         called = node.op not in ("placeholder", "output")
+        assumed = "?" if node.assumed else ""
         return {
             "parent": self._parents[number],
             "name": node.name,
             "path": node.module_path,
             "title": (node.module_path or node.name).rpartition(".")[2] if node.op == "call_module" else node.name,
             "kind": _node_kind(node),
-            "shape": self._shape(node.output),
-            "flow": self._guess + flow_text(node.inputs if called else (), node.output, self._usual),
+            "shape": self._shape(node.output) + assumed,
+            "flow": self._guess + flow_text(node.inputs if called else (), node.output, self._usual) + assumed,
             "params": node.params,
             "flops": node.flops,
             "cost": _cost([node.flops], node.params) if called else "",

@@ -3,7 +3,7 @@
 Several instances, calls or models may run a line with different shapes, or without one because an operation failed. The
 hint then shows the first shape and "…", and its tooltip lists all of them and the line's other operations. A hint
 follows the end of its expression through later edits, also edits inside the expression: it keeps the last good shape
-until the next trace.
+until the next trace. A shape that is assumed, since an operation before it fails, ends with a question mark.
 
 The arguments of each ``forward`` are shown at its parameters. Those of the root module are nodes with a location. For
 an inner module the report has only the call's arguments in order, so a parameter is certain only if there is exactly
@@ -150,6 +150,11 @@ class _Sample:
     def text(self) -> str:
         return output_text(self.value, self.run.index.usual_dtype if self.shows_dtype else None)
 
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the value is a result that rests on that of an operation that fails."""
+        return not self.parameter and self.value is not None and self.run.is_assumed
+
 
 def _hint(line: int, columns: dict[int, list[_Sample]], focus: Focus) -> Hint:
     """Return the hint at the last column of a line.
@@ -170,7 +175,8 @@ def _text(all_samples: Sequence[_Sample], focus: Focus) -> str:
     texts = list(dict.fromkeys(sample.text for sample in samples))
     guessed = "~" if is_guessed(samples[0].run.index.report) else ""
     first = texts[0] if len(texts[0]) <= _WIDTH else texts[0][: _WIDTH - 1] + "…"
-    return f"{guessed}{first}{' …' if len(texts) > 1 else ''}"
+    assumed = "?" if samples[0].is_assumed else ""
+    return f"{guessed}{first}{assumed}{' …' if len(texts) > 1 else ''}"
 
 
 def _samples(snapshot: Snapshot, path: str, lines: range) -> Iterator[tuple[_Point, _Sample]]:

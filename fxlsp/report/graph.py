@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .locations import Location, Step
-from .serialization import JsonObject
+from .serialization import UNLESS_DEFAULT, JsonObject
 
 Output = dict[str, Any]
 """Output of a node as JSON (contract: ``OUTPUT``).
@@ -55,6 +55,11 @@ class Node(JsonObject):
     """Local variables that held traced values when the node was made (addition).
 
     Maps the variables of the function around ``location`` to the names of the nodes whose outputs they held.
+    """
+    assumed: bool = field(default=False, metadata=UNLESS_DEFAULT)
+    """Whether ``output`` rests on that of an operation that fails (addition).
+
+    It is then what that operation would yield if its operands fitted.
     """
 
 

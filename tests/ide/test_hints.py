@@ -40,6 +40,12 @@ def test_a_forward_that_runs_inside_another_shows_its_argument() -> None:
     assert (first.line, first.text) == (6, "(1, 4, 8, 8)")
 
 
+def test_a_shape_that_is_assumed_ends_with_a_question_mark() -> None:
+    made = trace()
+    made.nodes[-2] = replace(made.nodes[-2], assumed=True)
+    assert texts(snapshot(TEXT, made.state())) == EXPECTED | {"return self.head(x)": "(1, 10)?"}
+
+
 def test_only_the_lines_that_were_asked_for_have_hints() -> None:
     assert [hint.line for hint in hints(snapshot(TEXT, trace().state()), PATH, 13, 14)] == [13, 14]
 

@@ -44,6 +44,11 @@ def span_of(problem: Problem) -> Span:
     return (place.line, place.column, place.end_line, place.end_column)
 
 
+def headlines(problems: list[Problem]) -> list[str]:
+    """Return the first line of each message."""
+    return [problem.message.partition("\n")[0] for problem in problems]
+
+
 PREAMBLE = """\
 import random
 import time

@@ -102,13 +102,15 @@ def _cost_facts(event: Event) -> Iterator[RichText]:
 
 
 def _warnings(runs: Sequence[ReportEvent]) -> Iterator[RichText]:
-    """Yield what plain torch.fx would not have recorded of the runs."""
+    """Yield what plain torch.fx would not have recorded of the runs, and whether a shape is assumed."""
     subjects = [run.event.subject for run in runs]
     nodes = [subject for subject in subjects if not isinstance(subject, ModuleCall)]
     if any(node.recovered for node in nodes):
         yield words("Recovered: plain torch.fx does not get this far.")
     if any(node.opaque for node in nodes):
         yield words("Opaque: the module was run whole, since its forward cannot be followed.")
+    if any(run.is_assumed for run in runs):
+        yield words("Assumed: an operation fails, and this is its shape, or follows from it, once its operands fit.")
 
 
 def _identity(event: Event) -> Iterator[RichText]:

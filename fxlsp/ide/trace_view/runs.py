@@ -40,6 +40,11 @@ class ReportEvent:
         """Which call of its module this is, of how many; (1, 1) if no module is called."""
         return self.index.turn(self.event.subject) if isinstance(self.event.subject, Node) else (1, 1)
 
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the output rests on that of an operation that fails."""
+        return any(node.assumed for node in self.index.report.nodes[self.event.first : self.event.end])
+
 
 def runs_table(runs: Sequence[ReportEvent], shown: Callable[[ReportEvent], bool] | None = None) -> TextTable:
     """Return a table with one row for runs that differ only in their instance.

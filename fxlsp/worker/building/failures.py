@@ -77,7 +77,7 @@ def failure_of_load(error: BaseException, target: str, code: str, source_map: So
         return Failure(target, code, f"cannot {what}: {_with_type(error, error.msg)}", _of_syntax(error))
     path = source_map.of_traceback(error)
     message = f"cannot {what}: {_with_type(error, message_of(error))}"
-    return Failure(target, code, message, _innermost_of_workspace(path), _deeper(path))
+    return Failure(target, code, message, innermost_of_workspace(path), _deeper(path))
 
 
 def _with_type(error: BaseException, message: str) -> str:
@@ -97,7 +97,7 @@ def _of_syntax(error: SyntaxError) -> Location:
     return Location(error.filename or "", line, column, end_line, end_column, None)
 
 
-def _innermost_of_workspace(path: tuple[Location, ...]) -> Location | None:
+def innermost_of_workspace(path: tuple[Location, ...]) -> Location | None:
     """Return the innermost location in the workspace, else the innermost one.
 
     An error inside an installed library is reported at the user's call.
@@ -107,7 +107,7 @@ def _innermost_of_workspace(path: tuple[Location, ...]) -> Location | None:
 
 
 def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
-    place = _innermost_of_workspace(path)
+    place = innermost_of_workspace(path)
     if place is None:
         return ()
     deeper = path[len(path) - 1 - path[::-1].index(place) + 1 :]
@@ -139,7 +139,7 @@ def trace_problem(
         code=code,
         severity=severity_of(code),
         message=refusal_message(error, where),
-        location=_innermost_of_workspace(path) or without_frame(error),
+        location=innermost_of_workspace(path) or without_frame(error),
         related=_deeper(path),
         module_path=module_path,
         model=model,
@@ -171,7 +171,7 @@ def mistake_problem(
         code=CODE_FAILS,
         severity=severity_of(CODE_FAILS),
         message=failure_message(error, module_path),
-        location=place or _innermost_of_workspace(path),
+        location=place or innermost_of_workspace(path),
         related=_deeper(path),
         module_path=module_path,
         model=model,
@@ -195,21 +195,38 @@ def refusal_message(error: BaseException, where: str) -> str:
     return f"torch.fx cannot trace this{where}: {_with_type(error, message_of(error))}"
 
 
-def operation_problem(error: BaseException, node: Node, operands: str, model: str) -> Problem:
+def operation_problem(
+    error: BaseException,
+    node: Node,
+    headline: str,
+    operands: str,
+    model: str,
+    location: Location | None,
+    related: tuple[RelatedPlace, ...],
+) -> Problem:
     """Return the problem of an operation of the graph that raises when it runs.
 
-    The message starts with torch's reason, because editors may truncate the rest.
+    The message starts with the headline, which says what does not fit what, if that is known. Torch's reason follows,
+    with the operands at the end, because editors may truncate the rest.
     """
     where = f" in module {node.module_path}" if node.module_path else ""
     what = f"{node.module_type}({node.module_arguments})" if node.op == "call_module" else node.target
     return Problem(
         code=OPERATION_FAILS,
         severity="error",
-        message=f"{message_of(error)} ({type(error).__name__} of {what}{where}, given {operands})",
-        location=_innermost_of_workspace(tuple(step.location for step in node.stack)),
+        message=with_headline(
+            headline, f"{message_of(error)} ({type(error).__name__} of {what}{where}, given {operands})"
+        ),
+        location=location,
+        related=related,
         module_path=node.module_path,
         model=model,
     )
+
+
+def with_headline(headline: str, message: str) -> str:
+    """Return a message with a headline on a line above it, if there is one."""
+    return f"{headline}\n{message}" if headline else message
 
 
 _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (

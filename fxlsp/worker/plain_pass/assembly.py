@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.fx
 
-from ...report.codes import CODE_FAILS
 from ...report.graph import Module, ModuleCall, Node, Output
 from ...report.locations import Location, Step
 from ...report.problems import Problem
 from ..building.construction import Constructions
-from ..building.failures import operation_problem
-from ..building.own_mistakes import is_mistaken_operation
 from ..locations.source_map import Instruction, SourceMap
 from ..torch_private import pretty_target
+from .failing import FailingNodes
 from .interpreter import NodeValue
 from .mutations import last_change
-from .outputs import UNKNOWN, is_known, output_of, shown
+from .outputs import UNKNOWN, is_known, output_of
 from .tracer import ModulePathTracer, NodeOrigin, TracedCall, forward_code, raised_before_forward
 
 
@@ -51,13 +48,12 @@ class Assembly:
         return tuple(self._node(node) for node in self.graph_nodes)
 
     def failing_operations(self, nodes: tuple[Node, ...], target: str) -> Iterator[Problem]:
-        """Yield a problem for each node that failed on the inputs."""
-        for fx_node, node in zip(self.graph_nodes, nodes, strict=True):
-            value = self._values.get(fx_node)
-            if value is not None and value.error is not None:
-                problem = operation_problem(value.error, node, shown(value.inputs), target)
-                is_mistake = is_mistaken_operation(fx_node, value.error, value.inputs)
-                yield replace(problem, code=CODE_FAILS) if is_mistake else problem
+        """Return a problem for each node that failed on the inputs."""
+        reported = dict(zip(self.graph_nodes, nodes, strict=True))
+        failing = FailingNodes(
+            reported, self._values, self._tracer.origins, self._called, self._source_map, self._constructions
+        )
+        return failing.problems(target)
 
     def _node(self, node: torch.fx.Node) -> Node:
         origin = self._tracer.origins[node]
@@ -83,6 +79,7 @@ class Assembly:
             opaque=node in self._tracer.opaque_nodes,
             input_nodes=tuple(each.name for each in node.all_input_nodes),
             variables=self._variables(origin.variables, self._numbers[node]),
+            assumed=value is not None and value.is_assumed,
         )
 
     def _node_params(self, node: torch.fx.Node, called: torch.nn.Module | None) -> int:
@@ -260,11 +257,12 @@ class Assembly:
 
 
 def is_complete(node: Node) -> bool:
-    """Return whether location and output of a node are known.
+    """Return whether location and output of a node are known, and not assumed.
 
     Placeholders and the output node need no location, because those of a container have none.
     """
-    return (node.location is not None or node.op in ("placeholder", "output")) and is_known(node.output)
+    has_location = node.location is not None or node.op in ("placeholder", "output")
+    return has_location and is_known(node.output) and not node.assumed
 
 
 def target_of(node: torch.fx.Node) -> str:

@@ -1,7 +1,7 @@
 """FLOPs of a node's operators, by the formulas of torch.utils.flop_counter.
 
-The same dispatch mode raises for mixed dtypes, which fake tensors accept, and shortens batch normalisation, for which
-they take long.
+The same dispatch mode raises for mixed dtypes and for dimensions that do not exist, which fake tensors accept, and
+shortens batch normalisation, for which they take long.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return func(*args, **kwargs)
         if has_formula(func):
             _require_one_dtype(args)
+        if overload_packet(func).__name__ in _UNCHECKED_DIMENSION:
+            _require_dimension(args[0], args[1] if len(args) > 1 else kwargs.get("dim", -1))
         if is_batch_norm(func) and not self._with_data:
             return batch_norm_result(args[0], training=args[5])
         if not is_costed(func):
@@ -76,6 +78,21 @@ def _require_one_dtype(args: tuple[Any, ...]) -> None:
     dtypes = {matrix.dtype for matrix in matrices if matrix.dtype.itemsize > 1}
     if len(dtypes) > 1:
         raise MixedTypesError("expected operands of one dtype, but got " + " and ".join(sorted(map(str, dtypes))))
+
+
+_UNCHECKED_DIMENSION = frozenset({"softmax", "_softmax", "_safe_softmax", "sort"})
+"""Operators that accept any number as their dimension if the tensor is fake."""
+
+
+def _require_dimension(operand: torch.Tensor, dim: int) -> None:
+    """Raise unless ``dim`` is a dimension of the operand, as torch does for real tensors.
+
+    Raises:
+        IndexError: it is none.
+    """
+    rank = max(operand.dim(), 1)
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
 
 
 def is_real(args: tuple[Any, ...]) -> bool:

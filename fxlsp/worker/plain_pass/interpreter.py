@@ -1,14 +1,16 @@
 """Execution of a graph node by node on fake inputs, recording inputs and outputs.
 
-:class:`ValueInterpreter` is a ``torch.fx.Interpreter`` that does not stop at a node that fails: nodes that depend on it
-are unknown, and the others run.
+:class:`ValueInterpreter` is a ``torch.fx.Interpreter`` that does not stop at a node that fails. If it is known which
+operands would fit, the node yields what it would yield for them, marked as assumed; else it and the nodes that depend
+on it are unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from typing import Any
 
 import torch
@@ -16,11 +18,24 @@ import torch.fx
 
 from ...report.graph import Output
 from ..building.fake_tensors import as_fake
+from ..operations.mismatches import fitted, mismatch_of, with_fitting
+from ..operations.operation import Fit, Key, Mismatch, Operation
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
 from .costs import MixedTypesError, OperatorCosts
-from .outputs import UNKNOWN, holds_unknown, output_of
+from .outputs import UNKNOWN, Unknown, holds_unknown, is_known, output_of
 from .tracer import ModulePathTracer
+
+
+class Trust(IntEnum):
+    """Degree to which the output of a node is what the model yields."""
+
+    RUN = 0
+    """The node ran, and so did all that it depends on."""
+    ASSUMED = 1
+    """An operation before it fails, and its result has this shape however it is repaired."""
+    DOUBTFUL = 2
+    """An operation before it fails, and the shape depends on how it is repaired."""
 
 
 @dataclass
@@ -31,12 +46,24 @@ class NodeValue:
     inputs: tuple[Any, ...]
     flops: int | None
     error: BaseException | None = None
+    mismatch: Mismatch | None = None
+    """Why the operands do not fit, if that is why the node failed."""
+    trust: Trust = Trust.RUN
     shown: Output | None = field(init=False)
     """Output as JSON at the time when the node had run: tensors may change their shape in place later."""
     shown_inputs: tuple[Output | None, ...] = ()
+    follows: bool = False
+    """Whether the node may fail only because a doubtful output before it was assumed."""
+    alternative: Any = UNKNOWN
+    """Output if the failing operation before it is repaired in another way; unknown if there is no other."""
 
     def __post_init__(self) -> None:
         self.shown = output_of(self.output)
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether the output is known, but rests on that of an operation that fails."""
+        return self.trust is not Trust.RUN and is_known(self.shown)
 
 
 class ValueInterpreter(torch.fx.Interpreter):
@@ -86,8 +113,110 @@ class ValueInterpreter(torch.fx.Interpreter):
         # FX does not record ``with torch.no_grad()``, but only there may parameters be changed in place.
         with torch.set_grad_enabled(self._origins[n].grad_enabled):
             output, flops, error = self.run_and_count(n, args, kwargs)
-        self.values[n] = NodeValue(output, inputs, flops, error, shown)
-        return output
+            known = NodeValue(output, inputs, flops, error, trust=self.trust_in(n), shown_inputs=shown)
+            if error is not None:
+                operation = Operation(n.op, n.target, args, kwargs, self._module_of(n))
+                known = self.assumed(known, operation)
+            if n.op != "output" and any(self._has_alternative(each) for each in n.all_input_nodes):
+                known = self._compared(n, known)
+            self._suspect_operands(n, known)
+        self.values[n] = known
+        return known.output
+
+    def _module_of(self, node: torch.fx.Node) -> torch.nn.Module | None:
+        module = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
+        return module if isinstance(module, torch.nn.Module) else None
+
+    def trust_in(self, node: torch.fx.Node) -> Trust:
+        """Return the trust in the values that a node takes."""
+        known = (self.values.get(each) for each in node.all_input_nodes)
+        return max((each.trust for each in known if each is not None), default=Trust.RUN)
+
+    def assumed(self, failed: NodeValue, operation: Operation) -> NodeValue:
+        """Return the value of a failed operation, with the output that it would have if its operands fitted."""
+        mismatch = mismatch_of(operation)
+        follows = failed.trust is Trust.DOUBTFUL
+        failed = replace(failed, mismatch=mismatch, follows=follows)
+        if mismatch is None or not mismatch.fitting:
+            return failed
+        output = self._repaired(operation, mismatch.fitting)
+        if isinstance(output, Unknown):
+            return failed
+        own = Trust.ASSUMED if mismatch.is_certain else Trust.DOUBTFUL
+        alternative = self._repaired(operation, mismatch.otherwise)
+        return replace(failed, output=output, trust=max(own, failed.trust), alternative=alternative)
+
+    def _repaired(self, operation: Operation, fitting: Mapping[Key, Fit | int]) -> Any:
+        """Return the output of an operation with other operands.
+
+        Unknown if there are none, or if it fails for another reason as well.
+        """
+        if not fitting:
+            return UNKNOWN
+        try:
+            return self._run(operation, *with_fitting(operation, fitting))
+        except Exception:
+            return UNKNOWN
+
+    def _run(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        # Not the method of this class, which for placeholders reads the inputs.
+        return getattr(torch.fx.Interpreter, operation.op)(self, operation.target, args, kwargs)
+
+    # Two repairs of one failure: what fails with both is another failure.
+
+    def _suspect_operands(self, node: torch.fx.Node, known: NodeValue) -> None:
+        """Set as alternative of the operands of a failed node what would fit, since they may be what is wrong.
+
+        A residual connection uses an operand again, beside what its layers yield.
+        """
+        mismatch = known.mismatch
+        if known.error is None or mismatch is None or not mismatch.is_certain:
+            return
+        for key, fit in mismatch.fitting.items():
+            operand = node.args[key[0]] if isinstance(key[0], int) and len(key) == 1 else None
+            value = self.values.get(operand) if isinstance(operand, torch.fx.Node) else None
+            if value is not None and isinstance(fit, Fit) and isinstance(value.alternative, Unknown):
+                value.alternative = fitted(value.output, fit)
+
+    def _has_alternative(self, node: torch.fx.Node) -> bool:
+        known = self.values.get(node)
+        return known is not None and not isinstance(known.alternative, Unknown)
+
+    def _other_value(self, node: torch.fx.Node) -> Any:
+        known = self.values.get(node)
+        if known is None:
+            return UNKNOWN
+        return known.alternative if self._has_alternative(node) else known.output
+
+    def _compared(self, node: torch.fx.Node, known: NodeValue) -> NodeValue:
+        """Return the value of a node, given what it is if the failing operation before it is repaired otherwise.
+
+        If it runs with one of the repairs only, that is the likely one. If it fails with both, that is a failure of its
+        own.
+        """
+        args = tuple(_mutable(value) for value in torch.fx.node.map_arg(node.args, self._other_value))
+        kwargs = {
+            name: _mutable(torch.fx.node.map_arg(value, self._other_value)) for name, value in node.kwargs.items()
+        }
+        if holds_unknown((*args, *kwargs.values())):
+            return known
+        operation = Operation(node.op, node.target, args, kwargs, self._module_of(node))
+        try:
+            alternative = self._run(operation, args, kwargs)
+        except Exception:
+            if known.error is None:
+                return replace(known, trust=min(known.trust, Trust.ASSUMED))
+            mismatch = mismatch_of(operation)
+            repaired = UNKNOWN if mismatch is None else self._repaired(operation, mismatch.fitting)
+            return replace(known, follows=False, alternative=repaired)
+        if known.error is None:
+            return replace(known, alternative=alternative)
+        if self.trust_in(node) is Trust.RUN:
+            # The operand is what the model makes, whatever was wrong with it elsewhere.
+            return known
+        inputs = (*args, *kwargs.values())
+        shown = tuple(output_of(value) for value in inputs)
+        return NodeValue(alternative, inputs, None, trust=Trust.ASSUMED, shown_inputs=shown)
 
     def fetch_args_kwargs_from_env(self, n: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         # The code that FX generates for a graph creates new lists, so functions may change their arguments.

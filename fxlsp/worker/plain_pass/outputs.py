@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from ...report.graph import Output
+from ..operations.operation import shape_text
 
 
 class Unknown:
@@ -82,8 +83,7 @@ def shown(values: tuple[object, ...]) -> str:
 
 def _shown(value: object) -> str:
     if isinstance(value, torch.Tensor):
-        shape = ", ".join(str(int(size)) for size in value.shape)
-        return f"({shape},)" if value.dim() == 1 else f"({shape})"
+        return shape_text(value.shape)
     if isinstance(value, (list, tuple)):
         return f"[{shown(tuple(value))}]"
     return repr(value)

@@ -16,6 +16,7 @@ import torch
 import torch.fx
 
 from ..locations.source_map import CallStack, Instruction, SourceMap
+from ..plain_pass.interpreter import Trust
 from ..plain_pass.outputs import Unknown
 from ..plain_pass.tracer import NodeOrigin, TracedCall
 from ..torch_private import restore_used_names, used_names
@@ -106,6 +107,8 @@ class RecoveryContext:
         self.following: set[torch.fx.Node] = set()
         """Nodes computed from an input or a parameter, which plain torch.fx has proxies for."""
         self.tensors = NodeTensors(self.item_node)
+        self.headlines: list[tuple[BaseException, str]] = []
+        """Errors of operations on values, with the headlines of their mismatches."""
         self.parameter_proxies: dict[str, torch.fx.Proxy] = {}
         """torch.fx's cache of parameter proxies, by the names of the parameters."""
         self._recorder = recorder
@@ -162,6 +165,10 @@ class RecoveryContext:
             path = self._recorder.current_path
             caught = error is not None and is_caught(error, self.places)
             self.findings.note(RecoveryFinding(code, error, self._recorder.call_stack(), path, remark, module, caught))
+
+    def headline_of(self, error: BaseException) -> str:
+        """Return the headline of an operation on values that raised ``error``; "" if there is none."""
+        return next((headline for each, headline in self.headlines if each is error), "")
 
     def note_refusal(self, act: Callable[[], Any], code: str) -> None:
         """Add the error that plain torch.fx raises in ``act``, and roll back its nodes."""
@@ -231,6 +238,12 @@ class RecoveryContext:
         """Return whether an operation recorded since ``mark`` has no known value."""
         values = (self.evaluator.value_of(node) for node in list(self._recorder.graph.nodes)[mark.nodes :])
         return any(isinstance(leaf, Unknown) for leaf in leaves(list(values)))
+
+    def met_doubt_since(self, mark: Mark, given: Any) -> bool:
+        """Return whether a value in ``given``, or recorded since ``mark``, depends on how a failure is repaired."""
+        nodes = [leaf.node for leaf in leaves(given) if is_proxy(leaf)] + list(self._recorder.graph.nodes)[mark.nodes :]
+        known = (self.evaluator.values.get(node) for node in nodes)
+        return any(value is not None and value.trust is Trust.DOUBTFUL for value in known)
 
     def roll_back(self, mark: Mark) -> None:
         """Undo what was recorded since ``mark``."""

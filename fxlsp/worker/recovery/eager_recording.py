@@ -22,8 +22,10 @@ from torch.overrides import TorchFunctionMode
 from ...report.codes import CONVERSION, FOREIGN_FUNCTION, INDEX, ITEM_ASSIGNMENT, ITERATION, LENGTH
 from ..building.construction import makes_module
 from ..building.failures import code_of_error, text_of
+from ..operations.operation import Operation
 from ..plain_pass.costs import OperatorCosts
 from ..torch_private import WITHOUT_DATA, FakeTensor
+from .caught_errors import is_caught
 from .context import GraphRecorder, NeedsDataError, NodeCall, RecoveryContext
 from .proxies.branch_choice import BranchChoice
 from .proxies.proxies import REPLACED
@@ -103,7 +105,10 @@ class EagerRecording(TorchFunctionMode):
                 # Fake tensors refuse some of what torch does with real ones.
                 value, failure = context.evaluator.repeat_on_real_tensors(kind, target, args, kwargs, error)
                 if failure is not None:
-                    raise
+                    assumed = self._assumed(Operation(kind, target, args, kwargs), failure, error)
+                    if assumed is None:
+                        raise
+                    return assumed[0]
         if any(isinstance(leaf, torch.Tensor) for leaf in leaves((args, kwargs, value))):
             # Plain torch.fx makes no node of an operation without proxies, and so refuses nothing of it.
             with nullcontext() if context.follows(args, kwargs) else context.silent():
@@ -111,6 +116,26 @@ class EagerRecording(TorchFunctionMode):
             context.set_value(node, value, (*args, *kwargs.values()), costs.flops)
             context.tensors.produced(node, value)
         return value
+
+    def _assumed(self, operation: Operation, failure: BaseException, raised: BaseException) -> tuple[Any] | None:
+        """Return, in a tuple, what a failed operation would yield if its operands fitted.
+
+        None if that is unknown, or if the model itself catches the failure. ``raised`` is the error of fake tensors.
+        """
+        context = self._context
+        args, kwargs = operation.args, dict(operation.kwargs)
+        if not context.follows(args, kwargs) or is_caught(failure, context.places):
+            return None
+        mark = context.mark()
+        node = self._recorder.unvalued_proxy(operation.op, operation.target, args, kwargs).node
+        if not context.evaluator.assume(node, operation, failure):
+            mismatch = context.evaluator.values[node].mismatch
+            context.headlines.append((raised, "" if mismatch is None else mismatch.headline))
+            context.roll_back(mark)
+            return None
+        value = context.evaluator.value_of(node)
+        context.tensors.produced(node, value)
+        return (value,)
 
     def _refused(self, func: Any, args: tuple[Any, ...]) -> tuple[Any] | None:
         """Return the result of what a plain proxy would refuse, in a tuple; else None."""

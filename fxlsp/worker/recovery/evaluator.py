@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
 import torch.fx
 
-from ..plain_pass.interpreter import NodeValue, ValueInterpreter
-from ..plain_pass.outputs import UNKNOWN, output_of
+from ..operations.operation import Operation
+from ..plain_pass.interpreter import NodeValue, Trust, ValueInterpreter
+from ..plain_pass.outputs import UNKNOWN, Unknown, output_of
 from ..plain_pass.tracer import ModulePathTracer
 from ..torch_private import FakeTensorMode
 
@@ -49,7 +51,24 @@ class Evaluator(ValueInterpreter):
 
     def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
         """Set the value of ``node``."""
-        self.values[node] = NodeValue(value, inputs, flops, shown_inputs=tuple(output_of(item) for item in inputs))
+        shown = tuple(output_of(item) for item in inputs)
+        self.values[node] = NodeValue(value, inputs, flops, trust=self.trust_in(node), shown_inputs=shown)
+
+    def assume(self, node: torch.fx.Node, operation: Operation, error: BaseException) -> bool:
+        """Set the value of ``node``, which failed, to the output that it would have if its operands fitted.
+
+        Returns whether that is known.
+        """
+        inputs = (*operation.args, *operation.kwargs.values())
+        shown = tuple(output_of(item) for item in inputs)
+        failed = NodeValue(UNKNOWN, inputs, None, error, trust=self.trust_in(node), shown_inputs=shown)
+        with self.running():
+            known = self.assumed(failed, operation)
+        if failed.trust is not Trust.RUN and any(self._has_alternative(each) for each in node.all_input_nodes):
+            # Values are not run with a second repair, so whether this follows from the first failure is unknown.
+            known = replace(known, follows=True)
+        self.values[node] = known
+        return not isinstance(self.values[node].output, Unknown)
 
     def value_of(self, node: torch.fx.Node) -> Any:
         """Return the value of ``node``; unknown if it did not run."""

@@ -25,6 +25,8 @@ class RecoveryFinding:
     """The module that is not registered, for findings about one."""
     caught: bool = False
     """Whether the model itself catches ``error``."""
+    headline: str = ""
+    """Which sizes do not fit, if ``error`` is that of an operation and this is known."""
 
 
 class RecoveryFindings:

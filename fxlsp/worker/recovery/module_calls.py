@@ -146,11 +146,17 @@ class ModuleCalls:
         if self._meets_unknown(given, mark) and not is_own_mistake(error, self._recorder.root, is_given=False):
             # Unknown values have a finding where they became unknown.
             return
+        if context.met_doubt_since(mark, given):
+            # Another repair of the failure before it may avoid this one.
+            return
         second = self._finding(error, module)
         if second.code in _ONLY_WHILE_TRACED:
             context.findings.note(second)
             return
-        context.findings.note(RecoveryFinding(OPERATION_FAILS, error, second.call_stack, second.module_path))
+        headline = context.headline_of(error)
+        context.findings.note(
+            RecoveryFinding(OPERATION_FAILS, error, second.call_stack, second.module_path, headline=headline)
+        )
         if first.code != UNTRACEABLE and first.call_stack != second.call_stack:
             context.findings.note(first)
 

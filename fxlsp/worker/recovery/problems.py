@@ -19,7 +19,7 @@ from ...report.codes import (
 from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..building.construction import Constructions
-from ..building.failures import failure_message, message_of, refusal_message
+from ..building.failures import failure_message, message_of, refusal_message, with_headline
 from ..building.own_mistakes import is_own_mistake
 from ..checks.base.pass_result import PassResult
 from ..locations.code_origin import is_installed
@@ -133,7 +133,10 @@ class FindingProblems:
         if finding.error is None:
             return f"torch.fx does something else here{where} than the model when it runs: {finding.remark}"
         if finding.code == OPERATION_FAILS:
-            return failure_message(finding.error, finding.module_path)
+            if self._is_own_mistake(finding):
+                return failure_message(finding.error, finding.module_path)
+            message = f"{message_of(finding.error)} ({type(finding.error).__name__}{where})"
+            return with_headline(finding.headline, message)
         if finding.code == GRAPH_FAILS:
             text = message_of(finding.error)
             return f"What torch.fx records here{where} fails when the graph runs, unlike the model itself: {text}"

@@ -94,8 +94,12 @@ class TraceJob:
         if report.recipe.inputs is None:
             problems = tuple(not_of_torch_fx(each, self._no_inputs, self._source_map) for each in report.problems)
             report = replace(report, problems=problems)
-        if report.recipe.source == "search" and not self._target.fails:
-            problems = tuple(downgrade(problem, self._target) for problem in report.problems)
+        if report.recipe.source == "search":
+            # That an operation fails whatever the model is fed was proven of the first one.
+            doubted = _behind_a_failure(report) if self._target.fails else report.problems
+            problems = tuple(
+                downgrade(problem, self._target) if problem in doubted else problem for problem in report.problems
+            )
             report = replace(report, problems=problems)
         return ReportMessage(self._request.id, report.to_json(), self._reads(), self._imports())
 
@@ -275,6 +279,19 @@ def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModel
             lacks = f"What {os.path.basename(target.names_in)} makes it with does not help: {none.failure.message}"
             return NoModelError(replace(own.failure, message=f"{own.failure.message}\n{lacks}"))
     return own
+
+
+def _behind_a_failure(report: Report) -> tuple[Problem, ...]:
+    """Return the problems of operations whose operands are assumed, since an operation before them fails."""
+    assumed = {node.name for node in report.nodes if node.assumed}
+    behind = {
+        (step.location, node.module_path)
+        for node in report.nodes
+        if node.assumed and not assumed.isdisjoint(node.input_nodes)
+        for step in node.stack
+    }
+    failing = [problem for problem in report.problems if problem.code == OPERATION_FAILS]
+    return tuple(problem for problem in failing if (problem.location, problem.module_path) in behind)
 
 
 def _certain(plain: Report) -> Iterator[Problem]:

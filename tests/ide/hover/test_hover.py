@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fxlsp.engine.state.snapshot import Snapshot, Status
 from fxlsp.ide.hover.hover import hover
 from fxlsp.ide.hover.text import HoverText
@@ -30,6 +32,13 @@ def test_a_leaf_module_shows_its_arguments_paths_shapes_and_cost() -> None:
         "108 parameters",
         "Net: Net()(torch.randn(1, 3)) from a call site · train mode",
     ]
+
+
+def test_a_shape_that_is_assumed_says_so() -> None:
+    made = trace()
+    made.nodes[-2] = replace(made.nodes[-2], assumed=True)
+    lines = lines_at(snapshot(TEXT, made.state()), "self.head(x)")
+    assert lines[3] == "Assumed: an operation fails, and this is its shape, or follows from it, once its operands fit."
 
 
 def test_an_expression_of_several_instances_has_a_row_for_each() -> None:

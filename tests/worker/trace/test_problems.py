@@ -43,9 +43,11 @@ def test_a_shape_error_stands_on_the_call_and_the_rest_runs(worker: Any, write: 
     assert problem.location is not None
     assert problem.location.line == 13
     outputs = {node.name: node.output for node in report.nodes}
-    assert outputs["b"] is None
+    assert problem.message.startswith("layer `b` takes 9 features, got 8\n")
+    assert outputs["b"] == {"shape": [3, 2], "dtype": "float32"}
     assert outputs["sum_1"] == {"shape": [], "dtype": "float32"}
-    assert outputs["add"] is None
+    assert outputs["add"] == {"shape": [3, 2], "dtype": "float32"}
+    assert [node.name for node in report.nodes if node.assumed] == ["b", "add", "output"]
     assert report.verdict.traceable
     assert not report.complete
 
