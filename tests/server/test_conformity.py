@@ -73,7 +73,7 @@ async def test_every_answer_fits_the_editor(client: LanguageClient, tmp_path: Pa
     assert hover is not None
     everything = types.Range(types.Position(0, 0), types.Position(99, 0))
     hints = await client.text_document_inlay_hint_async(types.InlayHintParams(document, everything))
-    assert [hint.label for hint in hints or ()] == ["(2, 3)", "(2, 3)"]
+    assert [hint.label for hint in hints or ()] == ["(2, 3)", "(2, 3)", "(2, 4)?"]
     resolved = await client.inlay_hint_resolve_async((hints or ())[0])
     assert resolved.tooltip is not None
     (problem,) = await problems(client, document)

@@ -87,6 +87,6 @@ async def test_nothing_is_asked_of_it(start: Start, tmp_path: Path) -> None:
 
 async def test_settings_that_it_sends_count(start: Start, tmp_path: Path) -> None:
     client, buffer = await traced(start, tmp_path)
-    settings = {"fxlsp": {"ignore": ["FX201"]}}
+    settings = {"fxlsp": {"ignore": ["FX201", "FX601"]}}
     client.connection.notify("workspace/didChangeConfiguration", {"settings": settings})
     await client.until(lambda: client.problems(buffer), lambda found: found == [])

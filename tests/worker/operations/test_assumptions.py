@@ -173,7 +173,7 @@ def test_behind_a_failure_for_any_inputs_one_that_the_guess_may_cause_is_a_note(
     found = [problem for problem in report.problems if problem.code == "FX401"]
     assert {each.severity: headlines([each])[0] for each in found} == {
         "error": "layer `b` takes 16 channels, got 8",
-        "info": "layer `head` takes 3136 features, got 14400",
+        "info": "With other inputs this may work: layer `head` takes 3136 features, got 14400",
     }
 
 
