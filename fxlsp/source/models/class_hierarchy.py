@@ -15,9 +15,11 @@ _TORCH_MODULE = re.compile(
     r"torch\.(ao\.)?nn\.(?!utils\.)(\w+\.)*[A-Z]\w*|torch\.jit\.ScriptModule|torch\.fx\.GraphModule"
 )
 _TORCH_TENSOR = re.compile(r".*\.(Uninitialized)?(Parameter|Buffer)")
-_NOT_A_MODULE = re.compile(r"torch\.(autograd|optim|utils\.data|distributions|nn)\..*")
+_NOT_A_MODULE = re.compile(
+    r"torch\.(autograd|optim|utils\.data|distributions|nn)\..*|torchvision\.models\.(\w+\.)*Weights(Enum)?"
+)
 _LIBRARY_MODULE = re.compile(
-    r"(torchvision\.(models|ops)|timm\.(models|layers))\.(\w+\.)*[A-Z]\w*(?<!Weights)(?<!Config)(?<!Cfg)"
+    r"(torchvision\.(models|ops)|timm\.(models|layers))\.(\w+\.)*[A-Z]\w*(?<!Weights)(?<!WeightsEnum)(?<!Config)(?<!Cfg)"
     r"|transformers\.(\w+\.)*([A-Z]\w*Model|\w+For[A-Z]\w+)"
 )
 """Library classes that users subclass. Functions of these packages start with a lower-case letter."""

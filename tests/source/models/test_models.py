@@ -88,6 +88,8 @@ def test_a_subclass_of_a_torch_module_is_a_model_however_it_is_imported(imports:
         ("import torch.nn as nn", "class Net(nn.Parameter)"),
         ("import torch.nn as nn", "class Net(nn.utils.rnn.PackedSequence)"),
         ("import unittest", "class Net(unittest.TestCase)"),
+        ("from torchvision.models import WeightsEnum", "class Net(WeightsEnum)"),
+        ("from torchvision.models._api import WeightsEnum", "class Net(WeightsEnum)"),
     ],
 )
 def test_a_class_that_is_known_to_be_something_else_is_no_model(imports: str, header: str) -> None:
