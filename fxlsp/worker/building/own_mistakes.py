@@ -66,10 +66,12 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
 def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: Iterable[Any]) -> bool:
     """Return whether the operation of a node fails whatever the model is given.
 
-    Either an operand is a module, or it is a method that no tensor has, of a value that an operation returned: an input
+    Either an operand is a module, or a layer is called with arguments that it does not have, or it is a method that no tensor has, of a value that an operation returned: an input
     of the model may be something else than the tensor that it was given.
     """
     if isinstance(error, TypeError) and any(isinstance(each, torch.nn.Module) for each in operands):
+        return True
+    if isinstance(error, TypeError) and node.op == "call_module" and _CALL.search(text_of(error)) is not None:
         return True
     owner = node.args[0] if node.args else None
     return (
@@ -150,15 +152,18 @@ def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.M
     if _CALL.search(text_of(error)) is None:
         return False
     outer, _, name = text_of(error).partition("(")[0].rpartition(".")
-    if outer:
-        kinds = {type(module) for module in model.modules()} if model is not None else set()
-        owner: Any = next((kind for kind in kinds if kind.__qualname__ == outer), names.get(outer))
-        if model is not None and owner is type(model) and name == "forward":
-            return False
-        found = getattr(owner, name, None)
-    else:
-        found = names.get(name)
-    code = getattr(inspect.unwrap(found), "__code__", None) if callable(found) else None
+    if not outer:
+        return _is_of_workspace(names.get(name))
+    kinds = {type(module) for module in model.modules()} if model is not None else set()
+    owner: Any = next((kind for kind in kinds if kind.__qualname__ == outer), None)
+    if owner is not None and name == "forward":
+        # The signature of a layer of torch is as certain. The root's own is what fxlsp calls with its inputs.
+        return owner is not type(model)
+    return _is_of_workspace(getattr(owner or names.get(outer), name, None))
+
+
+def _is_of_workspace(function: Any) -> bool:
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     return code is not None and not is_installed(code.co_filename) and not _is_passed(code.co_filename)
 
 

@@ -39,6 +39,7 @@ matter, or nothing that tells."""
 _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3 * old, lambda old: old + 1)
 _LARGEST_RANK = 5
 _OTHER_KINDS = ("None", "'text'", "(1, 2)", "{'key': 1}")
+_BEYOND = re.compile(r"^Dimension out of range .*but got (-?\d+)")
 _JOINING = ("cat", "concat", "concatenate", "stack")
 _BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
 """What torch's recurrent layers say, which look at sizes before they call a function."""
@@ -198,6 +199,10 @@ def _unfit(outcome: TrialOutcome) -> _Unfit:
     if call is None:
         match = _BY_PYTHON.search(text_of(outcome.error)) if outcome.error is not None else None
         return frozenset() if match is None else frozenset({(0, int(match.group(2)), int(match.group(1)))})
+    beyond = _BEYOND.search(text_of(outcome.error)) if isinstance(outcome.error, IndexError) else None
+    if beyond is not None and call.taken:
+        # With another rank it fails alike, or the dimension exists.
+        return frozenset({(0, 0, int(beyond.group(1)))})
     name, given = call.name.strip("_"), [value for value in call.args if isinstance(value, torch.Tensor)]
     if len(given) == 2 and BROADCASTING.fullmatch(name):
         pairs = zip_longest(reversed(given[0].shape), reversed(given[1].shape), fillvalue=1)

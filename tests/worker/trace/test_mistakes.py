@@ -45,6 +45,7 @@ class Mistake:
     inputs: str = "torch.randn(2, 8)"
 
 
+IMAGE = "torch.randn(2, 3, 16, 16)"
 MISTAKES = {
     "misspelt_attribute": Mistake("self.head = nn.Linear(8, 2)", "return self.haed(x)", "FX403"),
     "local_name": Mistake("conv = nn.Linear(8, 8)", "return self.conv(x)", "FX403"),
@@ -58,6 +59,8 @@ MISTAKES = {
     "passes_layer": Mistake("self.a = nn.Linear(8, 8); self.b = nn.Linear(8, 8)", "return self.b(self.a)", "FX403"),
     "missing_argument": Mistake("self.block = Block()", "return self.block(x)", "FX403"),
     "extra_argument": Mistake("self.block = Block()", "return self.block(x, x, x)", "FX403"),
+    "argument_of_a_layer": Mistake("self.pool = nn.MaxPool1d(2)", "return self.pool(x, 1)", "FX403"),
+    "dimension": Mistake("self.a = nn.Conv2d(3, 8, 3)", "return torch.flatten(self.a(x), 7)", "FX401", IMAGE),
     "unknown_keyword": Mistake("self.block = Block()", "return self.block(x, skip=x, scale=2)", "FX403"),
     "calls_none": Mistake("self.act = None", "return self.act(x)", "FX403"),
     "attribute_of_none": Mistake("self.act = None", "return self.act.weight + x", "FX403"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
+from types import BuiltinFunctionType
 
 import torch
 
@@ -56,7 +57,17 @@ def _is_harmless_statement(function: ExecutedFunction, call: ast.Call, own: set[
         return call.func.id in _WITHOUT_EFFECT
     if _root(call.func) in own:
         return True
-    return _is_torch_module(function.resolve(call.func)) or _is_assertion(call.func)
+    called = function.resolve(call.func)
+    return _is_torch_module(called) or _is_assertion(call.func) or _is_pure_function(called, call)
+
+
+def _is_pure_function(called: object, call: ast.Call) -> bool:
+    """Return whether it is a function of torch on tensors that changes none of its arguments."""
+    is_of_torch = isinstance(called, BuiltinFunctionType) and called.__module__ == "torch"
+    if not is_of_torch and getattr(called, "__module__", None) not in ("torch.functional", "torch.nn.functional"):
+        return False
+    is_in_place = getattr(called, "__name__", "_").endswith("_")
+    return not is_in_place and not any(keyword.arg in ("out", "inplace") for keyword in call.keywords)
 
 
 def _is_assertion(called: ast.expr) -> bool:

@@ -96,8 +96,10 @@ def _last_statement(body: list[ast.stmt]) -> ast.stmt | None:
             return _last_statement(inner)
         case ast.If(body=inner, orelse=otherwise):
             return _last_statement(otherwise) or _last_statement(inner)
-        case ast.Assign() | ast.AugAssign() | ast.AnnAssign(value=ast.expr()) | ast.Expr(value=ast.Call()) as last:
+        case ast.Assign() | ast.AugAssign() | ast.AnnAssign(value=ast.expr()) as last:
             return None if _is_discarded(last) else last
+        case ast.Expr(value=ast.Call() | ast.Name() | ast.BinOp() | ast.Tuple()) as last:
+            return last
     return None
 
 

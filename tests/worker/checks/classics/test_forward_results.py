@@ -45,6 +45,10 @@ LOST = {
     "under no_grad": "with torch.no_grad():\n    y = self.a(x)",
     "computed by functions of torch": "y = F.relu(x) + torch.tanh(x).mean(dim=1, keepdim=True)",
     "in place": "x = self.a(x)\nx = x.relu_()",
+    "the name alone": "x = self.a(x)\nx",
+    "a pair alone": "x = self.a(x)\nx, x + 1",
+    "a function of torch": "x = self.a(x)\ntorch.flatten(x, 1)",
+    "a function of torch.nn.functional": "x = self.a(x)\nF.relu(x)",
 }
 MODULES = {
     "a layer": "x = self.a(x)\nreturn ⟦self.head⟧",
@@ -66,6 +70,8 @@ HARMLESS = {
     "it fills a dict that it is given": "y = self.a(x)\nself.outputs = {}\nself.outputs['y'] = y",
     "it updates a buffer in place": "y = self.a(x)\nself.a.weight.data.add_(1)",
     "it changes its input": "y = x.add_(1)",
+    "it changes its input by a function": "torch.relu_(x)",
+    "it writes to its input": "y = self.a(x)\ntorch.add(y, 1, out=x)",
     "a part of it stores what it is given": "x = self.a(x)\nx = self.store(x)",
     "it only checks": "if x is None:\n    raise ValueError\nassert x.shape[1] == 4",
     "it drops a value on purpose": "_ = self.a(x)",
