@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from fxlsp.report.graph import Node, Output
 from fxlsp.report.report import Report
 
-_LAYER = re.compile(r"(?:Lazy)?(?:Conv|ConvTranspose|BatchNorm|MaxPool|AvgPool|AdaptiveAvgPool|AdaptiveMaxPool)([123])d")
+_LAYER = re.compile(
+    r"(?:Lazy)?(?:Conv|ConvTranspose|BatchNorm|MaxPool|AvgPool|AdaptiveAvgPool|AdaptiveMaxPool)([123])d"
+)
 """Layers whose input begins with the batch where it has two dimensions more than their name says."""
 
 
