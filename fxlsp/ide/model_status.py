@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
-from fxlsp.ide.render.numbers import counted, flops_sum_text, params_text
+from fxlsp.ide.render.numbers import counted, flops_sum_text, params_text, short_count
+from fxlsp.ide.trace_view.batch import batch_size
 from fxlsp.ide.trace_view.runs import ReportEvent
 from fxlsp.report.problems import Failure
 from fxlsp.report.report import Report
@@ -55,7 +56,8 @@ def report_facts(report: Report, policy: Policy) -> list[str]:
     flops = [node.flops for node in report.nodes if node.op not in ("placeholder", "output")]
     if any(flops):
         # Operations after the one at which torch.fx fails are not in the graph, so the sum is a lower bound.
-        facts.append(flops_sum_text(flops if report.verdict.traceable or report.complete else [*flops, None]))
+        parts = flops if report.verdict.traceable or report.complete else [*flops, None]
+        facts.append(flops_sum_text(parts) + _per_sample(report, parts))
     facts.append("traceable" if report.verdict.traceable else "not traceable")
     if report.recipe.inputs is None:
         facts.append("shapes unknown: give inputs")
@@ -63,6 +65,14 @@ def report_facts(report: Report, policy: Policy) -> list[str]:
     if problems:
         facts.append(counted(len(problems), "problem"))
     return facts
+
+
+def _per_sample(report: Report, flops: Sequence[int | None]) -> str:
+    """Return ``, 1.11 G a sample``; "" for one sample, or if the batch or a count of FLOPs is unknown."""
+    size, known = batch_size(report), [count for count in flops if count is not None]
+    if size is None or size < 2 or len(known) < len(flops):
+        return ""
+    return f", {short_count(round(sum(known) / size))} a sample"
 
 
 def failure_text(failure: Failure) -> str:

@@ -19,6 +19,7 @@ from fxlsp.report.merging import merged_message
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
+from fxlsp.source.python.comment_mistakes import comment_mistakes
 from fxlsp.source.python.ignores import is_ignored
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import move
@@ -101,6 +102,7 @@ def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
     for state in snapshot.states_in(path):
         yield from _bad_recipes(snapshot, path, state)
     yield from _syntax_errors(snapshot, path)
+    yield from _comment_mistakes(snapshot, path)
 
 
 def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) -> Iterator[_Found]:
@@ -190,6 +192,13 @@ def _bad_recipes(snapshot: Snapshot, path: str, state: ModelState) -> Iterator[_
         span = move_on(found.span) if found.file is None else None
         if found.error is not None and span is not None:
             yield _Found(Problem(BAD_RECIPE, "warning", found.error, None, model=state.key.name), span, {})
+
+
+def _comment_mistakes(snapshot: Snapshot, path: str) -> Iterator[_Found]:
+    """Yield the comments without effect of a file with models."""
+    document = snapshot.document(path)
+    for mistake in comment_mistakes(document) if document is not None and outline(snapshot, path) else ():
+        yield _Found(Problem(BAD_RECIPE, "hint", mistake.message, None), mistake.span, {})
 
 
 def _current_span(snapshot: Snapshot, location: Location, texts: Mapping[str, str]) -> Span | None:

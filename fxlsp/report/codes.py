@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -156,6 +157,16 @@ _EXCEPTIONS: Mapping[str, Severity] = {
 }
 
 _PAGES = "https://github.com/fxlsp/fxlsp/blob/main/docs/problems"
+
+
+_ALL_CODES = frozenset(
+    value for value in tuple(globals().values()) if isinstance(value, str) and re.fullmatch(r"FX\d{3}", value)
+)
+
+
+def is_code_prefix(text: str) -> bool:
+    """Return whether a text is a problem code, or the beginning of at least one."""
+    return bool(text) and any(code.startswith(text) for code in _ALL_CODES)
 
 
 def page_url(code: str) -> str:

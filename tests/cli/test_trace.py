@@ -129,6 +129,39 @@ def test_a_missing_file_is_one_message(fxlsp: Fxlsp) -> None:
     assert (ran.code, ran.out, ran.err) == (2, "", "fxlsp: FX902 there is no file missing.py\n")
 
 
+def test_a_file_without_a_name_lists_its_models_in_the_order_of_the_text(fxlsp: Fxlsp, model_file: Path) -> None:
+    model_file.write_text(
+        f"{model_file.read_text()}\n\nclass After(Net): ...\n\n\n# fxlsp: make()\ndef make():\n    return Net()\n"
+    )
+    ran = fxlsp("trace", "model.py")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.splitlines() == [
+        "fxlsp: FX902 'model.py' names no model of the file; it has",
+        "  model.py:Net",
+        "  model.py:After",
+        "  model.py:make",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = 1\n", "nothing.py has no models"),
+        ("def f(:\n", "nothing.py does not parse: write the name of a model behind it, nothing.py:Name"),
+    ],
+)
+def test_a_file_without_models_has_none_to_list(fxlsp: Fxlsp, tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "nothing.py").write_text(text)
+    assert fxlsp("trace", "nothing.py").err == f"fxlsp: FX902 {words}\n"
+
+
+@pytest.mark.parametrize("target", ["modle.py:Net", "modle.py", "./modle.py:Net"])
+def test_a_missing_file_names_the_one_that_is_meant(fxlsp: Fxlsp, model_file: Path, target: str) -> None:
+    where = target.partition(":")[0]
+    meant = where.replace("modle", "model")
+    assert fxlsp("trace", target).err == f"fxlsp: FX902 there is no file {where}; did you mean {meant}?\n"
+
+
 def test_a_missing_interpreter_is_one_message(fxlsp: Fxlsp, model_file: Path) -> None:
     ran = fxlsp("trace", "model.py:Net", "--python", "./nowhere/python")
     assert (ran.code, ran.out) == (2, "")

@@ -12,7 +12,7 @@ from fxlsp.report.problems import Failure
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.source.text.positions import Span
-from tests.ide.builder import PATH, edited, failed, snapshot
+from tests.ide.builder import PATH, Trace, edited, failed, snapshot, tensor
 from tests.ide.nets import TEXT, trace
 
 
@@ -66,6 +66,17 @@ def test_the_cost_of_a_graph_that_ends_early_is_a_lower_bound() -> None:
     assert "11 nodes · 1.23 K parameters · 4 KFLOPs · traceable" in texts(snapshot(TEXT, state))
     state = replace(state, report=replace(state.report, verdict=Verdict(False), complete=False))
     assert "11 nodes · 1.23 K parameters · ≥ 4 KFLOPs · not traceable" in texts(snapshot(TEXT, state))
+
+
+def test_the_cost_of_a_batch_is_shown_for_one_sample_too() -> None:
+    images, classes = tensor(8, 3, 32, 32), tensor(8, 10)
+    made = Trace(TEXT).node("x", "x", images, op="placeholder", target="x")
+    made.leaf("stem", "self.stem(x)", "Conv2d(3, 10)", images, classes)
+    made.nodes[-1] = replace(made.nodes[-1], flops=16_000)
+    made.node("output", "return self.head(x)", classes, op="output", target="output", path=None, inputs=[classes])
+    assert any("16 KFLOPs, 2 K a sample · traceable" in text for text in texts(snapshot(TEXT, made.state())))
+    made.nodes[-1] = replace(made.nodes[-1], inputs=(tensor(10),))
+    assert any("16 KFLOPs · traceable" in text for text in texts(snapshot(TEXT, made.state())))
 
 
 def test_a_model_whose_inputs_nobody_gives_asks_for_them() -> None:

@@ -136,3 +136,13 @@ def test_a_comment_silences_a_problem_as_soon_as_it_is_typed() -> None:
     line = next(line for line in TEXT.splitlines() if "self.conv(x)" in line)
     assert told(edited(shown, line, f"{line}  # fxlsp: ignore[FX401]")) == []
     assert len(told(edited(shown, line, f"{line}  # fxlsp: ignore[FX1]"))) == 1
+
+
+def test_a_comment_without_effect_has_a_hint_where_it_stands() -> None:
+    text = TEXT.replace("class Net(", "# fxlsp Net()\nclass Net(", 1)
+    (found,) = problems(snapshot(text), PATH)
+    assert (found.code, found.severity, found.span.line) == ("FX907", "hint", place(text, "# fxlsp Net()").line)
+
+
+def test_comments_of_a_file_without_models_are_left_alone() -> None:
+    assert problems(snapshot("# fxlsp Net()\nx = 1  # fxlsp: ignore[FX999]\n"), PATH) == []

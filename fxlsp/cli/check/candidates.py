@@ -17,6 +17,7 @@ from fxlsp.report.locations import Location
 from fxlsp.report.problems import Problem
 from fxlsp.source.models.file_summary import may_define_models
 from fxlsp.source.models.models import ModelClass, factories, instances, model_classes
+from fxlsp.source.python.comment_mistakes import comment_mistakes
 from fxlsp.source.text.documents import Document, read_document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
 from fxlsp.source.text.positions import Span
@@ -74,7 +75,13 @@ def find_models(path: str, settings: Settings, files: WorkspaceFiles) -> FoundFi
     problems = tuple(problem for model in models for problem in _bad_recipes(document, model))
     if not models and not classes:
         return _syntax_error(document)
-    return FoundFile(document, classes, models, (*problems, *_broken_cells(path)))
+    return FoundFile(document, classes, models, (*problems, *_mistaken_comments(document), *_broken_cells(path)))
+
+
+def _mistaken_comments(document: Document) -> Iterator[Problem]:
+    for mistake in comment_mistakes(document):
+        place = _location(document, mistake.span)
+        yield Problem(BAD_RECIPE, "hint", mistake.message, place, model=shown_path(document.path))
 
 
 def _broken_cells(path: str) -> Iterator[Problem]:

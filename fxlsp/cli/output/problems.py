@@ -29,9 +29,10 @@ def full_lines(problem: Problem) -> list[str]:
 
 
 def concise_line(problem: Problem) -> str:
-    """Return ``path:line:column: CODE severity: message``."""
+    """Return ``path:line:column: CODE severity: headline``; the headline is the first line of the message."""
+    headline, *_ = problem.message.splitlines() or [""]
     where = location_text(problem.location) if problem.location is not None else problem.model
-    return f"{where}: {problem.code} {problem.severity}: {_one_line(problem.message)}"
+    return f"{where}: {problem.code} {problem.severity}: {_one_line(headline)}"
 
 
 def problem_of(failure: Failure, location: Location | None) -> Problem:

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fxlsp.cli.tracing.notebooks import overlays_of
+from fxlsp.engine.settings.settings import Settings
+from fxlsp.engine.state.analysis import analyse
 from fxlsp.report.codes import NOT_FOUND
 from fxlsp.report.problems import Failure
+from fxlsp.report.suggestions import did_you_mean
+from fxlsp.source.text.documents import read_document
 from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 _MARKERS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
@@ -60,18 +64,48 @@ def parse_target(text: str) -> CommandLineTarget:
     Raises:
         TargetError: it has neither of the two forms, or names a file that does not exist.
     """
+    if text.endswith(".py") or is_notebook(text):
+        raise TargetError(text, _without_name(text))
     where, _, name = text.rpartition(":")
     if not where or not all(part.isidentifier() for part in name.split(".")):
         raise TargetError(text, f"'{text}' names no model: write file.py:Name or package.module:Name")
     if where.endswith(".py") or is_notebook(where) or os.path.basename(where) != where:
         path = os.path.realpath(os.path.expanduser(where))
         if not os.path.isfile(path):
-            raise TargetError(text, f"there is no file {where}")
+            raise TargetError(text, _missing_file(where))
         _check_notebook(text, where, path)
         return CommandLineTarget(text, path, None, name)
     if not all(part.isidentifier() for part in where.split(".")):
         raise TargetError(text, f"'{where}' is neither a file ending in .py or .ipynb nor the name of a module")
     return CommandLineTarget(text, None, where, name)
+
+
+def _without_name(where: str) -> str:
+    """Return the message for a file without the name of a model: the targets that it has."""
+    try:
+        document = read_document(os.path.realpath(os.path.expanduser(where))).program
+    except FileNotFoundError:
+        return _missing_file(where)
+    except (OSError, UnicodeDecodeError, SyntaxError) as error:
+        return f"{where} cannot be read: {error}"
+    analysis = analyse(document, Settings())
+    if analysis is None:
+        return f"{where} does not parse: write the name of a model behind it, {where}:Name"
+    places = {candidate.name: candidate.extent for candidate in analysis.candidates}
+    names = sorted(places, key=lambda name: places[name])
+    if not names:
+        return f"{where} has no models"
+    return "\n  ".join((f"'{where}' names no model of the file; it has", *(f"{where}:{name}" for name in names)))
+
+
+def _missing_file(where: str) -> str:
+    folder = os.path.dirname(where)
+    try:
+        beside = os.listdir(os.path.expanduser(folder) or ".")
+    except OSError:
+        beside = []
+    files = (os.path.join(folder, each) for each in beside if each.endswith(".py") or is_notebook(each))
+    return f"there is no file {where}{did_you_mean(where, files)}"
 
 
 def _check_notebook(text: str, where: str, path: str) -> None:

@@ -17,6 +17,7 @@ from fxlsp.engine.settings.pyproject import Pyproject, read_pyproject
 from fxlsp.report.codes import Severity
 from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
+from fxlsp.report.suggestions import did_you_mean
 from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
 
 SettingOrigin = Literal["default", "pyproject", "client"]
@@ -280,8 +281,10 @@ def _checked(keys: tuple[str, ...], value: Any, folder: str) -> tuple[str, Any]:
         return f"severities.{checks.code_prefix(name, keys[1])}", checks.one_of(*_LEVELS)(name, value)
     check = _CHECKS.get(name)
     if check is None:
-        known = ", ".join((*_CHECKS, "recipes", "severities"))
-        raise ValueError(f"there is no setting '{name}'; there are: {known}")
+        known = (*_CHECKS, "recipes", "severities")
+        # Of an unknown table the table is misspelt, whatever its keys.
+        suggestion = did_you_mean(name if keys[0] in _TABLES else keys[0], known)
+        raise ValueError(f"there is no setting '{name}'{suggestion} (there are: {', '.join(known)})")
     checked = check(name, value)
     if name == "tracer":
         return name, absolute_reference(checked, folder) if checked else None

@@ -10,11 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from fxlsp.report import codes
-
-_KNOWN_CODES = frozenset(
-    value for value in vars(codes).values() if isinstance(value, str) and re.fullmatch(r"FX\d{3}", value)
-)
+from fxlsp.report.codes import is_code_prefix
 
 
 def text(name: str, value: Any) -> str | None:
@@ -88,7 +84,7 @@ def code_prefixes(name: str, value: Any) -> tuple[str, ...]:
 
 def code_prefix(name: str, value: Any) -> str:
     """Return a problem code, or the beginning of at least one."""
-    if not isinstance(value, str) or not any(code.startswith(value) for code in _KNOWN_CODES) or not value:
+    if not isinstance(value, str) or not is_code_prefix(value):
         raise ValueError(f"'{name}': {value!r} is no problem code (such as FX101) and no family of them (such as FX1)")
     return value
 

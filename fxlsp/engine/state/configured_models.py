@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator
 from functools import lru_cache
@@ -12,6 +11,7 @@ from fxlsp.engine.settings.pyproject import Pyproject
 from fxlsp.engine.settings.settings import SettingProblem
 from fxlsp.engine.state.snapshot import inside
 from fxlsp.report.codes import BAD_RECIPE
+from fxlsp.report.suggestions import did_you_mean
 from fxlsp.source.text.class_kind import ClassKind
 
 
@@ -58,8 +58,7 @@ def _is_anywhere(name: str, index: Index) -> bool:
 def _suggestion(name: str, index: Index, path: str | None = None) -> str:
     """Return a hint at the model with the most similar name, "" if there is none."""
     models = [place.name for place in _models(index) if path in (None, place.path)]
-    close = difflib.get_close_matches(name, models, 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return did_you_mean(name, models)
 
 
 def _models(index: Index) -> Iterator[SymbolId]:

@@ -25,7 +25,7 @@ def hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | 
     None if they have nothing, because another language server may answer.
     """
     known = _known(snapshot, path, line, column)
-    problems = problem_hover(snapshot, path, line, column)
+    problems = problem_hover(snapshot, path, line, column, "" if known is None else known.text.plain)
     if known is None or problems is None:
         return known or problems
     return replace(known, advice=problems.advice)

@@ -22,7 +22,8 @@ from fxlsp.ide.trace_view.runs import path_text, runs_table
 from fxlsp.report.graph import Module
 from fxlsp.source.text.positions import Span
 
-_HEADING = ("child", "module", "parameters", "", "FLOPs", "")
+_HEADING = ("child", "module", "parameters", "share", "FLOPs", "share")
+_NUMBERS = frozenset(_HEADING[2:])
 
 _OWN = "(its own)"
 
@@ -73,7 +74,7 @@ def _facts(modules: Sequence[ReportModule]) -> Iterable[RichText]:
 
 
 def children_table(index: ReportIndex, path: str) -> TextTable | None:
-    """Return parameters and FLOPs of each child, with their shares in percent.
+    """Return parameters and FLOPs of each child, with their shares of the module's in percent.
 
     None if there is no child.
     """
@@ -85,7 +86,7 @@ def children_table(index: ReportIndex, path: str) -> TextTable | None:
     for child in (each.module for each in registered.children):
         alike.setdefault((_kind(index, child), child.params, index.usage.flops_below(child.path)), []).append(child)
     rows = [_row(path, facts, group, registered.module.params, total) for facts, group in alike.items()]
-    return TextTable(_HEADING, (*rows, *_own_row(index, path, total)))
+    return TextTable(_HEADING, (*rows, *_own_row(index, path, total)), _NUMBERS)
 
 
 def _row(

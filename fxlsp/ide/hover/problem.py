@@ -1,6 +1,7 @@
-"""Advice on the problems at the cursor, one sentence a code.
+"""Problems at the cursor, each with its headline and the advice on its code.
 
-Editors show the messages of problems themselves. The sentence is the one in which the problem's page says what to do.
+Not every editor shows messages in its hovers, and what to do is understood beside what is wrong. The advice is the
+sentence in which the problem's page says what to do.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from fxlsp.ide.problems import FileProblem, problems
 from fxlsp.ide.render.rich_text import RichText, link, prose, words
 from fxlsp.report import codes
 from fxlsp.source.text.documents import Document
+
+_LONGEST_HEADLINE = 160
+"""Number of characters of a message that are shown."""
 
 # Source code is between backticks; the full stop that the pages have is left out.
 ADVICE: Mapping[str, str] = {
@@ -139,16 +143,19 @@ ADVICE: Mapping[str, str] = {
 }
 
 
-def problem_hover(snapshot: Snapshot, path: str, line: int, column: int) -> HoverText | None:
-    """Return advice for each problem at a position, inner expressions first.
+def problem_hover(snapshot: Snapshot, path: str, line: int, column: int, shown: str = "") -> HoverText | None:
+    """Return headline and advice for each problem at a position, inner expressions first.
 
     None if there is no problem.
+
+    Args:
+        shown: text of the hover without problems, whose headlines are not repeated.
     """
     document = snapshot.documents.get(path)
     around = [] if document is None else _around(problems(snapshot, path), line, column)
     if document is None or not around:
         return None
-    lines = dict.fromkeys(_advice(document, problem) for problem in around)
+    lines = dict.fromkeys(_advice(document, problem, shown) for problem in around)
     return HoverText((), around[0].span, tuple(lines))
 
 
@@ -162,17 +169,30 @@ def _around(shown: Sequence[FileProblem], line: int, column: int) -> list[FilePr
     return sorted(holding or touching, key=lambda each: each.span.size)
 
 
-def _advice(document: Document, problem: FileProblem) -> RichText:
+def _advice(document: Document, problem: FileProblem, shown: str) -> RichText:
     fix = next(iter(fixes_for(document, problem.code, problem.span)), None)
-    return advice(problem.code, None if fix is None else fix.title)
+    headline = _headline(problem.message)
+    return advice(problem.code, None if headline.plain in shown else headline, None if fix is None else fix.title)
 
 
-def advice(code: str, fix: str | None) -> RichText:
-    """Return ``FX201: Keep modules in nn.ModuleList … · fix: Register the modules …``.
+def _headline(message: str) -> RichText:
+    """Return the first line of a message, with source between backticks set as code."""
+    first = " ".join(message.strip().partition("\n")[0].split()).removesuffix(".")
+    if len(first) > _LONGEST_HEADLINE:
+        first = f"{first[: _LONGEST_HEADLINE - 1]}…"
+    # Messages of torch and of the model may hold a single backtick.
+    return words(first) if first.count("`") % 2 else prose(first)
+
+
+def advice(code: str, headline: RichText | None, fix: str | None) -> RichText:
+    """Return ``FX201: module is not installed as a submodule. Keep modules in … · fix: Register the modules …``.
 
     Args:
         code: a problem's code, one of :data:`ADVICE`.
+        headline: what is wrong; None if that is known.
         fix: title of the quick fix for the problem, if there is one.
     """
-    line = link(code, codes.page_url(code)) + words(": ") + prose(ADVICE[code])
+    end = "" if headline is None or headline.plain.endswith("…") else "."
+    what = words("") if headline is None else headline + words(f"{end} ")
+    line = link(code, codes.page_url(code)) + words(": ") + what + prose(ADVICE[code])
     return line if fix is None else line + words(" · fix: ") + words(fix)

@@ -25,6 +25,8 @@ class TextTable:
 
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    numbers: frozenset[str] = frozenset()
+    """Headings of the columns that are aligned right."""
 
     def lines(self, limit: int | None = MAX_LINES) -> list[str]:
         """Return the heading and the rows with aligned columns.
@@ -33,14 +35,15 @@ class TextTable:
         """
         cells = self._cells(limit)
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in cells)
+        pads = [str.rjust if name in self.numbers else str.ljust for name in cells[0]]
+        padded = ([pad(cell, width) for pad, cell, width in zip(pads, row, widths, strict=True)] for row in cells)
         return [*("  ".join(row).rstrip() for row in padded), *self._more(cells)]
 
     def text(self, limit: int | None = MAX_LINES) -> RichText:
         """Return the lines of :meth:`lines` in a form that keeps their columns."""
         plain = "\n".join(self.lines(limit))
         cells = self._cells(limit)
-        tabular = "\n".join([_markdown(cells), *(f"\n{more}" for more in self._more(cells))])
+        tabular = "\n".join([self._markdown(cells), *(f"\n{more}" for more in self._more(cells))])
         return RichText(f"```text\n{plain}\n```", plain, tabular)
 
     def text_fitting(self, other_lines: int) -> RichText:
@@ -50,7 +53,12 @@ class TextTable:
     @property
     def markdown(self) -> str:
         """All rows as a Markdown table."""
-        return _markdown(self._cells(None))
+        return self._markdown(self._cells(None))
+
+    def _markdown(self, cells: Sequence[Sequence[str]]) -> str:
+        lines = [[words(cell).markdown for cell in row] for row in cells]
+        lines.insert(1, ["---:" if name in self.numbers else "---" for name in cells[0]])
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
     def _cells(self, limit: int | None) -> list[list[str]]:
         """Return the cells shown within ``limit`` lines, the heading first."""
@@ -66,12 +74,6 @@ class TextTable:
 def table_lines(heading: Sequence[str], rows: Sequence[Sequence[str]], limit: int | None = MAX_LINES) -> list[str]:
     """Return the lines of a table, as :meth:`TextTable.lines`."""
     return TextTable(tuple(heading), tuple(map(tuple, rows))).lines(limit)
-
-
-def _markdown(cells: Sequence[Sequence[str]]) -> str:
-    lines = [[words(cell).markdown for cell in row] for row in cells]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def distinguishing(titles: Sequence[str]) -> list[str]:

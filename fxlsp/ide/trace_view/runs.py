@@ -15,6 +15,7 @@ from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.report.graph import ModuleCall, Node
 
 _HEADING = ("", "model", "module path", "node", "call", "module", "in", "out", "parameters", "FLOPs")
+_NUMBERS = frozenset({"parameters", "FLOPs"})
 _MARK = "▸"
 
 
@@ -59,7 +60,7 @@ def runs_table(runs: Sequence[ReportEvent], shown: Callable[[ReportEvent], bool]
     alike: dict[tuple[str, ...], list[ReportEvent]] = {}
     for run, title in zip(runs, titles, strict=True):
         alike.setdefault(_facts(run, several_models, title), []).append(run)
-    return TextTable(_HEADING, tuple(_row(facts, group, shown) for facts, group in alike.items()))
+    return TextTable(_HEADING, tuple(_row(facts, group, shown) for facts, group in alike.items()), _NUMBERS)
 
 
 def path_text(module_path: str | None) -> str:

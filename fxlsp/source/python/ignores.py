@@ -12,6 +12,14 @@ from fxlsp.source.text.positions import Span
 _IGNORE = re.compile(r"#\s*fxlsp:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?")
 
 
+def ignored_codes(comment: str) -> Iterator[tuple[int, str]]:
+    """Yield the codes and prefixes of codes that a comment suppresses, each with its index in the comment."""
+    match = _IGNORE.search(comment)
+    if match is not None and match["codes"] is not None:
+        for code in re.finditer(r"[^\s,]+", match["codes"]):
+            yield match.start("codes") + code.start(), code[0]
+
+
 def is_ignored(document: Document, code: str, span: Span) -> bool:
     """Return whether a comment suppresses a problem.
 
@@ -31,5 +39,5 @@ def _ignored(document: Document, span: Span) -> Iterator[str]:
         match = None if comment is None else _IGNORE.search(comment.text)
         if match is not None and match["codes"] is None:
             yield ""
-        elif match is not None:
-            yield from (code for part in match["codes"].split(",") if (code := part.strip()))
+        elif comment is not None:
+            yield from (code for _, code in ignored_codes(comment.text))

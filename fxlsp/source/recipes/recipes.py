@@ -54,11 +54,12 @@ class FoundRecipe:
 
 
 def find_written(found: Iterable[FoundRecipe], recipe: Recipe) -> FoundRecipe | None:
-    """Return the written recipe that a trace used; its inputs may be inferred."""
+    """Return the written recipe that a trace used; its inputs or its construction may be inferred."""
     listed = list(found)
     same = [each for each in listed if each.recipe == recipe]
     made = [each for each in listed if each.recipe == replace(recipe, inputs=None)]
-    return next(iter(same + made), None)
+    fed = [each for each in listed if each.recipe == replace(recipe, init="")]
+    return next(iter(same + made + fed), None)
 
 
 def recipes_for(document: Document, model: ModelClass | Factory | ModelInstance) -> tuple[FoundRecipe, ...]:
@@ -74,8 +75,7 @@ def recipes_for(document: Document, model: ModelClass | Factory | ModelInstance)
 
 
 def _of_comment(comment: RecipeComment, model: ModelClass | Factory | ModelInstance) -> FoundRecipe:
-    expression = parse_expression(comment.text)
-    if expression is None:
+    if not _is_recipe(comment.text):
         error = f"'{comment.text}' is not one Python expression, as in '# fxlsp: {_example(model)}'"
         return FoundRecipe(Recipe(comment.text, None, "comment"), comment.span, error=error)
     return FoundRecipe(
@@ -92,14 +92,18 @@ def recipe_from_setting(text: str, name: str, place: Location | None, instance: 
     """
     span = Span(0, 0, 0, 0) if place is None else Span.of(place)
     file = "" if place is None else place.file
-    if parse_expression(text) is None:
+    if not _is_recipe(text):
         error = f"'{text}' is not one Python expression, as in '{name}()(torch.randn(1, 3, 32, 32))'"
         return FoundRecipe(Recipe(text, None, "config"), span, file, error)
     return FoundRecipe(parse_recipe(text, name, "config", instance), span, file)
 
 
+def _is_recipe(text: str) -> bool:
+    return parse_expression(text) is not None or _input_sizes(text) is not None
+
+
 def parse_recipe(text: str, name: str, source: RecipeSource, instance: bool = False) -> Recipe:
-    """Parse a recipe: ``Net(10)``, or ``Net(10)(torch.randn(1, 3))`` with inputs.
+    """Parse a recipe: ``Net(10)``, ``Net(10)(torch.randn(1, 3))`` with inputs, or sizes of inputs, ``(1, 3, 32, 32)``.
 
     A text that is not an expression becomes a recipe too: its evaluation reports the error.
 
@@ -108,11 +112,38 @@ def parse_recipe(text: str, name: str, source: RecipeSource, instance: bool = Fa
         instance: whether the model is an instance: ``name(...)`` then calls it rather than creates it.
     """
     expression = parse_expression(text)
+    sizes = _input_sizes(text)
+    if sizes is not None:
+        return Recipe("", ", ".join(f"torch.randn({', '.join(map(str, size))})" for size in sizes), source)
     if isinstance(expression, ast.Call) and (
         isinstance(expression.func, ast.Call) or (instance and dotted(expression.func) == name)
     ):
         return Recipe(*called_parts(text, expression), source)
     return Recipe(text if expression is None else as_written(text, expression), None, source)
+
+
+def _input_sizes(text: str) -> list[tuple[int, ...]] | None:
+    """Return the sizes of the inputs: of one, ``(1, 3, 32, 32)``, or of each, ``(1, 3), (1, 10)``.
+
+    None for any other text.
+    """
+    # The brackets make several sizes one expression.
+    expression = parse_expression(f"({text}\n)")
+    if not isinstance(expression, ast.Tuple) or not expression.elts:
+        return None
+    if all(isinstance(each, ast.Tuple) for each in expression.elts):
+        sizes = [_size(each) for each in expression.elts]
+    else:
+        sizes = [_size(expression)]
+    known = [size for size in sizes if size]
+    return known if len(known) == len(sizes) else None
+
+
+def _size(expression: ast.expr) -> tuple[int, ...]:
+    """Return a tuple of integers from 0; an empty one for any other expression."""
+    parts = expression.elts if isinstance(expression, ast.Tuple) else []
+    numbers = [each.value for each in parts if isinstance(each, ast.Constant) and type(each.value) is int]
+    return tuple(numbers) if len(numbers) == len(parts) else ()
 
 
 def _name(model: ModelClass | Factory | ModelInstance) -> str:

@@ -15,6 +15,7 @@ import torch
 
 from ...report.codes import CODE_FAILS, NOT_BUILT, NOT_FOUND, NOT_LOADED
 from ...report.problems import Failure
+from ...report.suggestions import did_you_mean
 from ..loading.loader import Loader
 from ..locations.source_map import SourceMap
 from ..torch_private import FakeTensorMode
@@ -22,7 +23,7 @@ from .construction import Constructions, comes_from_fakes, construct
 from .constructor_mistakes import constructor_mistake, never_initialises, uninitialised_part
 from .failures import failure_of_load
 from .own_mistakes import is_own_mistake
-from .recipes import UnusableRecipeError, default_init, evaluate, find_target
+from .recipes import UnusableRecipeError, default_init, evaluate, find_target, target_names
 from .targets import ModelTarget
 
 
@@ -151,6 +152,7 @@ class Builder:
             found = find_target(loaded.module, target.name)
         except AttributeError as error:
             message = f"there is no {target.name} in {target.file or target.module}"
+            message += did_you_mean(target.name, target_names(loaded.module, target.name))
             raise NoModelError(Failure(str(target), NOT_FOUND, message)) from error
         seed()
         try:

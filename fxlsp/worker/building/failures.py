@@ -37,6 +37,10 @@ from ..sandbox.audit import is_refused_by_system
 
 _MAX_MESSAGE = 4000
 """Number of characters of an exception's message that are shown."""
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{6,}|(?<=0x)[0-9a-fA-F]{6,}")
+_STAND_IN = re.compile(r"\b(?:torch\._subclasses\.fake_tensor\.)?FakeTensor\b")
+_OWN_MODULE = re.compile(r"\b_fxlsp_worker\.(?:[a-z_]+\.)*")
+"""Names of modules of fxlsp, as the project's interpreter loads them."""
 
 
 def text_of(error: BaseException) -> str:
@@ -52,12 +56,25 @@ def text_of(error: BaseException) -> str:
 
 def message_of(error: BaseException) -> str:
     """Return an exception's message as a traceback shows it, without its type."""
-    text = _shortened(text_of(error).strip())
+    text = readable(_shortened(text_of(error).strip()))
     if isinstance(error, KeyError):
         return f"KeyError: {text}"
     if is_refused_by_system(error):
         return f"{text} (fxlsp lets a model neither change files nor reach other programs while it traces)"
     return text or type(error).__name__
+
+
+def readable(text: str) -> str:
+    """Return a text without addresses in memory and without names that the user's code does not have.
+
+    An address differs in each trace, so that the same problem would be another one.
+
+    Example:
+        >>> readable("<built-in method mean of FakeTensor object at 0x7fa9588852c0>")
+        '<built-in method mean of Tensor object>'
+    """
+    without_addresses = _ADDRESS.sub(lambda found: "" if found[0].startswith(" ") else "...", text)
+    return _OWN_MODULE.sub("", _STAND_IN.sub("Tensor", without_addresses))
 
 
 def _shortened(text: str) -> str:
@@ -117,7 +134,7 @@ def _deeper(path: tuple[Location, ...]) -> tuple[RelatedPlace, ...]:
 def trace_error(error: BaseException, source_map: SourceMap) -> TraceError:
     """Return the error of the verdict, at the innermost traceback frame outside torch."""
     path = source_map.of_traceback(error)
-    return TraceError(type(error).__name__, text_of(error), path[-1] if path else None)
+    return TraceError(type(error).__name__, readable(text_of(error)), path[-1] if path else None)
 
 
 def trace_problem(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from ...report.recipes import RecipeSource
-from ..loading.lazy_module import WorkspaceModule, ask
+from ..loading.lazy_module import WorkspaceModule, ask, execution_behind
 from .forward_entry import forward_entry
 
 
@@ -46,6 +46,20 @@ def find_target(module: ModuleType, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+def target_names(module: ModuleType, name: str) -> Iterator[str]:
+    """Yield the public names that a module, or the class that ``name`` is nested in, has in the place of ``name``."""
+    outer, dot, _ = name.rpartition(".")
+    if not dot:
+        # To list the names of a workspace file would run all of it.
+        names = [*execution_behind(module).bound_names] if isinstance(module, WorkspaceModule) else dir(module)
+    else:
+        try:
+            names = dir(find_target(module, outer))
+        except AttributeError:
+            return
+    yield from (f"{outer}{dot}{each}" for each in names if not each.startswith("_"))
 
 
 def default_init(target: Any, name: str) -> str:

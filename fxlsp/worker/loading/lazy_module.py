@@ -111,6 +111,11 @@ class Execution:
         return [ast.dump(part.statement, include_attributes=True) for part in parts if part.place < needs.head]
 
     @property
+    def bound_names(self) -> frozenset[str]:
+        """All names that a statement of the file binds, whether it has run or not."""
+        return self._needs.bound
+
+    @property
     def is_past_head(self) -> bool:
         """Whether statements after the head have run, because its imports requested them."""
         return any(place >= self._needs.head for place in self._ran)

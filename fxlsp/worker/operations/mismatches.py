@@ -87,6 +87,9 @@ _FUNCTIONS: Mapping[str, tuple[Rule, ...]] = {
 def mismatch_of(operation: Operation) -> Mismatch | None:
     """Return why an operation that failed does; None if no rule applies."""
     try:
+        method = operation.uncalled_method()
+        if method is not None:
+            return Mismatch(f"`{method}` is a method of a tensor and is not called: write `{method}(...)`")
         if operation.module is not None:
             return _of_layer(operation, operation.module)
         rules = _FUNCTIONS.get(operation.name, (dimension,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import BuiltinMethodType, MethodType
 from typing import Any
 
 import torch
@@ -91,6 +92,15 @@ class Operation:
             if isinstance(value, torch.Tensor):
                 yield (key,), value
 
+    def uncalled_method(self) -> str | None:
+        """Return the name of the first argument, or item of a list, that is a method of a tensor; None without one."""
+        for value in (*self.args, *self.kwargs.values()):
+            items = value if isinstance(value, (tuple, list)) else (value,)
+            for item in items:
+                if is_method_of_tensor(item):
+                    return str(item.__name__)
+        return None
+
 
 _IN_PLACE_OPERATORS = {
     f"i{name}": name
@@ -141,6 +151,11 @@ def with_size(tensor: torch.Tensor, dimension: int, size: int) -> Fit:
     shape = [int(each) for each in tensor.shape]
     shape[dimension] = size
     return Fit(tuple(shape))
+
+
+def is_method_of_tensor(value: object) -> bool:
+    """Return whether a value is a method that was read from a tensor: ``x.mean``."""
+    return isinstance(value, (BuiltinMethodType, MethodType)) and isinstance(value.__self__, torch.Tensor)
 
 
 def is_index_dtype(dtype: torch.dtype) -> bool:

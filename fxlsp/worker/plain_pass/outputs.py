@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from ...report.graph import Output
-from ..operations.operation import shape_text
+from ..building.failures import readable
+from ..operations.operation import is_method_of_tensor, shape_text
 
 
 class Unknown:
@@ -81,9 +82,11 @@ def shown(values: tuple[object, ...]) -> str:
     return ", ".join(_shown(value) for value in values)
 
 
-def _shown(value: object) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return shape_text(value.shape)
     if isinstance(value, (list, tuple)):
         return f"[{shown(tuple(value))}]"
-    return repr(value)
+    if is_method_of_tensor(value):
+        return f"the method {value.__name__} of {_shown(value.__self__)}"
+    return readable(repr(value))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from ...report.codes import CODE_FAILS, OPERATION_FAILS
 from ...report.graph import Verdict
 from ...report.merging import merge_problems
 from ...report.problems import Problem
@@ -55,7 +56,9 @@ def recover(
     with during.recording(), functions_followed(lambda: tracer.evaluating), checking.watching(root, tracer):
         tracer.trace(root)
     milliseconds = (time.perf_counter() - start) * 1000
-    traced = PassResult(root, tracer, places, subject.constructions, subject.target, _incomplete(tracer))
+    traced = PassResult(
+        root, tracer, places, subject.constructions, subject.target, _incomplete(tracer), _has_failed_operation(tracer)
+    )
     assembly = Assembly(root, tracer, tracer.recovery.evaluator.values, places, subject.constructions)
     converter = FindingProblems(traced, during, assembly.place_without_frame, subject.is_given)
     findings = tuple(converter.of(tracer.recovery.findings))
@@ -78,6 +81,13 @@ def recover(
     )
     followed = tuple(index for index, node in enumerate(assembly.graph_nodes) if node in tracer.recovery.following)
     return RecoveryResult(report, findings, tracer.recovery.needs_data, elements, followed)
+
+
+def _has_failed_operation(tracer: RecoveringTracer) -> bool:
+    """Return whether an operation of the model failed, also if the pass continued with an assumed value."""
+    recovery = tracer.recovery
+    failing = any(finding.code in (OPERATION_FAILS, CODE_FAILS) for finding in recovery.findings.all)
+    return failing or any(value.error is not None for value in recovery.evaluator.values.values())
 
 
 def _incomplete(tracer: RecoveringTracer) -> BaseException | None:

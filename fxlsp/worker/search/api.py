@@ -119,13 +119,15 @@ class RecipeSearch:
     def _with(self, found: SearchResult) -> ModelTarget:
         if found.init is None:
             return self._target
+        stated = self._target.inputs
         is_guessed = self._target.init is None and not found.init.endswith("()")
         return replace(
             self._target,
             init=found.init,
-            inputs=found.inputs,
+            inputs=found.inputs if stated is None else stated,
             source="search",
-            fails=found.fails,
+            # It was proven of the inputs that were found.
+            fails=found.fails and stated is None,
             is_guessed=is_guessed,
         )
 

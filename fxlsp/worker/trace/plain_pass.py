@@ -60,8 +60,9 @@ class PlainPass:
             assembly = Assembly(self._model, tracer, values, self._source_map, subject.constructions)
             difference = in_other_mode()
             entered = None if difference is None or difference.other_error else difference.entered
+            failed = any(value.error is not None for value in values.values())
             traced = PassResult(
-                self._model, tracer, self._source_map, subject.constructions, subject.target, error, entered
+                self._model, tracer, self._source_map, subject.constructions, subject.target, error, failed, entered
             )
             differing = () if difference is None or error else mode_problems(difference, subject.target)
             return self._report(traced, assembly, (*checking.problems(traced), *differing))

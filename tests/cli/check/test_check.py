@@ -122,6 +122,11 @@ def test_concise_is_one_line_a_problem(check: Any) -> None:
     assert ran.out == "code/model.py:4:7: FX903 warning: no such argument\n"
 
 
+def test_a_comment_without_effect_is_a_hint_at_the_comment(check: Any) -> None:
+    ran = check(FAILING.replace("class Net", "# fxlsp Net()\nclass Net"), form="concise")
+    assert "code/model.py:4:1: FX907 hint: This comment has no effect without a colon: " in ran.out
+
+
 def test_a_folder_without_models_has_no_problems(check: Any) -> None:
     ran = check("print('hello')\n", form="full")
     assert (ran.code, ran.out) == (0, "0 models; no problems\n")

@@ -75,7 +75,10 @@ def test_the_file_of_a_folder_above_counts(tmp_path: Path) -> None:
     [
         ('[tool.fxlsp]\n\nhints = "yes"\n', "'hints' must be true, false or a table, not 'yes'", 3),
         ('[tool.fxlsp.hints]\nshapes = "yes"\n', "'hints.shapes' must be true or false, not 'yes'", 2),
-        ("[tool.fxlsp]\nhint = true\n", "there is no setting 'hint'", 2),
+        ("[tool.fxlsp]\nhint = true\n", "there is no setting 'hint'; did you mean hints?", 2),
+        ("[tool.fxlsp.limits]\nsecond = 3\n", "no setting 'limits.second'; did you mean limits.seconds?", 2),
+        ("[tool.fxlsp]\nseverity.FX101 = 'off'\n", "no setting 'severity'; did you mean severities?", 2),
+        ("[tool.fxlsp]\nqqq = 3\n", "there is no setting 'qqq' (there are: python, ", 2),
         ("[tool.fxlsp.limits]\nseconds = -1\n", "'limits.seconds' must be a number above 0, not -1", 2),
         ("[tool.fxlsp.limits]\nmegabytes = 1.5\n", "'limits.megabytes' must be an integer above 0", 2),
         ("[tool.fxlsp]\nlimits = 3\n", "there is no setting 'limits'", 2),

@@ -46,7 +46,7 @@ def test_an_expression_of_several_instances_has_a_row_for_each() -> None:
     assert lines[0].endswith("(1, 4, 8, 8) → (1, 4, 8, 8) float32, and 1 more")
     assert lines[1].split() == ["module", "path", "node", "in", "out", "parameters"]
     assert lines[2].split()[:2] == ["blocks.0.conv", "blocks_0_conv"]
-    assert lines[3].endswith("(1, 4, 8, 8)  (1, 4, 4, 4)  100")
+    assert lines[3].endswith("(1, 4, 8, 8)  (1, 4, 4, 4)         100")
 
 
 def test_the_innermost_expression_answers() -> None:

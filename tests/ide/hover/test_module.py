@@ -69,7 +69,7 @@ def test_a_construction_shows_where_its_module_is_used_and_with_which_shapes() -
     lines = lines_at("nn.Conv2d(width, width, 1)")
     assert lines[0] == "Conv2d(4, 4) · module paths blocks.{0..2}.conv · 4 parameters each · 3 calls"
     assert lines[1].split() == ["module", "path", "in", "out", "parameters", "FLOPs"]
-    assert lines[2] == "blocks.{0..2}.conv  (1, 4, 6, 6)  (1, 4, 6, 6)  4           1 KFLOPs"
+    assert lines[2] == "blocks.{0..2}.conv  (1, 4, 6, 6)  (1, 4, 6, 6)           4  1 KFLOPs"
     assert lines[3].startswith("Net: Net()(torch.randn(1, 3))")
 
 
@@ -94,7 +94,7 @@ def test_an_attribute_shows_the_modules_below_it() -> None:
     for place_of_name in ("self.blocks = ", "self.blocks:"):
         lines = lines_at(place_of_name, len("self.b"))
         assert lines[0] == "ModuleList · module path blocks · 18 parameters"
-        assert lines[1].split() == ["child", "module", "parameters", "FLOPs"]
+        assert lines[1].split() == ["child", "module", "parameters", "share", "FLOPs", "share"]
         assert lines[2].split() == ["0..2", "3", "×", "Block", "18", "100", "%", "3", "KFLOPs", "100", "%"]
 
 
@@ -113,7 +113,7 @@ def test_an_attribute_of_a_class_with_several_instances_shows_them_all() -> None
 def test_a_class_shows_what_its_children_cost() -> None:
     lines = lines_at("Net(nn.Module)")
     assert [line.split() for line in lines[-3:]] == [
-        ["child", "module", "parameters", "FLOPs"],
+        ["child", "module", "parameters", "share", "FLOPs", "share"],
         ["stem", "Conv2d", "100", "85", "%", "3", "KFLOPs", "50", "%"],
         ["blocks", "ModuleList", "18", "15", "%", "3", "KFLOPs", "50", "%"],
     ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hover.hover import hover
 from fxlsp.ide.hover.text import HoverText
-from fxlsp.report.codes import CALLED_AGAIN, CONTROL_FLOW, OPERATION_FAILS, SWALLOWED, UNREGISTERED_MODULE
+from fxlsp.report.codes import CALLED_AGAIN, CONTROL_FLOW, OPERATION_FAILS, SWALLOWED, UNREGISTERED_MODULE, Severity
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
 from tests.ide.nets import TEXT
 
@@ -27,7 +29,7 @@ class Net(nn.Module):
             return x
         return self.blocks[0](x)
 """
-SAYS_CHOOSE = "FX101: Choose with an operation that the graph can hold, such as torch.where"
+SAYS_CHOOSE = "FX101: cannot trace. Choose with an operation that the graph can hold, such as torch.where"
 
 
 def at(shown: Snapshot, expression: str, offset: int = 1) -> HoverText | None:
@@ -51,8 +53,23 @@ def test_where_no_node_arises_a_problem_has_a_hover_of_its_own() -> None:
     assert found.span.column == 12
 
 
-def test_the_message_of_the_problem_is_left_to_the_editor() -> None:
-    assert "cannot trace" not in "".join(lines_at(snapshot(BRANCH, branch().state()), "x.sum() > 0"))
+@pytest.mark.parametrize("severity", ["error", "hint"])
+def test_the_problem_and_the_advice_are_shown_on_all_of_the_span(severity: Severity) -> None:
+    made = Trace(BRANCH).problem(CONTROL_FLOW, "x.sum() > 0", "cannot trace.\nMore of it", severity=severity)
+    for offset in range(len("x.sum() > 0")):
+        assert SAYS_CHOOSE in lines_at(snapshot(BRANCH, made.state()), "x.sum() > 0", offset)
+
+
+def test_the_source_in_a_headline_is_set_as_code_and_a_long_one_is_shortened() -> None:
+    made = Trace(BRANCH).problem(CONTROL_FLOW, "x.sum() > 0", f"layer `down` {'x' * 200}")
+    found = at(snapshot(BRANCH, made.state()), "x.sum() > 0")
+    assert found is not None
+    assert "): layer `down` xxx" in found.text.markdown
+    assert "x… Choose" in found.text.plain
+    made = Trace(BRANCH).problem(CONTROL_FLOW, "x.sum() > 0", "a ` and `b`")
+    found = at(snapshot(BRANCH, made.state()), "x.sum() > 0")
+    assert found is not None
+    assert r"a \` and \`b\`" in found.text.markdown
 
 
 def test_in_markdown_the_code_leads_to_its_page_and_source_is_set_as_code() -> None:
@@ -60,16 +77,16 @@ def test_in_markdown_the_code_leads_to_its_page_and_source_is_set_as_code() -> N
     assert found is not None
     assert found.text.markdown.startswith("[FX101](https://")
     assert found.text.markdown.endswith(
-        "/FX101.md): Choose with an operation that the graph can hold, such as `torch.where`"
+        "/FX101.md): cannot trace. Choose with an operation that the graph can hold, such as `torch.where`"
     )
 
 
 def test_what_to_do_stands_below_the_first_line_of_what_is_known() -> None:
     made = Trace(TEXT).leaf("stem", "self.stem(x)", "Conv2d(3, 4)", tensor(1, 3), tensor(1, 4))
-    made.problem(OPERATION_FAILS, "self.stem(x)", "no")
+    made.problem(OPERATION_FAILS, "self.stem(x)", "it does not fit")
     lines = lines_at(snapshot(TEXT, made.state()), "self.stem(x)")
     assert lines[0].startswith("Conv2d(3, 4) · (1, 3)")
-    assert lines[1] == "FX401: Make the operation fit its operands, whose shapes the message gives"
+    assert lines[1] == "FX401: it does not fit. Make the operation fit its operands, whose shapes the message gives"
     assert lines[2].startswith("node stem")
 
 

@@ -9,6 +9,20 @@ def test_columns_are_aligned_and_empty_ones_left_out() -> None:
     assert lines == ["path      out", "a         (1,)", "layer1.0  (1, 2)"]
 
 
+def test_columns_of_numbers_are_aligned_right_below_their_headings() -> None:
+    table = TextTable(
+        ("child", "FLOPs", "share"),
+        (("a", "2.4 MFLOPs", "34 %"), ("b", "640 FLOPs", "")),
+        frozenset({"FLOPs", "share"}),
+    )
+    assert table.lines() == [
+        "child       FLOPs  share",
+        "a      2.4 MFLOPs   34 %",
+        "b       640 FLOPs",
+    ]
+    assert table.markdown.splitlines()[1] == "| --- | ---: | ---: |"
+
+
 def test_a_long_table_ends_with_the_number_of_missing_rows() -> None:
     lines = table_lines(("path",), [(f"layer{index}",) for index in range(23)])
     assert len(lines) == 12

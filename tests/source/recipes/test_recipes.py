@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.models import Factory, ModelClass, ModelInstance, factories, instances, model_classes
 from fxlsp.source.python.expressions import parse_expression
-from fxlsp.source.recipes.recipes import FoundRecipe, recipes_for
+from fxlsp.source.recipes.recipes import FoundRecipe, find_written, recipes_for
 from fxlsp.source.text.documents import Document
 
 HEAD = """\
@@ -79,6 +79,13 @@ def sites(text: str, name: str = "Net") -> list[tuple[str, str | None]]:
         ("Net()  # as in the paper", "Net()", None),
         ("Net()(x)  # as in the paper", "Net()", "x"),
         ("Net(width = 64)( *xs, ** kw )", "Net(width = 64)", "*xs, ** kw"),
+        ("(1, 3, 32, 32)", "", "torch.randn(1, 3, 32, 32)"),
+        ("(8,)  # features", "", "torch.randn(8)"),
+        ("(1, 3), (1, 10)", "", "torch.randn(1, 3), torch.randn(1, 10)"),
+        ("((1, 3), (1, 10))", "", "torch.randn(1, 3), torch.randn(1, 10)"),
+        ("(1, width)", "(1, width)", None),
+        ("(1, 3.5)", "(1, 3.5)", None),
+        ("()", "()", None),
     ],
 )
 def test_a_comment_is_split_into_what_makes_the_model_and_what_it_is_fed(
@@ -436,3 +443,9 @@ def test_no_text_breaks_the_search(text: str) -> None:
     for name, inputs in sites(text):
         assert parse_expression(f"f({inputs or ''})") is not None
         assert not name or parse_expression(name) is not None
+
+
+def test_the_sizes_in_a_comment_are_the_recipe_of_a_trace_that_completed_it() -> None:
+    (only,) = found("# fxlsp: (1, 3)\nclass Net(nn.Module):\n    pass\n")
+    assert find_written([only], Recipe("Net()", "torch.randn(1, 3)", "comment")) == only
+    assert find_written([only], Recipe("Net()", "torch.randn(2, 3)", "comment")) is None

@@ -213,6 +213,18 @@ SHAPES = [
     two("x.gather(1, y)", "(3, 4), (3, 4)", "`gather` takes an index of an integer type, got float32", [3, 4]),
 ]
 
+METHODS = [
+    Mistake(
+        "self.down(x.mean)",
+        "(2, 8)",
+        "`mean` is a method of a tensor and is not called: write `mean(...)`",
+        "self.down = nn.Linear(8, 4)",
+    ),
+    two("torch.relu(x.sum)", "(2, 8)", "`sum` is a method of a tensor and is not called: write `sum(...)`"),
+    two("x.view(x.size, 2)", "(2, 8)", "`size` is a method of a tensor and is not called: write `size(...)`"),
+    two("x + x.mean", "(2, 8)", "`mean` is a method of a tensor and is not called: write `mean(...)`"),
+]
+
 WORDS_OF_TORCH = [
     two("x.shap", "(2, 3)", "'Tensor' object has no attribute 'shap'"),
     two("x.no_such(3)", "(2, 3)", "'Tensor' object has no attribute 'no_such'"),
@@ -267,7 +279,7 @@ def traced(worker: Any, write: Callable[..., str]) -> Callable[[list[Mistake]], 
     return traced
 
 
-@pytest.mark.parametrize("group", ["LAYERS", "PRODUCTS", "ELEMENTWISE", "SHAPES", "WORDS_OF_TORCH"])
+@pytest.mark.parametrize("group", ["LAYERS", "PRODUCTS", "ELEMENTWISE", "SHAPES", "METHODS", "WORDS_OF_TORCH"])
 def test_the_headline_says_what_does_not_fit_what(group: str, traced: Callable[[list[Mistake]], Report]) -> None:
     mistakes: list[Mistake] = globals()[group]
     report = traced(mistakes)

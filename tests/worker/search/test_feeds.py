@@ -618,3 +618,23 @@ def test_an_input_of_each_name_keeps_its_own_size(worker: Any, write: Callable[.
         "self.a, self.b = nn.Linear(6, 4), nn.Linear(9, 4)", "left, right", "return self.a(left) + self.b(right)"
     )
     assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 16, 6), torch.randn(2, 16, 9)"
+
+
+def test_inputs_that_are_stated_remain_where_arguments_are_searched(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.conv = nn.Conv2d(3, width, 3)
+
+            def forward(self, x):
+                return self.conv(x)
+        """
+    )
+    report = worker.report(f"{path}:Net", None, "torch.randn(5, 3, 32, 32)")
+    assert report.recipe.inputs == "torch.randn(5, 3, 32, 32)"
+    assert report.nodes[0].output == {"shape": [5, 3, 32, 32], "dtype": "float32"}

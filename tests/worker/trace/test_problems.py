@@ -121,6 +121,8 @@ def test_without_inputs_the_graph_is_there_and_its_shapes_unknown(worker: Any, w
         ),
         ("x = 1\ny = x / 0\nclass Net: y = y\n", None, "FX901", "ZeroDivisionError", 2),
         ("class Other: pass\n", None, "FX902", "there is no Net", None),
+        ("class Nte: pass\n", None, "FX902", "; did you mean Nte?", None),
+        ("def net(): pass\n", None, "FX902", "; did you mean net?", None),
         ("class Net: pass\n", None, "FX903", "not a subclass of torch.nn.Module", 1),
         (MODEL, "Net(widht=3)", "FX903", "unexpected keyword argument 'widht'", None),
         (MODEL.replace("width, 2", "-1, 2"), None, "FX903", "negative", 9),
@@ -147,6 +149,19 @@ def test_a_model_that_cannot_be_had_is_one_clear_failure(
     failure = Failure.from_json(message["failure"])
     assert (failure.code, failure.location and failure.location.line) == (code, line), failure
     assert words in failure.message
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [("torch.nn:Liner", "Linear"), ("{}:Outer.Iner", "Outer.Inner"), ("{}:Oter.Inner", None), ("torch.nn:Qqqq", None)],
+)
+def test_a_model_that_is_not_there_names_the_one_that_is_meant(
+    target: str, meant: str | None, worker: Any, write: Callable[..., str]
+) -> None:
+    path = write("class Outer:\n    class Inner: pass\n")
+    failure = Failure.from_json(worker.answer(target.format(path))["failure"])
+    assert failure.code == "FX902"
+    assert failure.message.partition("; did you mean ")[2] == ("" if meant is None else f"{meant}?")
 
 
 def test_a_missing_file_is_a_clear_failure(worker: Any) -> None:

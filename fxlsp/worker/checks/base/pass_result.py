@@ -31,6 +31,8 @@ class PassResult:
     """The model's name in problems."""
     error: BaseException | None = None
     """The exception that ended the pass, if any."""
+    has_failed_operation: bool = False
+    """Whether an operation on the way failed, so that what is behind it did not run, or ran on assumed values."""
     entered_in_other_mode: Collection[str] | None = None
     """Paths of the modules that are called in the other of train and eval mode; None if unknown."""
 

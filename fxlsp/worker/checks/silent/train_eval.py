@@ -17,6 +17,7 @@ from ....report.problems import Problem
 from ....wire.messages import ModeDifference
 from ...building.builder import seed
 from ...building.construction import Constructions
+from ...building.failures import readable, text_of
 from ...building.fake_tensors import OnCpu
 from ...locations.source_map import SourceMap
 from ...plain_pass.tracer import ModulePathTracer
@@ -85,7 +86,7 @@ def mode_differences(root: torch.nn.Module, places: SourceMap, make_tracer: Make
     other = _traced(root, places, make_tracer())
     entered = tuple(dict.fromkeys(call.module_path for call in other.tracer.calls))
     counts = (len(own.tracer.graph.nodes), len(other.tracer.graph.nodes))
-    error = None if other.error is None else f"{type(other.error).__name__}: {other.error}"
+    error = None if other.error is None else f"{type(other.error).__name__}: {readable(text_of(other.error))}"
     # If one graph ends with an error and the other does not, they differ by where that happens.
     comparable = (own.error is None) == (other.error is None)
     found = tuple(_places(own, other)) if comparable else ()

@@ -1,7 +1,7 @@
 """Modules that are never called (FX501), parameters that are never used (FX502).
 
-Only certain cases are reported: the module was entered in neither mode, and no code visible to this process reads the
-attribute that holds it. Losses, decoders and heads for another task are read by other code.
+Only certain cases are reported: ``forward`` ran to its end, the module was entered in neither mode, and no code visible
+to this process reads the attribute that holds it. Losses, decoders and heads for another task are read by other code.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ class Unused(Check):
     """Check for FX501 and FX502."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
-        if traced.error is not None:
-            # Modules called after the point where the pass ended were not entered.
+        if traced.error is not None or traced.has_failed_operation:
+            # Modules called after the point where the pass ended were not entered, and which would be called behind an
+            # operation that fails, once it is repaired, is not known.
             return
         found = list(_unused(traced))
         if found and (traced.entered_in_other_mode is not None or not _depends_on_mode(traced)):

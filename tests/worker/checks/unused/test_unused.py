@@ -385,3 +385,51 @@ SILENT = {
 @pytest.mark.parametrize("name", SILENT)
 def test_what_may_be_used_stays_silent(name: str, unused: Found) -> None:
     unused(SILENT[name])
+
+
+FAILING = {
+    "an operation with an assumed result": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin, self.dead = nn.Linear(5, 4), nn.Linear(4, 4)
+
+            def forward(self, x):
+                return self.lin(x)
+        """,
+    "an operation of unknown result": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.dead = nn.Parameter(torch.ones(4))
+
+            def forward(self, x):
+                return x.view(3, 3) + 1
+        """,
+    "behind a branch that torch.fx refuses": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin, self.dead = nn.Linear(5, 4), nn.Linear(4, 4)
+
+            def forward(self, x):
+                x = self.lin(x)
+                if x.shape[0] > 1:
+                    return x
+                return self.dead(x)
+        """,
+    "the model's own error": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin, self.dead = nn.Linear(4, 4), nn.Linear(4, 4)
+
+            def forward(self, x):
+                return self.lin(x.shap)
+        """,
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_nothing_is_unused_where_forward_fails(name: str, unused: Found) -> None:
+    unused(FAILING[name])
