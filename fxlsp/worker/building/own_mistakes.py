@@ -66,8 +66,9 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
 def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: Iterable[Any]) -> bool:
     """Return whether the operation of a node fails whatever the model is given.
 
-    Either an operand is a module, or a layer is called with arguments that it does not have, or it is a method that no tensor has, of a value that an operation returned: an input
-    of the model may be something else than the tensor that it was given.
+    Either an operand is a module, or a layer is called with arguments that it does not have, or it is a method that no
+    tensor has, of a value that an operation returned: an input of the model may be something else than the tensor that
+    it was given.
     """
     if isinstance(error, TypeError) and any(isinstance(each, torch.nn.Module) for each in operands):
         return True
