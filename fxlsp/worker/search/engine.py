@@ -228,7 +228,7 @@ class Search:
                 # As far as fake tensors can say it runs: that counts if nothing else does.
                 self._unconfirmed = self._unconfirmed or (trial, refuted)
                 outcome = refuted
-            if trial == self._guessed:
+            if trial == self._guessed and self._guess_outcome is None:
                 self._guess_outcome = outcome
                 self._is_guess_unmade = outcome.model is None
                 if self._stays(trial, outcome):

@@ -11,6 +11,7 @@ import torch
 from fxlsp.report.problems import Problem
 from fxlsp.report.report import Report
 from fxlsp.worker.search.acceptance import InputAcceptance
+from fxlsp.worker.search.priors.inputs import first_inputs
 from tests.worker.search.frames import asked, net
 
 IMAGE = "torch.randn(2, 3, 64, 64)"
@@ -129,3 +130,22 @@ def test_an_input_is_refused_though_another_one_is_accepted() -> None:
     inputs.note([one, weight], torch.ones(2))
     assert inputs.is_refused([other, weight])
     assert not inputs.is_refused([one, weight])
+
+
+def test_a_guess_with_which_a_search_for_a_new_file_begins_does_not_end_it(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = torch.nn.Linear(768, 10)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.as_tensor(self.fc(torch.nn.functional.max_pool2d(x, 2).flatten(1)))
+
+    body = "return self.fc(F.max_pool2d(x, 2).flatten(1))"
+    path = write(net("", "self.fc = nn.Linear(768, 10)", "x", body))
+    new: Report = worker.report(f"{path}:Net")
+    first = first_inputs(Net()).text
+    assert new.recipe.inputs not in (None, first)
+    assert asked(worker, path, {"init": "Net()", "inputs": first}).recipe == new.recipe
