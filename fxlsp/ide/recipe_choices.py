@@ -87,8 +87,15 @@ def recipe_line(snapshot: Snapshot, path: str, name: str) -> str | None:
     recipe = None if state is None else _in_use(state)
     if state is None or recipe is None:
         return _line_inside(states, choices)
-    facts = [f"recipe: {short_recipe(recipe)}", _origin(state, recipe), *_number(state, choices)]
+    facts = [f"recipe: {short_recipe(recipe)}", _origin(state, recipe) + _former(state, recipe)]
+    facts += _number(state, choices)
     return " · ".join([*facts, "chosen"] if state.pinned else facts)
+
+
+def _former(state: ModelState, recipe: Recipe) -> str:
+    """Return the inputs that a guess replaces, if an edit has changed what the model takes."""
+    before = state.former_guess
+    return "" if before is None or before.inputs is None or recipe.source != "search" else f", was {before.inputs}"
 
 
 def _line_inside(states: Sequence[ModelState], choices: Sequence[RecipeChoice]) -> str | None:

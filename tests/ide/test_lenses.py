@@ -167,6 +167,13 @@ def test_a_recipe_that_nobody_wrote_says_so(source: RecipeSource, words: str) ->
     assert f"recipe: Net()(x) · {words} · 2 others" in texts(snapshot(TEXT, replace(made.state(), found=two)))
 
 
+def test_a_guess_that_an_edit_has_changed_names_the_inputs_of_before() -> None:
+    made = trace()
+    made.recipe = Recipe("Net()", "y", "search")
+    state = replace(made.state(), former_guess=Recipe("Net()", "x", "search"))
+    assert "recipe: Net()(y) · guess, was x" in texts(snapshot(TEXT, state))
+
+
 def test_a_long_recipe_is_cut() -> None:
     made = trace()
     made.recipe = Recipe("Net()", "x, " * 40, "default")

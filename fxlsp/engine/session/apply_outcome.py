@@ -51,7 +51,10 @@ def apply_outcome(session: Session, key: ModelKey, sent: SentTexts, outcome: Out
         # A document opened after the trace started was read from disk, and may have the same text.
         documents = {path: analysis.document for path, analysis in session.analyses.items()}
         covered = coverage(outcome.report, texts, {**documents, **sent.documents}, key)
-        models.set_report(_with_report(state, outcome.report, texts, sent, cost_ms), attempt, covered)
+        former = session.guesses.replaced_by(key, outcome.report.recipe, lambda others: others == texts)
+        session.guesses.remember(key, texts, outcome.report.recipe)
+        reported = replace(_with_report(state, outcome.report, texts, sent, cost_ms), former_guess=former)
+        models.set_report(reported, attempt, covered)
     return True
 
 
@@ -76,7 +79,6 @@ def _with_report(
     return replace(
         state,
         report=report,
-        sizes=state.key.sizes,
         files=files_of(report),
         failure=None,
         failure_texts={},

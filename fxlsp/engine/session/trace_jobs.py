@@ -185,12 +185,9 @@ class TraceJobs:
         return state is not None and state.pinned
 
     def _guess(self, key: ModelKey) -> RecipeGuess | None:
-        """Return the recipe that the last search found, so that an edit needs no new one."""
-        state = self._models.states.get(key)
-        recipe = None if state is None or state.report is None or state.sizes != key.sizes else state.report.recipe
-        if recipe is None or recipe.source != "search":
-            return None
-        return RecipeGuess(recipe.init, recipe.inputs)
+        """Return the recipe that a search found for this text, else the last one, so that an edit needs no search."""
+        recipe = self._session.guesses.guess_of(key, self._session.holds)
+        return None if recipe is None else RecipeGuess(recipe.init, recipe.inputs)
 
     def _alternatives(self, key: ModelKey) -> tuple[Recipe, ...]:
         """Return further recipes to try.

@@ -237,8 +237,9 @@ class Workspace:
     def retrace(self, path: str | None = None) -> None:
         """Trace the models of one file, or all, again although nothing has changed.
 
-        Includes poisoned models and those over the budget of their file.
+        Includes poisoned models and those over the budget of their file. Guesses are forgotten: searches begin anew.
         """
+        self._session.guesses.forget(path)
         self._session.models.repeat_all(path)
         self._replan("session")
 

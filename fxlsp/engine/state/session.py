@@ -14,6 +14,7 @@ from typing import Final
 from fxlsp.engine.index.index import Index, SymbolId
 from fxlsp.engine.state.analysis import Analysis, ContextModel
 from fxlsp.engine.state.folders import Folder, folder_of
+from fxlsp.engine.state.guesses import Guesses
 from fxlsp.engine.state.history import History
 from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.model_tables import ModelTables
@@ -43,6 +44,7 @@ class Session:
 
     def __init__(self, folders: tuple[Folder, ...] = (), *, trusted: bool = False) -> None:
         self.models: Final = ModelTables()
+        self.guesses: Final = Guesses()
         self._folders = folders
         self._trusted = trusted
         self._cursor: tuple[str, int] | None = None

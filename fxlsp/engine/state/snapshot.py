@@ -85,8 +85,8 @@ class ModelState:
     """The last report with a graph. Its spans refer to the texts in ``texts``."""
     files: frozenset[str] = frozenset()
     """Paths of the files in which the report has locations."""
-    sizes: Sizes = ANY_SIZES
-    """Sizes that the report's trace was given."""
+    former_guess: Recipe | None = None
+    """The guess that the report's recipe replaces, if an edit has changed what the model takes."""
     failure: Failure | None = None
     """Why the newest trace has no graph; None if it has one. Its location refers to ``failure_texts``."""
     texts: Mapping[str, str] = field(default_factory=dict)

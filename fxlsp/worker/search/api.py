@@ -110,11 +110,17 @@ class RecipeSearch:
     def _searched(self, init: str | None) -> SearchResult:
         with _torch_restored():
             search = Search(self._loaded.names, self._conditions, Budget())
-            if self._guess is not None and init in (None, self._guess.init):
-                search.begin_with(self._guess)
+            if self._guess is not None:
+                search.begin_with(self._as_made_now(self._guess, init))
             if init is not None:
                 return search.of_model(init)
             return search.of_target(find_target(self._loaded.module, self._target.name), self._target.name)
+
+    def _as_made_now(self, guess: Recipe, init: str | None) -> Recipe:
+        """Return the guess with ``init``, if it constructed the model otherwise; the mode it ran in stays."""
+        if init is None or guess.init.removesuffix(".eval()") == init:
+            return guess
+        return replace(guess, init=init + ".eval()" * guess.init.endswith(".eval()"))
 
     def _with(self, found: SearchResult) -> ModelTarget:
         if found.init is None:

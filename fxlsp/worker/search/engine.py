@@ -7,13 +7,11 @@ import itertools
 import re
 import traceback
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
-
-import torch
 
 from ...report.recipes import Recipe
 from ..building.failures import text_of
@@ -23,14 +21,15 @@ from .budget import Budget, OutOfTimeError
 from .evidence import Evidence, TargetFacts, own_frames
 from .priors.class_body import body_of
 from .priors.constructor import first_init, further_arguments, is_configuration, optional_arguments, other_defaults
-from .priors.inputs import first_inputs, lists_of_inputs, other_inputs, part_of_input, written_inputs
+from .priors.inputs import first_inputs, part_of_input
+from .priors.written import named_inputs, written_inputs
 from .proof import contradicts_itself, fails_without_inputs
 from .rules import RuleCounts, suggestions
 from .rules.measured import SOLVED, measurement_of
-from .rules.sizes import one_step
 from .runner import RunConditions, TrialOutcome, TrialRunner
+from .starts import UNIFORM, alike, other_starts, starting
 from .synthesis import Synthesis, with_parts
-from .values import Group, Guess, Open, Origin, Progress, Size, Tensor, Text, Trial, edited
+from .values import Group, Guess, Open, Origin, Progress, Text, Trial
 from .wanted_sizes import with_wanted_sizes
 
 _OTHER_EVERY = 5
@@ -47,8 +46,6 @@ _NEAR = 12
 """For how many of its suggestions it does."""
 _TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 100, 600.0
 _NUMBERS = re.compile(r"\d+")
-_UNIFORM = 4
-"""Where distinct sizes lead nowhere everything has this one: what was to be equal then is."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +84,20 @@ class Search:
         self._guessed: Trial | None = None
         self._guess_outcome: TrialOutcome | None = None
         """How the trial of what was found before an edit failed."""
+        self._is_guess_unmade = False
+        """Whether the model cannot be constructed any more as it was before an edit."""
+        self._is_guess_kept = False
         self._unconfirmed: tuple[Trial, TrialOutcome] | None = None
         """A trial that ran as far as fake tensors can, and how it failed with data."""
         self._furthest: tuple[Trial, TrialOutcome] | None = None
         self._init: str | None = None
+        self._is_init_given = False
+        """Whether the construction was not searched."""
 
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
         self._guessed = Trial(Text(guess.init), None if guess.inputs is None else written_inputs(guess.inputs))
-        self._push(_from(self._guessed, "what was found before"), _GUESSED, 0)
+        self._push(starting(self._guessed, "what was found before"), _GUESSED, 0)
 
     def of_target(self, target: Any, name: str) -> SearchResult:
         """Search arguments for a class or factory, and inputs for the model that it returns."""
@@ -106,12 +108,13 @@ class Search:
         self._facts.further = further_arguments(target, names)
         self._facts.defaults = other_defaults(target)
         self._push(Trial(first), (0, 0), 0)
-        self._elsewhere.append(_from(Trial(_alike(first), None, _UNIFORM), "one size for everything"))
+        self._elsewhere.append(starting(Trial(alike(first), None, UNIFORM), "one size for everything"))
         return self._result()
 
     def of_model(self, init: str) -> SearchResult:
         """Search inputs for the model that ``init`` constructs."""
         self._init = init
+        self._is_init_given = True
         self._push(Trial(Text(init)), (0, 0), 0)
         return self._result()
 
@@ -148,8 +151,11 @@ class Search:
     def _best_failure(self) -> tuple[Trial, TrialOutcome] | None:
         """Return the failed trial that says most.
 
-        That is one that only data refute, else what was found before an edit if nothing does better, else the furthest.
+        That is what was found before an edit if that stays, else one that only data refute, else what was found before
+        if nothing does better, else the furthest.
         """
+        if self._is_guess_kept and self._guessed is not None and self._guess_outcome is not None:
+            return self._guessed, self._guess_outcome
         if self._unconfirmed is not None:
             self._count_find(self._unconfirmed[0])
             return self._unconfirmed
@@ -172,9 +178,11 @@ class Search:
 
     def _fails(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether the model is at fault for the failure of a trial: no other inputs could mend it."""
-        is_given = isinstance(trial.init, Text) or not trial.init.parts
+        is_given = self._is_given(trial)
         if outcome.error is not None and is_own_mistake(outcome.error, outcome.model, is_given):
             return True
+        if not is_given:
+            return False
         budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF)
 
         def run(other: Trial) -> TrialOutcome | None:
@@ -184,6 +192,13 @@ class Search:
             places = self._facts.places
             return fails_without_inputs(trial, outcome, run, places) or contradicts_itself(trial, outcome, run, places)
         return False
+
+    def _is_given(self, trial: Trial) -> bool:
+        """Return whether no argument of the constructor was guessed."""
+        if isinstance(trial.init, Text) and not self._is_init_given:
+            # What an earlier search wrote.
+            return trial.init.code.removesuffix(".eval()").endswith("()")
+        return isinstance(trial.init, Text) or not trial.init.parts
 
     def _run_to_the_end(self, trial: Trial) -> TrialOutcome:
         """Run a trial, with data where only data can tell how it goes on."""
@@ -213,12 +228,28 @@ class Search:
                 # As far as fake tensors can say it runs: that counts if nothing else does.
                 self._unconfirmed = self._unconfirmed or (trial, refuted)
                 outcome = refuted
-            if trial == self._guessed:
+            if trial == self._guessed and self._guess_outcome is None:
                 self._guess_outcome = outcome
-            elif self._furthest is None or outcome.progress > self._furthest[1].progress:
+                self._is_guess_unmade = outcome.model is None
+                if self._stays(trial, outcome):
+                    self._is_guess_kept = True
+                    return None
+                # Nothing is derived from it: other inputs are those of a file that is new.
+                continue
+            if self._furthest is None or outcome.progress > self._furthest[1].progress:
                 self._furthest = trial, outcome
             self._suggest(trial, outcome)
         return None
+
+    def _stays(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        """Return whether what was found before an edit is still what the model takes, though it fails now.
+
+        It is if each input that was used has been accepted, or if the code fails whatever it is given. Otherwise the
+        edit may have changed what an input has to be.
+        """
+        if outcome.model is None or trial.inputs is None or outcome.error is None:
+            return False
+        return not outcome.refuses_inputs or is_own_mistake(outcome.error, outcome.model, self._is_given(trial))
 
     def _push_synthesised(self, trial: Trial, outcome: TrialOutcome) -> None:
         """Let the trial run again, without duck values."""
@@ -275,16 +306,24 @@ class Search:
 
     def _with_inputs(self, trial: Trial) -> Trial:
         """Return ``trial`` with inputs, if its model can be constructed."""
-        if trial.inputs is not None:
+        if trial.inputs is not None and trial != self._guessed:
             return trial
         model = self._runner.construct(trial).model
+        if trial == self._guessed and trial.inputs is not None:
+            self._guessed = trial = trial if model is None else replace(trial, inputs=named_inputs(model, trial.inputs))
+            return trial
         if model is None:
             return trial
         given = first_inputs(model)
         if trial.uniform:
-            given = Group("inputs", tuple((key, _alike(part)) for key, part in given.items))
+            given = Group("inputs", tuple((key, alike(part)) for key, part in given.items))
         else:
-            self._elsewhere += _other_starts(trial, given, model)
+            self._elsewhere += other_starts(trial, given, model)
+        before = self._guessed
+        if before is not None and before.inputs is not None and self._is_guess_unmade:
+            # The constructor has other arguments than before: that is no reason for other inputs.
+            self._push(replace(trial, inputs=given), _GUESSED, 0)
+            return replace(trial, inputs=named_inputs(model, before.inputs))
         return replace(trial, inputs=given)
 
     def _synthesised(self, trial: Trial, outcome: TrialOutcome) -> Trial:
@@ -327,39 +366,6 @@ class Search:
             self._counts[name].finds += 1
 
 
-def _from(trial: Trial, name: str) -> Trial:
-    """Return a trial that no failure suggested."""
-    return replace(trial, origin=Origin((*trial.origin.rules, name)))
-
-
 def _needs_data(error: BaseException) -> bool:
     """Return whether only data could tell how the run would go on: it went as far as fake tensors can go."""
     return isinstance(error, WITHOUT_DATA) or "not supported for tensor subclasses" in text_of(error)
-
-
-def _alike(part: Guess) -> Guess:
-    """Return the part with the size that everything has."""
-    if isinstance(part, Open):
-        return replace(part, size=_UNIFORM)
-    if isinstance(part, Size):
-        return Size(_UNIFORM)
-    if isinstance(part, Tensor):
-        return replace(part, shape=(_UNIFORM,) * 4)
-    if isinstance(part, Group):
-        return replace(part, items=tuple((key, _alike(inner)) for key, inner in part.items))
-    return part
-
-
-def _other_starts(trial: Trial, given: Group, model: torch.nn.Module) -> Iterator[Trial]:
-    """Yield other inputs to begin with: lists, single steps, what layers take, one size."""
-    first = replace(trial, inputs=given)
-    for lists in lists_of_inputs(model, given):
-        yield _from(replace(trial, inputs=lists), "inputs as lists")
-    step = edited(first, one_step(first))
-    if step != first:
-        yield _from(step, "one step of each sequence")
-    for tensor in other_inputs(model):
-        items = tuple((key, tensor if isinstance(part, Tensor) else part) for key, part in given.items)
-        yield _from(replace(trial, inputs=Group("inputs", items)), "one tensor for all inputs")
-    uniform = Group("inputs", tuple((key, _alike(part)) for key, part in given.items))
-    yield _from(replace(trial, inputs=uniform), "one size for all inputs")

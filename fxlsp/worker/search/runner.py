@@ -21,6 +21,7 @@ from ..locations.source_map import SourceMap
 from ..plain_pass.interpreter import batches_of_one
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tree_map
+from .acceptance import InputAcceptance
 from .budget import OutOfTimeError
 from .duck import DuckUse, DuckValue, duck_value
 from .values import INIT, INPUTS, RESULT, Group, Guess, Open, Path, Progress, Tensor, Trial
@@ -67,6 +68,8 @@ class TrialOutcome:
     uses: dict[Path, DuckUse] = field(default_factory=dict)
     model: torch.nn.Module | None = None
     output: Any = None
+    refuses_inputs: bool = True
+    """Whether it failed before an operation that accepts each input, or at one that refuses one."""
 
 
 @dataclass(frozen=True)
@@ -175,12 +178,15 @@ class TrialRunner:
         try:
             seed()
             args, kwargs = inputs()
+            watch.acceptance = InputAcceptance((args, kwargs))
             assert outcome.model is not None
             with in_mode_of(trial, outcome.model), DevicesAreCpu(), watch, mode, batches_of_one():
                 outcome.output = outcome.model(*args, **kwargs)
         except BaseException as error:
             outcome.error = _checked(error)
             outcome.failing = watch.failing
+            used = None if watch.failing is None else (watch.failing.args, watch.failing.kwargs)
+            outcome.refuses_inputs = watch.acceptance.is_refused(used)
         outcome.progress = (1, watch.count)
 
 
@@ -249,6 +255,7 @@ class _Watch(TorchFunctionMode):
         super().__init__()
         self.count = 0
         self.failing: TorchCall | None = None
+        self.acceptance = InputAcceptance(())
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -262,6 +269,7 @@ class _Watch(TorchFunctionMode):
             self.failing = TorchCall(getattr(func, "__name__", ""), args, kwargs or {})
             raise
         self.count += 1
+        self.acceptance.note((args, kwargs), result)
         return result
 
 

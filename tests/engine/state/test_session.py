@@ -14,6 +14,7 @@ from types import MappingProxyType
 import pytest
 
 import fxlsp
+from fxlsp.engine.state.guesses import Guesses
 from fxlsp.engine.state.model_tables import ModelTables
 from fxlsp.engine.state.session import Session
 
@@ -35,7 +36,7 @@ def private_uses(text: str) -> Iterator[str]:
 @pytest.mark.parametrize("owner", OWNERS)
 def test_what_can_be_read_cannot_be_changed(owner: type) -> None:
     public = {name: each for name, each in vars(owner()).items() if not name.startswith("_")}
-    assert all(isinstance(each, (MappingProxyType, ModelTables)) for each in public.values()), public
+    assert all(isinstance(each, (MappingProxyType, ModelTables, Guesses)) for each in public.values()), public
     properties = [each for each in vars(owner).values() if isinstance(each, property)]
     assert all(each.fset is None and each.fdel is None for each in properties)
 

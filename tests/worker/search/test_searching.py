@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fxlsp.worker.search.budget import LARGE, Budget, OutOfTimeError
-from fxlsp.worker.search.priors.inputs import written_inputs
+from fxlsp.worker.search.priors.written import written_inputs
 from fxlsp.worker.search.values import Group, Open, Size, Tensor, Text, Trial, changed, part_at
 from tests.worker.search.frames import asked
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import typing
@@ -45,15 +44,6 @@ def first_inputs(model: torch.nn.Module) -> Group:
         key = parameter.name + "=" * (parameter.kind is parameter.KEYWORD_ONLY)
         filled[key] = likely_input(parameter, uses.get(parameter.name), main, filled)
     return Group("inputs", tuple(filled.items()))
-
-
-def written_inputs(text: str) -> Group:
-    """Parse the arguments that an earlier search wrote."""
-    call = ast.parse(f"_({text}\n)", mode="eval").body
-    assert isinstance(call, ast.Call)
-    args = [(f"argument_{index}", argument) for index, argument in enumerate(call.args)]
-    named = [(f"{keyword.arg}=", keyword.value) for keyword in call.keywords]
-    return Group("inputs", tuple((key, Text(ast.unparse(value))) for key, value in (*args, *named)))
 
 
 def is_wanted(parameter: inspect.Parameter) -> bool:

@@ -1,0 +1,210 @@
+"""Whether guessed inputs stay while a model is edited: the same text, the same guess.
+
+    python -m benchmarks.guess_stability --edits 500
+
+Two measurements, each in a real session without an editor. Random edits of models that nothing feeds are made and
+undone one by one: the recipe that is shown has to be the same whenever the text is. And mistakes are put into models
+whose inputs were guessed: each has to be reported while the inputs stay, and nothing is left of it when it is undone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+
+from benchmarks.broken_models import MODELS, BrokenModel, Mistake
+from fxlsp.engine.session.workspace import Workspace
+from fxlsp.engine.state.folders import ClientSettings
+from fxlsp.engine.state.snapshot import ModelState
+from fxlsp.ide.trace_view.provenance import recipe_text
+from fxlsp.source.text.documents import Document, TextEdit, uri_of_path
+
+TORCHVISION = ("alexnet", "squeezenet")
+"""Its files of which every class is traced within two seconds."""
+_DEEPEST = 4
+"""Edits that are made before the first is undone."""
+_SECONDS = 60.0
+
+Recipes = dict[str, str]
+"""The recipe that is shown of each model, by name."""
+
+
+class Session:
+    """A workspace with one open file."""
+
+    def __init__(self, folder: Path, name: str, text: str) -> None:
+        self._workspace = Workspace([str(folder)], ClientSettings({"python": sys.executable}), trusted=True)
+        self._changed = asyncio.Event()
+        self._workspace.subscribe(lambda _: self._changed.set())
+        self.path = str(folder / name)
+        Path(self.path).write_text(text, encoding="utf-8")
+        self._workspace.open(Document(uri_of_path(self.path), self.path, 1, text))
+
+    @property
+    def text(self) -> str:
+        return self._workspace.snapshot.documents[self.path].text
+
+    @property
+    def states(self) -> tuple[ModelState, ...]:
+        return self._workspace.snapshot.states_in(self.path)
+
+    @property
+    def parses(self) -> bool:
+        return self._workspace.snapshot.documents[self.path].parses
+
+    def set_text(self, text: str) -> None:
+        """Replace what differs, as one edit."""
+        old, start = self.text, 0
+        while start < min(len(old), len(text)) and old[start] == text[start]:
+            start += 1
+        end = 0
+        while end < min(len(old), len(text)) - start and old[-1 - end] == text[-1 - end]:
+            end += 1
+        edit = TextEdit(start, len(old) - end, text[start : len(text) - end])
+        version = self._workspace.snapshot.documents[self.path].version or 0
+        self._workspace.change(self.path, [edit], version + 1)
+
+    async def settled(self) -> None:
+        """Wait until all work is done."""
+        with suppress(asyncio.TimeoutError):
+            while not self._workspace.is_idle:
+                self._changed.clear()
+                await asyncio.wait_for(self._changed.wait(), _SECONDS)
+
+    def recipes(self) -> Recipes:
+        """Return the recipes of the models of the present text that have a report of it."""
+        reports = {state.key.name: state.report for state in self.states if state.failure is None}
+        return {name: recipe_text(report.recipe) for name, report in reports.items() if report is not None}
+
+    async def close(self) -> None:
+        await self._workspace.shutdown()
+
+
+async def undone(sources: dict[str, str], edits: int, seed: int) -> tuple[int, list[str]]:
+    """Return how many recipes were compared, and those that were others for the same text."""
+    compared, others = 0, []
+    share = -(-edits // len(sources))
+    for number, (name, text) in enumerate(sources.items()):
+        with tempfile.TemporaryDirectory() as folder:
+            session = Session(Path(folder), name, text)
+            await session.settled()
+            seen, random = {text: session.recipes()}, Random(seed + number)
+            stack, made = [text], 0
+            while made < share or len(stack) > 1:
+                undoes = len(stack) > 1 and (made >= share or len(stack) > _DEEPEST or random.random() < 0.5)
+                if undoes:
+                    stack.pop()
+                else:
+                    made += 1
+                    stack.append(_edited(random, stack[-1]))
+                session.set_text(stack[-1])
+                await session.settled()
+                if not session.parses:
+                    continue
+                shown, before = session.recipes(), seen.setdefault(stack[-1], session.recipes())
+                if undoes:
+                    compared += len(before)
+                    others += [f"{name}: {before[each]} then {shown.get(each)}" for each in _different(before, shown)]
+            await session.close()
+    return compared, others
+
+
+def _different(before: Recipes, after: Recipes) -> list[str]:
+    return [name for name in before if before[name] != after.get(name)]
+
+
+def _edited(random: Random, text: str) -> str:
+    """Return the text with another number, or a line less, twice, or changed with the next."""
+    ways: tuple[Callable[[Random, str], str], ...] = (_with_number, _with_number, _with_number, _with_line)
+    return random.choice(ways)(random, text)
+
+
+def _with_number(random: Random, text: str) -> str:
+    start, end = random.choice([found.span() for found in re.finditer(r"(?<![\w.])\d+\b", text)])
+    return text[:start] + str(random.choice((1, 2, 3, 8, 16, 33, 64))) + text[end:]
+
+
+def _with_line(random: Random, text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    place = random.randrange(len(lines) - 1)
+    first, second = lines[place : place + 2]
+    lines[place : place + 2] = random.choice(([second], [first, first, second], [second, first]))
+    return "".join(lines)
+
+
+async def told(models: tuple[BrokenModel, ...]) -> tuple[list[str], list[str]]:
+    """Return the mistakes that were reported with the inputs of before, and those that were not."""
+    right: list[str] = []
+    wrong: list[str] = []
+    for model in models:
+        with tempfile.TemporaryDirectory() as folder:
+            session = Session(Path(folder), "net.py", model.text)
+            await session.settled()
+            before = session.recipes()
+            for mistake in model.mistakes:
+                why = await _why_not(session, model, mistake, before)
+                (wrong if why else right).append(f"{mistake.kind} in {model.name}: {why}")
+            await session.close()
+    return right, wrong
+
+
+async def _why_not(session: Session, model: BrokenModel, mistake: Mistake, before: Recipes) -> str:
+    """Put in a mistake and undo it; return what is wrong with what is shown, or nothing."""
+    assert mistake.old in model.text, mistake
+    session.set_text(model.text.replace(mistake.old, mistake.new, 1))
+    await session.settled()
+    reports = [state.report for state in session.states if state.report is not None]
+    problems = [each for report in reports for each in report.problems]
+    codes, broken = {problem.code for problem in problems}, session.recipes()
+    session.set_text(model.text)
+    await session.settled()
+    left = [each.code for state in session.states if state.report is not None for each in state.report.problems]
+    if session.recipes() != before or left:
+        return f"undone it is {session.recipes()} with {left}"
+    if codes.isdisjoint({"FX401", "FX403"}):
+        return f"not told with {broken}"
+    return f"told with {broken} instead of {before}" if broken != before else ""
+
+
+def _sources() -> dict[str, str]:
+    """Return the texts of the small models, and of files of torchvision."""
+    texts = {f"{number}.py": model.text for number, model in enumerate(MODELS)}
+    spec = find_spec("torchvision.models")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        for name in TORCHVISION:
+            text = (Path(folder) / f"{name}.py").read_text(encoding="utf-8")
+            text = text.replace("from ..", "from torchvision.").replace("from .", "from torchvision.models.")
+            texts[f"{name}_.py"] = text
+    return texts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.guess_stability", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("--edits", type=int, default=500, help="random edits; 0 for none")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    others: list[str] = []
+    if arguments.edits:
+        compared, others = asyncio.run(undone(_sources(), arguments.edits, arguments.seed))
+        for each in others:
+            print(each)
+        print(f"recipes of texts that came back: {compared}, others than before: {len(others)}")
+    right, wrong = asyncio.run(told(MODELS))
+    for each in wrong:
+        print(each)
+    print(f"mistakes told while the inputs stayed: {len(right)} of {len(right) + len(wrong)}")
+    return 1 if others else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
