@@ -226,7 +226,7 @@ async def test_a_problem_is_shown_after_a_pause_though_the_line_is_not_left(star
     await client.until(lambda: client.hints(buffer), bool)
     type_keys(client, buffer, "self.fc(x", ", x")
     (problem,) = await client.until(lambda: client.problems(buffer), bool) or []
-    assert problem["code"] == "FX401"
+    assert problem["code"] == "FX403"
 
 
 async def test_an_open_bracket_is_no_problem_while_its_lines_are_typed(start: Start, tmp_path: Path) -> None:
