@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,11 @@ def failing(worker: Any, write: Callable[..., str]) -> Callable[..., tuple[Repor
         marked = unmarked(PREAMBLE + text)
         report = worker.report(write(marked.text) + ":Net", "Net()", inputs)
         found = sorted((each for each in report.problems if each.code == "FX401"), key=span_of)
-        assert [span_of(problem) for problem in found] == marked.spans, [problem.message for problem in found]
+        if sys.version_info >= (3, 11):
+            assert [span_of(problem) for problem in found] == marked.spans, [problem.message for problem in found]
+        else:
+            # Without columns, problems of one line are one.
+            assert {span_of(problem)[0] for problem in found} == {span[0] for span in marked.spans}
         return report, found
 
     return failing

@@ -162,7 +162,8 @@ class Net(nn.Module):
         self.head = nn.Linear(4 * 28 * 28, 2)
 
     def forward(self, x):
-        return self.head(self.b(self.a(x)).flatten(1))
+        x = self.b(self.a(x)).flatten(1)
+        return self.head(x)
 """
 
 
