@@ -52,7 +52,7 @@ class Lab:
 
     async def open(self, tab: Tab, name: str) -> None:
         await tab.call("Page.navigate", url=f"{self.address}/lab/tree/{name}?reset")
-        await eventually(tab, _UNDERLINED, ["layer(x)"])
+        await eventually(tab, _UNDERLINED, ["self.layers", "layer(x)"])
 
     async def end(self, how: signal.Signals) -> None:
         """Ends the program itself, and nothing that it started, and waits until it is gone."""
