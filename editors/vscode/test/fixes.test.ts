@@ -25,7 +25,21 @@ const TITLES = [
   "Use torch._assert, which torch.fx records with its message as it reads then",
 ];
 
-const CODES = ["FX101", "FX102", "FX103", "FX106", "FX201", "FX202", "FX203", "FX308", "FX315", "FX319", "FX601", "FX602", "FX604"];
+const CODES = [
+  "FX101",
+  "FX102",
+  "FX103",
+  "FX106",
+  "FX201",
+  "FX202",
+  "FX203",
+  "FX308",
+  "FX315",
+  "FX319",
+  "FX601",
+  "FX602",
+  "FX604",
+];
 const ALL = [...TITLES, ...CODES.map((code) => `Ignore ${code} here`)];
 
 test("all quick fixes that there are, and no others, are offered in one file", async () => {
