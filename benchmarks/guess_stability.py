@@ -140,7 +140,7 @@ def _with_line(random: Random, text: str) -> str:
     return "".join(lines)
 
 
-async def told(models: tuple[BrokenModel, ...]) -> tuple[list[str], list[str]]:
+async def reported(models: tuple[BrokenModel, ...]) -> tuple[list[str], list[str]]:
     """Return the mistakes that were reported with the inputs of before, and those that were not."""
     right: list[str] = []
     wrong: list[str] = []
@@ -170,8 +170,8 @@ async def _why_not(session: Session, model: BrokenModel, mistake: Mistake, befor
     if session.recipes() != before or left:
         return f"undone it is {session.recipes()} with {left}"
     if codes.isdisjoint({"FX401", "FX403"}):
-        return f"not told with {broken}"
-    return f"told with {broken} instead of {before}" if broken != before else ""
+        return f"not reported with {broken}"
+    return f"reported with {broken} instead of {before}" if broken != before else ""
 
 
 def _sources() -> dict[str, str]:
@@ -199,10 +199,10 @@ def main() -> int:
         for each in others:
             print(each)
         print(f"recipes of texts that came back: {compared}, others than before: {len(others)}")
-    right, wrong = asyncio.run(told(MODELS))
+    right, wrong = asyncio.run(reported(MODELS))
     for each in wrong:
         print(each)
-    print(f"mistakes told while the inputs stayed: {len(right)} of {len(right) + len(wrong)}")
+    print(f"mistakes reported while the inputs stayed: {len(right)} of {len(right) + len(wrong)}")
     return 1 if others else 0
 
 

@@ -1,16 +1,16 @@
-"""Mistakes put into published models at random: how many are told, at their place and as what they are.
+"""Mistakes put into published models at random: how many are reported, at their place and as what they are.
 
     python -m benchmarks.mistakes [--count N] [--seed N] [--models NAME ...]
 
 Each mistake changes one expression of a file of torchvision's models: an attribute or a function is misspelt, ``self.``
 or the parentheses of a call are missing, an argument is too many, a width in a constructor is another, ``return`` is
 missing, a dimension does not exist. An oracle runs the changed model as plain Python does, with data: a change with
-which it still returns a tensor is none that can be told, and does not count; nor does a file that does not run
+which it still returns a tensor is none that can be reported, and does not count; nor does a file that does not run
 unchanged.
 
-Told means: an error or warning stands on the changed line, or names it as a related place; and for a width, a missing
-``return`` or missing parentheses, anywhere in the file. Once with inputs that are stated, once with inputs that the
-search has to find.
+Reported means: an error or warning stands on the changed line, or names it as a related place; and for a width, a
+missing ``return`` or missing parentheses, anywhere in the file. Once with inputs that are stated, once with inputs that
+the search has to find.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def main() -> int:
     options = parser.parse_args()
     chosen = list(_mistakes(options.models, options.count, random.Random(options.seed)))
     with tempfile.TemporaryDirectory() as folder:
-        told = asyncio.run(_told(chosen, folder))
-    for way, counts in told.items():
+        reported = asyncio.run(_reported(chosen, folder))
+    for way, counts in reported.items():
         total = sum(found + missed for found, missed in counts.values())
         found = sum(found for found, _ in counts.values())
         kinds = ", ".join(f"{kind} {counts[kind][0]} of {sum(counts[kind])}" for kind in sorted(counts))
-        print(f"{way:9} {found} of {total} told ({100 * found / max(total, 1):.1f} %): {kinds}")
+        print(f"{way:9} {found} of {total} reported ({100 * found / max(total, 1):.1f} %): {kinds}")
     return 0
 
 
@@ -153,7 +153,7 @@ def _fails(mistake: Mistake) -> bool:
     return not isinstance(result, torch.Tensor)
 
 
-async def _told(mistakes: list[Mistake], folder: str) -> dict[str, dict[str, list[int]]]:
+async def _reported(mistakes: list[Mistake], folder: str) -> dict[str, dict[str, list[int]]]:
     supervisor = SupervisorClient(sys.executable)
     counts: dict[str, dict[str, list[int]]] = {"stated": {}, "searched": {}}
     try:
@@ -161,12 +161,14 @@ async def _told(mistakes: list[Mistake], folder: str) -> dict[str, dict[str, lis
             path = _written(folder, number, mistake)
             for way, count in counts.items():
                 problems = await _problems(supervisor, path, mistake, INPUTS if way == "stated" else None)
-                is_told = any(_is_about(problem, mistake) for problem in problems)
-                count.setdefault(mistake.kind, [0, 0])[0 if is_told else 1] += 1
-                if not is_told:
+                is_reported = any(_is_about(problem, mistake) for problem in problems)
+                count.setdefault(mistake.kind, [0, 0])[0 if is_reported else 1] += 1
+                if not is_reported:
                     codes = Counter(f"{problem.code} {problem.severity}" for problem in problems)
                     changed = mistake.text.splitlines()[mistake.line - 1].strip()
-                    print(f"not told, {way}: {mistake.model}:{mistake.line} {mistake.kind}: {changed}  {dict(codes)}")
+                    print(
+                        f"not reported, {way}: {mistake.model}:{mistake.line} {mistake.kind}: {changed}  {dict(codes)}"
+                    )
     finally:
         await supervisor.close()
     return counts

@@ -229,7 +229,7 @@ def _found(each: BareClass, builder: Any, target: Any, under: Any) -> Answer:
             builder.build(loaded)
         except NoModelError as error:
             if error.__cause__ is None or not lacking.lacks(error.__cause__):
-                # A trace searches no other arguments for it then: what is wrong with its own is to be told.
+                # A trace searches no other arguments for it then: what is wrong with its own is to be reported.
                 return {"status": "not made", "reason": str(error)[:300]}
     with _classes_noted(module) as ran:
         found = lacking.found(None)

@@ -216,9 +216,9 @@ def _index(pages: Sequence[Page], versions: str) -> str:
 
 
 _INTRODUCTION = """\
-What fxlsp tells has a code, which never changes its meaning. A comment `# fxlsp: ignore[FX101]` silences a problem, the
-settings `severities` and `ignore` change what is told of a code or a family. In the profile `shapes`, FX1xx, FX2xx,
-FX3xx and FX402 are hints.
+Each problem has a code, which never changes its meaning. A comment `# fxlsp: ignore[FX101]` silences a problem; the
+settings `severities` and `ignore` choose the severity of a code or a family, or silence it. In the profile `shapes`,
+FX1xx, FX2xx, FX3xx and FX402 are hints.
 
 Each page has an example that can be run as it is, and the same example without the problem. The words of torch and
 Python"""

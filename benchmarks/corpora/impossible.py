@@ -1,4 +1,4 @@
-"""Which classes of a file cannot run, whatever they are given: told from the text alone, of what runs in any case.
+"""Which classes of a file cannot run, whatever they are given: decided from the text alone, of what runs in any case.
 
 What counts runs unconditionally: statements of ``forward``, of the constructor, and of what these call of the same
 file, outside any branch, loop, ``try``, comprehension and function in it, and before the first of them that may return.
@@ -61,7 +61,7 @@ class _Source:
                     self._empty.discard(name)
                     self._constants.pop(name, None)
             elif isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
-                # Nobody knows what else it binds.
+                # What else it binds is not known.
                 self._aliases.clear()
                 self._imported.clear()
                 self._empty.clear()
@@ -387,7 +387,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OF_ALL = frozenset(
     {"apply", "modules", "named_modules", "_apply", "__dict__", "register_forward_pre_hook", "_modules", "__class__"}
 )
-"""What hands a module on to whoever uses it."""
+"""What hands a module on to its caller."""
 
 
 def _hands_on(body: ast.AST) -> bool:

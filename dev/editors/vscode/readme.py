@@ -54,7 +54,9 @@ def install(user: Installation, commands: str) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         user.put_on_path(Path(temporary))
         path = f"{temporary}{os.pathsep}{os.environ['PATH']}"
-        variables = {**user.variables, "PATH": path, "HOME": os.environ.get("HOME", "/")}
+        # The environment that runs this would be made anew by another Python.
+        python = os.path.realpath(sys.executable)
+        variables = {**user.variables, "PATH": path, "HOME": os.environ.get("HOME", "/"), "PYTHON": python}
         subprocess.run(["sh", "-ec", commands], cwd=PROJECT, env=variables, check=True, stdout=sys.stderr)
 
 

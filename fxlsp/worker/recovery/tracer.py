@@ -25,7 +25,7 @@ from .module_calls import ModuleCalls
 from .proxies.proxies import ValueAttribute, ValueProxy
 from .proxies.proxy_operations import ProxyOperations
 from .pytree import is_proxy, leaves
-from .unregistered import UnregisteredModules
+from .unregistered import UnregisteredPaths
 
 
 class RecoveringTracer(ModulePathTracer):
@@ -51,7 +51,7 @@ class RecoveringTracer(ModulePathTracer):
         self._mode = mode
         self._inputs = inputs
         self._real = real
-        self._unregistered = UnregisteredModules(self.unregistered)
+        self._unregistered = UnregisteredPaths(self.unregistered)
         self._module_calls = ModuleCalls(self.recovery, self)
 
     # The root and its inputs.

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 
-class UnregisteredModules:
-    """Unregistered modules of one pass."""
+class UnregisteredPaths:
+    """Paths of the unregistered modules of one pass."""
 
     def __init__(self, by_path: dict[str, torch.nn.Module]) -> None:
         """``by_path`` is filled when modules are met."""

@@ -24,7 +24,7 @@ class LocalSemaphore:
         self.kind = kind
         self.maxvalue = maxvalue
         self.name = None
-        """None for one that nobody has to remove."""
+        """None for one that does not have to be removed."""
         self.handle = 0
         self._value = value
         self._changed = threading.Condition()

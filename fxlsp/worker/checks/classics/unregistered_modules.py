@@ -23,7 +23,7 @@ _Holder = ContainerAttribute[torch.nn.Module]
 class UnregisteredModules(Check):
     """Check of the model as it is before the pass.
 
-    A module that came from outside the model may be registered by whoever made it. What ``forward`` makes is FX203.
+    A module from outside the model may be registered by the code that made it. What ``forward`` makes is FX203.
     """
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from ..unused.attribute_reads import AttributeReads, is_of_torch
 from .container_attributes import AttributeText, attribute_text, container_attributes
 
 _OF_LAYERS = frozenset(("weight", "bias"))
-"""Attributes of torch's layers: whoever reads them of another object does not mean this one."""
+"""Attributes of torch's layers: code that reads them of another object does not mean this one."""
 _CONSEQUENCES = "not in parameters(), not trained, not saved, not moved by .to()"
 
 
