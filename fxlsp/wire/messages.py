@@ -106,12 +106,21 @@ class RecipeRequest(JsonObject):
 
 @dataclass(frozen=True, slots=True)
 class Limits(JsonObject):
-    """Time and memory that a trace may use."""
+    """What a trace may use."""
 
     seconds: float = 10.0
     """Wall time after which the trace is killed."""
     megabytes: float = 4096
     """Resident memory above which the trace is killed."""
+    processes: int = 32
+    """Number of processes above which the trace is killed."""
+    open_files: int = 4096
+    """Number of files that each of its processes may have open."""
+    written_megabytes: float = 1024
+    """Space that its temporary files may take; above it the trace is killed."""
+
+
+LimitKind = Literal["time", "memory", "processes", "written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +283,7 @@ class WorkerDied(WireMessage):
     exit: int | None = None
     """Exit code; None if a signal killed the worker."""
     signal: int | None = None
-    limit: Literal["time", "memory"] | None = None
+    limit: LimitKind | None = None
     """Limit at which the worker was killed, if it was."""
     stack: tuple[StackFrame, ...] = ()
     """Running frames, innermost first."""

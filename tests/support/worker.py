@@ -15,6 +15,7 @@ from fxlsp.report.report import Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.tracer_choice import TORCH_FX, TracerChoice
 from fxlsp.wire.frames import Decoder, JsonMessage, encode, text_digest
+from fxlsp.wire.messages import Limits
 from tests.support.warm import supervisor
 
 BOOTSTRAP = Path(fxlsp.__file__).parent / "worker" / "bootstrap.py"
@@ -72,6 +73,9 @@ class Worker:
         overlays: Mapping[str, str] | None = None,
         seconds: float = 60,
         megabytes: int = 16_000,
+        processes: int = 32,
+        open_files: int = 4096,
+        written_megabytes: float = 1024,
         roots: tuple[str, ...] = (),
         guess: Mapping[str, str | None] | None = None,
         tracer: TracerChoice = TORCH_FX,
@@ -93,7 +97,7 @@ class Worker:
                 "roots": list(roots),
                 "tracer": tracer.to_json(),
                 "sizes": sizes.to_json(),
-                "limits": {"seconds": seconds, "megabytes": megabytes},
+                "limits": Limits(seconds, megabytes, processes, open_files, written_megabytes).to_json(),
             }
         )
         return self._ids

@@ -18,7 +18,7 @@ from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClie
 from fxlsp.engine.settings.interpreters import Interpreter
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.report.report import Environment, Report
-from fxlsp.wire.messages import Limits, RecipeRequest, TraceRequest, TraceTarget
+from fxlsp.wire.messages import RecipeRequest, TraceRequest, TraceTarget
 
 _MODEL = """\
 import torch
@@ -74,7 +74,7 @@ def _request(path: str, settings: Settings) -> TraceRequest:
         TraceTarget("Tiny", file=path),
         RecipeRequest("Tiny()", "torch.randn(2, 3, 8, 8)", "option"),
         roots=(os.path.dirname(path),),
-        limits=Limits(settings.seconds, settings.megabytes),
+        limits=settings.limits,
     )
 
 

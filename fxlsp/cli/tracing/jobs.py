@@ -19,7 +19,7 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.recipes.recipes import FoundRecipe, parse_recipe
 from fxlsp.source.text.documents import read_document
-from fxlsp.wire.messages import Limits, RecipeRequest, TraceRequest, TraceTarget
+from fxlsp.wire.messages import RecipeRequest, TraceRequest, TraceTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def trace_request(
         roots=(target.root,),
         tracer=project.settings.tracing,
         sizes=project.settings.sizes,
-        limits=Limits(project.settings.seconds, project.settings.megabytes),
+        limits=project.settings.limits,
     )
 
 

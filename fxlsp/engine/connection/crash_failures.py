@@ -65,6 +65,10 @@ def _what_happened(message: WorkerDied, request: TraceRequest) -> str:
         return f"Tracing {name} did not finish within {limits.seconds:g} s"
     if message.limit == "memory":
         return f"Tracing {name} took more than {limits.megabytes} MB of memory"
+    if message.limit == "processes":
+        return f"Tracing {name} started more than {limits.processes} processes"
+    if message.limit == "written":
+        return f"Tracing {name} wrote more than {limits.written_megabytes} MB of temporary files"
     if message.signal is not None:
         return f"Tracing {name} ended in {describe_signal(message.signal)}"
     return f"The process that traced {name} ended itself with {describe_exit(message.exit)}"

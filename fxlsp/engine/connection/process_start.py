@@ -11,6 +11,8 @@ from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from contextlib import suppress
 from pathlib import Path
 
+from fxlsp.engine.connection.environment import tracing_environment
+
 if sys.platform == "win32":
     from subprocess import CREATE_NO_WINDOW
 
@@ -30,7 +32,7 @@ if sys.platform == "win32":
             stdout=PIPE,
             stderr=STDOUT,
             cwd=os.sep,
-            env=_environment(),
+            env=tracing_environment(os.environ),
             creationflags=CREATE_NO_WINDOW,
         )
         try:
@@ -78,22 +80,10 @@ else:
             pass_fds=(child_socket.fileno(),),
             start_new_session=True,
             cwd=os.sep,
-            env=_environment(),
+            env=tracing_environment(os.environ),
         )
 
     def kill_process(process: asyncio.subprocess.Process) -> None:
         """Kill the process and all others of its session."""
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-
-
-def _environment() -> dict[str, str]:
-    """Return our environment, so that the project's variables hold, with changes.
-
-    A process that forks must have one thread and no accelerator (see :mod:`fxlsp.worker`).
-    """
-    environment = dict(os.environ)
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    environment.pop("__PYVENV_LAUNCHER__", None)
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    return {**environment, **one_thread, "CUDA_VISIBLE_DEVICES": ""}

@@ -19,7 +19,7 @@ from fxlsp.engine.state.model_tables import TraceAttempt
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Status, inside
 from fxlsp.report.recipes import Recipe
-from fxlsp.wire.messages import Limits, RecipeGuess, RecipeRequest, TraceRequest, TraceTarget
+from fxlsp.wire.messages import RecipeGuess, RecipeRequest, TraceRequest, TraceTarget
 
 OnTraced = Callable[[frozenset[str]], None]
 """Called with the files whose answers have changed; with none if only a status has."""
@@ -177,7 +177,7 @@ class TraceJobs:
             roots=self._roots(key.file),
             tracer=settings.tracing,
             sizes=settings.sizes,
-            limits=Limits(settings.seconds, settings.megabytes),
+            limits=settings.limits,
         )
 
     def _is_pinned(self, key: ModelKey) -> bool:

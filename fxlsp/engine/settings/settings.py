@@ -19,13 +19,15 @@ from fxlsp.report.locations import Location
 from fxlsp.report.sizes import ANY_SIZES, Sizes
 from fxlsp.report.suggestions import did_you_mean
 from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
+from fxlsp.wire.messages import Limits
 
 SettingOrigin = Literal["default", "pyproject", "client"]
 Level = Severity | Literal["off"]
 
 EDITOR_SECONDS = 10.0
 COMMAND_LINE_SECONDS = 60.0
-_MEGABYTES = 4096
+_LIMITS = Limits()
+"""Defaults of all limits but that of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +80,21 @@ class Settings:
     """Codes and beginnings of codes that are never reported."""
     seconds: float = EDITOR_SECONDS
     """Limit of the wall time of one trace (``limits.seconds``)."""
-    megabytes: int = _MEGABYTES
+    megabytes: int = int(_LIMITS.megabytes)
     """Limit of the resident memory of one trace (``limits.megabytes``)."""
+    processes: int = _LIMITS.processes
+    """Limit of the number of its processes (``limits.processes``)."""
+    open_files: int = _LIMITS.open_files
+    """Limit of the files that each of them has open (``limits.openFiles``)."""
+    written_megabytes: float = _LIMITS.written_megabytes
+    """Limit of the space of its temporary files (``limits.writtenMegabytes``)."""
     origins: Mapping[str, SettingOrigin] = field(default_factory=dict)
     """Source of each value that is not the default, by dotted key."""
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of one trace."""
+        return Limits(self.seconds, self.megabytes, self.processes, self.open_files, self.written_megabytes)
 
     def values(self) -> list[tuple[str, Any]]:
         """Return every setting by its dotted key, as JSON values.
@@ -103,6 +116,9 @@ class Settings:
             "ignore": list(self.ignore),
             "limits.seconds": self.seconds,
             "limits.megabytes": self.megabytes,
+            "limits.processes": self.processes,
+            "limits.openFiles": self.open_files,
+            "limits.writtenMegabytes": self.written_megabytes,
         }
         recipes = [(f"recipes.{key}", list(texts)) for key, texts in self.recipes.items()]
         severities = [(f"severities.{key}", level) for key, level in self.severities.items()]
@@ -217,7 +233,10 @@ def _settings(values: Mapping[str, Any], origins: Mapping[str, SettingOrigin], s
         severities=_table("severities", values),
         ignore=values.get("ignore", ()),
         seconds=values.get("limits.seconds", seconds),
-        megabytes=values.get("limits.megabytes", _MEGABYTES),
+        megabytes=values.get("limits.megabytes", int(_LIMITS.megabytes)),
+        processes=values.get("limits.processes", _LIMITS.processes),
+        open_files=values.get("limits.openFiles", _LIMITS.open_files),
+        written_megabytes=values.get("limits.writtenMegabytes", _LIMITS.written_megabytes),
         origins=origins,
     )
 
@@ -310,6 +329,7 @@ def _recipe_key(key: str, folder: str) -> str:
 _HINT_KINDS = tuple(kind.name for kind in fields(HintKinds))
 _SIZES = tuple(size.name for size in fields(Sizes))
 _TABLES = ("hints", "limits", "recipes", "severities", "sizes")
+_LIMITS_IN_WHOLE_NUMBERS = ("megabytes", "processes", "openFiles", "writtenMegabytes")
 _LEVELS = ("error", "warning", "info", "hint", "off")
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "python": checks.text,
@@ -326,5 +346,5 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "profile": checks.one_of("auto", "fx", "shapes"),
     "ignore": checks.code_prefixes,
     "limits.seconds": checks.positive,
-    "limits.megabytes": checks.positive_integer,
+    **dict.fromkeys((f"limits.{name}" for name in _LIMITS_IN_WHOLE_NUMBERS), checks.positive_integer),
 }

@@ -34,6 +34,7 @@ from ...report.problems import Failure, Problem
 from ..locations.code_origin import is_installed
 from ..locations.source_map import SourceMap
 from ..sandbox.audit import is_refused_by_system
+from ..sandbox.resource_limits import reached_limit
 
 _MAX_MESSAGE = 4000
 """Number of characters of an exception's message that are shown."""
@@ -61,6 +62,9 @@ def message_of(error: BaseException) -> str:
         return f"KeyError: {text}"
     if is_refused_by_system(error):
         return f"{text} (fxlsp lets a model neither change files nor reach other programs while it traces)"
+    limit = reached_limit(error)
+    if limit is not None:
+        return f"{text} (a trace has limits: the setting `{limit}`)"
     return text or type(error).__name__
 
 

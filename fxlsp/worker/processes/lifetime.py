@@ -36,13 +36,18 @@ def adopt_orphans() -> None:
         _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
+def orphans_beside(known: set[int]) -> list[int]:
+    """Return the child processes of this process that are not in ``known``."""
+    return [pid for pid in _children() if pid not in known]
+
+
 def kill_orphans(known: set[int]) -> None:
     """Kill every child process of this process that is not in ``known``.
 
     The children of one that is killed become children of this process, so that they are met next.
     """
     for _ in range(_MOST_GENERATIONS):
-        orphans = [pid for pid in _children() if pid not in known]
+        orphans = orphans_beside(known)
         for pid in orphans:
             kill_group(pid)
         if not orphans:

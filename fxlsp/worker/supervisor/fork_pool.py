@@ -17,7 +17,7 @@ from contextlib import suppress
 import torch
 
 from ...wire.messages import Hello, TraceRequest
-from ..processes.lifetime import adopt_orphans, kill_group, kill_orphans
+from ..processes.lifetime import adopt_orphans, kill_group, kill_orphans, orphans_beside
 from ..sandbox.containment import Containment
 from .checkpoints import Checkpoints
 from .forked_worker import ForkedWorker, fork_from_supervisor
@@ -27,6 +27,10 @@ from .worker_handle import WorkerHandle
 
 _PROBE_SECONDS = 30.0
 """Time limit of the first worker for a small trace, which takes 0.1 s unless forking does not work on this system."""
+
+
+_MOST_ORPHANS = 32
+"""Processes without a parent that running traces may leave until they end."""
 
 
 class NoForkError(Exception):
@@ -117,10 +121,16 @@ class ForkPool(WorkerPool):
         self._adopt_checkpoints()
         self._workers = {other for other in self._workers if other is not worker}
         self._checkpoints.discard(worker)
-        kill_orphans({*(other.pid for other in self._workers), *self._checkpoints.pids})
+        kill_orphans(self._known())
 
     def enforce_limits(self) -> None:
         self._checkpoints.enforce_limits()
+        # A few may be checkpoints that are not known yet. Whose the others are is not known: a trace goes on without.
+        if len(orphans_beside(self._known())) > _MOST_ORPHANS:
+            kill_orphans(self._known())
+
+    def _known(self) -> set[int]:
+        return {*(worker.pid for worker in self._workers), *self._checkpoints.pids}
 
     def preload(self, names: Sequence[str]) -> str | None:
         """Import packages in this process, if that starts no threads and no CUDA."""

@@ -24,7 +24,7 @@ _LOCKING_SECONDS = 60.0
 
 
 class ScratchFolder:
-    """Folder that exists as long as a process holds its lock; it is created held by the caller."""
+    """Folder that exists while it is held; it is created held by the caller."""
 
     def __init__(self, parent: str | ScratchFolder) -> None:
         """``parent`` is the folder it is created in; a :class:`ScratchFolder` is held meanwhile."""

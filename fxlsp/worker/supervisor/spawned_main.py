@@ -25,6 +25,7 @@ from ..processes.crash_dump import arrange_crash_dump
 from ..processes.fds import silenced, write_all
 from ..processes.side_process import InlineRunner
 from ..sandbox.audit import refuse_side_effects
+from ..sandbox.resource_limits import limit_resources
 from ..torch_private import compile_in_process
 from .command_reader import CommandReader
 from .request_execution import ignore_stage, loaded_job, run_request
@@ -47,6 +48,7 @@ def run_spawned_worker(reader: CommandReader, reports: int, stack: int, scratch:
         preload(message.names)
     arrange_crash_dump(stack, message.limits.seconds)
     refuse_side_effects(scratch)
+    limit_resources(message.limits)
     write_all(reports, _answer(message, reports).encoded())
     sys.stdout.flush()
     sys.stderr.flush()

@@ -43,7 +43,12 @@ _START_SECONDS = 60.0
 """Time limit for the import of torch, counted from when a request is assigned."""
 _ACCESS_VIOLATION = 0xC0000005
 """Exit code on Windows of what other systems report as a segmentation fault."""
-_WHY_AT_LIMIT = {"time": "took too long", "memory": "needed too much memory"}
+_WHY_AT_LIMIT = {
+    "time": "took too long",
+    "memory": "needed too much memory",
+    "processes": "started too many processes",
+    "written": "wrote too much",
+}
 
 
 class SpawnedWorker(WorkerHandle):

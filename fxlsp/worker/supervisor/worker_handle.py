@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ...wire.frames import Splitter, WireError, framed
 from ...wire.messages import (
     WIRE,
     Declined,
     FailureMessage,
+    LimitKind,
     Limits,
     Ready,
     ReportMessage,
@@ -21,7 +22,8 @@ from ...wire.messages import (
 )
 from ...wire.vocabulary import WireMessage
 from ..processes.crash_dump import TIME_LIMIT_MARK, parse_stack
-from ..processes.system import lower_priority, resident_megabytes
+from ..processes.system import lower_priority
+from .resource_use import descendants, exceeds_megabytes, written_megabytes
 from .scratch_folder import ScratchFolder
 
 _TAIL_BYTES = 4096
@@ -75,7 +77,7 @@ class WorkerHandle(ABC):
         self._splitter = Splitter()
         self._output = b""
         self._stack = b""
-        self._limit: Literal["time", "memory"] | None = None
+        self._limit: LimitKind | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -132,11 +134,21 @@ class WorkerHandle(ABC):
         lower_priority(self.pid)
 
     def enforce_limits(self) -> None:
-        """Kill the worker if it exceeds its time or memory."""
-        if time.monotonic() - self._started > self._limits.seconds + _GRACE_SECONDS:
-            self._kill_at_limit("time")
-        elif resident_megabytes(self.pid) > self._limits.megabytes:
-            self._kill_at_limit("memory")
+        """Kill the worker if it exceeds a limit."""
+        exceeded = self._exceeded_limit()
+        if exceeded is not None:
+            self._kill_at_limit(exceeded)
+
+    def _exceeded_limit(self) -> LimitKind | None:
+        limits = self._limits
+        if time.monotonic() - self._started > limits.seconds + _GRACE_SECONDS:
+            return "time"
+        others = descendants(self.pid)
+        if len(others) >= limits.processes:
+            return "processes"
+        if exceeds_megabytes([self.pid, *others], limits.megabytes):
+            return "memory"
+        return "written" if written_megabytes(self._scratch.path) > limits.written_megabytes else None
 
     def reap(self) -> WorkerDied:
         """Wait for the worker's end, remove what it left, and return how it ended."""
@@ -156,13 +168,15 @@ class WorkerHandle(ABC):
         """Return the answer to a request whose worker died: the death, unless overridden."""
         return death
 
-    def _kill_at_limit(self, limit: Literal["time", "memory"]) -> None:
+    def _kill_at_limit(self, limit: LimitKind) -> None:
         if self._limit is None:
             self._limit = limit
-            self._request_stack()
+            if limit != "processes":
+                # Processes that start others would go on while the stack is written.
+                self._request_stack()
             self._kill()
 
-    def _reached_limit(self) -> Literal["time", "memory"] | None:
+    def _reached_limit(self) -> LimitKind | None:
         return "time" if self._stack.startswith(TIME_LIMIT_MARK.encode()) else self._limit
 
     def _append_output(self, data: bytes) -> None:

@@ -20,6 +20,7 @@ from ..processes.lifetime import die_with_parent
 from ..processes.side_process import WaitingSideProcess
 from ..sandbox.audit import refuse_side_effects
 from ..sandbox.containment import Containment
+from ..sandbox.resource_limits import limit_resources
 from ..torch_private import compile_in_process
 from ..trace.job import TraceJob
 from ..trace.load import RequestLoad, StageCallback
@@ -55,6 +56,7 @@ def run_worker(pipes: WorkerPipes, scratch: str, containment: Containment) -> No
             arrange_crash_dump(pipes.stack, request.limits.seconds)
             faulthandler.register(STACK_SIGNAL, file=pipes.stack, all_threads=False)
             refuse_side_effects(scratch)
+            limit_resources(request.limits)
             message = _answer(request, recovery, pipes, scratch)
         write_all(pipes.reports, message.encoded())
         sys.stdout.flush()
@@ -100,6 +102,7 @@ def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:
         warm_up_recovering_pass()
         request = await_request(requests)
         refuse_side_effects(scratch)
+        limit_resources(request.limits)
         return loaded_job(request, ignore_stage).recover()
 
     return WaitingSideProcess(work)
