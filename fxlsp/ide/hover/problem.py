@@ -128,7 +128,8 @@ ADVICE: Mapping[str, str] = {
         "Write inputs that can be made where the recipe stands; it can use what the file defines and imports"
     ),
     codes.DIED: (
-        "Raise an exception instead of ending the process, or raise `limits.seconds` or `limits.megabytes` if the "
+        "Raise an exception instead of ending the process, or raise `limits.seconds`, `limits.megabytes`, "
+        "`limits.processes` or `limits.writtenMegabytes` if the "
         "model needs more"
     ),
     codes.NO_INTERPRETER: (
