@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dev.rpc import RpcError
+from dev.rpc import Json, RpcError
 from fxlsp.server.session import command_names
 from tests.server.conftest import Start
 from tests.support.client import Abilities, Client
@@ -56,7 +56,7 @@ def workspace(tmp_path: Path, marker: Path) -> Path:
     touch = f"open({str(marker)!r}, 'w').close()\n"
     shell = f"#!/bin/sh\ntouch '{marker}'\nexec '{sys.executable}' \"$@\"\n"
     model = MODEL.replace("MARKER", repr(str(marker)))
-    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": model}]
+    cells: list[Json] = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": model}]
     table = f"""
         [build-system]
         requires = []
@@ -115,7 +115,7 @@ async def test_once_it_is_trusted_its_interpreter_is_started(start: Start, works
     client.open(workspace / "net.py")
 
     async def has_run() -> bool:
-        return os.path.exists(marker)
+        return os.path.exists(marker)  # noqa: ASYNC240  # a local file
 
     assert await client.until(has_run, bool)
 
