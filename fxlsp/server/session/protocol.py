@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import MsgId
@@ -25,6 +26,8 @@ _DOCUMENT_METHODS = (
     types.NOTEBOOK_DOCUMENT_DID_CLOSE,
 )
 """pygls would store documents too, and split their lines at form feeds. The engine stores them."""
+_INVALID_PARAMS = JsonRpcInvalidParams("the parameters are not those of this method")
+_AFTER_SHUTDOWN = JsonRpcInvalidRequest("the server is shutting down")
 _PROGRESS_METHOD = types.WINDOW_WORK_DONE_PROGRESS_CANCEL
 """pygls would look up the progress among those that it has created itself."""
 
@@ -49,6 +52,28 @@ class Protocol(LanguageServerProtocol):
     def pending(self) -> int:
         """Number of messages in either direction that are not completed."""
         return len(self._request_futures) + len(self._result_types)
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return the message that a JSON object is, or the object itself if it is none.
+
+        A request that is none of its method is answered with an error: pygls would leave it without an answer.
+
+        Raises:
+            JsonRpcException: the object is not what its method takes.
+        """
+        try:
+            return super().structure_message(data)
+        except JsonRpcException:
+            if "method" in data and isinstance(data.get("id"), (int, str)):
+                self._send_response(data["id"], error=_INVALID_PARAMS.to_response_error())
+            raise
+
+    def handle_message(self, message: Any) -> None:
+        if self._shutdown and getattr(message, "method", types.EXIT) != types.EXIT and hasattr(message, "id"):
+            # pygls would not answer.
+            self._send_response(message.id, error=_AFTER_SHUTDOWN.to_response_error())
+        else:
+            super().handle_message(message)
 
     def _execute_handler(
         self,

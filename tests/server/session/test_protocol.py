@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 import pytest_asyncio
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from fxlsp.server.main import make_server
 from fxlsp.server.session.server import Server
@@ -163,3 +166,42 @@ async def test_shutdown_with_requests_under_way_answers(editor: Editor) -> None:
         editor.server.protocol.send_request("workspace/codeLens/refresh", None, msg_id=f"open-{number}")
     editor.say("shutdown", None, number=1)
     assert "error" not in editor.answer(1)
+
+
+WRONG_PARAMS: list[tuple[str, Any]] = [
+    ("textDocument/hover", {}),
+    ("textDocument/hover", None),
+    ("textDocument/hover", [1, 2]),
+    ("textDocument/hover", "text"),
+    ("textDocument/inlayHint", {"textDocument": {"uri": URI}, "range": 3}),
+    ("textDocument/codeLens", {"textDocument": URI}),
+    ("codeLens/resolve", {"command": 3}),
+    ("workspace/executeCommand", {"arguments": []}),
+    ("workspace/symbol", 3),
+    ("textDocument/rename", {"textDocument": {"uri": URI}}),
+]
+
+
+@pytest.mark.parametrize(("method", "params"), WRONG_PARAMS)
+async def test_a_request_with_wrong_parameters_is_answered_with_an_error(
+    editor: Editor, method: str, params: Any
+) -> None:
+    with suppress(JsonRpcException):
+        editor.say(method, params, number=7)
+    await asyncio.sleep(0)
+    assert editor.answer(7)["error"]["code"] == types.ErrorCodes.InvalidParams
+
+
+@pytest.mark.parametrize("number", ["text", 2**53, -1, 0])
+async def test_an_answer_has_the_id_of_its_request_whatever_it_is(editor: Editor, number: Any) -> None:
+    editor.sent.clear()
+    with suppress(JsonRpcException):
+        editor.receive({"jsonrpc": "2.0", "id": number, "method": "textDocument/hover", "params": {}})
+    assert [message["id"] for message in editor.sent] == [number]
+
+
+async def test_a_request_after_shutdown_is_answered_with_an_error(editor: Editor) -> None:
+    editor.say("shutdown", None, number=1)
+    await asyncio.sleep(0)
+    editor.say("textDocument/hover", {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}, number=2)
+    assert editor.answer(2)["error"]["code"] == types.ErrorCodes.InvalidRequest
