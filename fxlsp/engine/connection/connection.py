@@ -66,6 +66,8 @@ class Outcome:
     """Third-party packages that the trace imported."""
     died: bool = False
     """The worker crashed, exited or was killed at a limit."""
+    lost: bool = False
+    """The supervisor was killed by another process or the system: the trace may not be the reason."""
 
 
 class Connection:
@@ -150,7 +152,7 @@ class Connection:
     async def _outcome(self, message: Answer, request: TraceRequest) -> Outcome:
         loop = asyncio.get_running_loop()
         if message is None:
-            return Outcome(failure=self._exit_failure(request), died=True)
+            return Outcome(failure=self._exit_failure(request), died=True, lost=self.process.was_lost)
         if isinstance(message, WorkerDied):
             failure = await loop.run_in_executor(self._executor, crash_failure, message, request)
             return Outcome(failure=failure, died=True)

@@ -21,8 +21,10 @@ _ADVICE = "Choose another interpreter (setting 'python'), or repair this one."
 class StartError(Exception):
     """Error for an interpreter under which no supervisor can be started."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, lost: bool = False) -> None:
+        """``lost``: whether another process or the system has killed the process, so that another start may succeed."""
         super().__init__(message)
+        self.lost = lost
         self.failure = Failure("", NO_INTERPRETER, message)
 
     @classmethod
@@ -70,7 +72,8 @@ async def _exit_error(process: Process, python: str) -> StartError:
     await process.drain_output()
     text = f"The interpreter {python} cannot run fxlsp's tracing worker: it ended with"
     needs = "fxlsp traces with Python 3.10 or later and torch."
-    return StartError(f"{text} {describe_exit(process.exit_code)}. {needs}{_last_output(process)} {_ADVICE}")
+    message = f"{text} {describe_exit(process.exit_code)}. {needs}{_last_output(process)} {_ADVICE}"
+    return StartError(message, process.was_lost)
 
 
 def _last_output(process: Process) -> str:

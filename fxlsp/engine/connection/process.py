@@ -26,6 +26,8 @@ class Process:
         self._process = process
         self._output = OutputLog()
         assert process.stdout is not None
+        self.was_killed = False
+        """Whether this side has killed it."""
         self._following = asyncio.create_task(self._output.follow(process.stdout))
         self.stream = stream
 
@@ -60,7 +62,13 @@ class Process:
     def kill(self) -> None:
         """Kill the process and its session; :meth:`stop` must still be awaited."""
         if self._process.returncode is None:
+            self.was_killed = True
             kill_process(self._process)
+
+    @property
+    def was_lost(self) -> bool:
+        """Whether a signal of another process or of the system has ended it."""
+        return not self.was_killed and self.exit_code is not None and self.exit_code < 0
 
     async def wait(self, seconds: float) -> None:
         """Wait for the end of the process, at most ``seconds``."""

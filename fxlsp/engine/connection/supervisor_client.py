@@ -98,8 +98,9 @@ class SupervisorClient:
         self._cancel_idle_timer()
         self._active += 1
         try:
-            connection = await self._ready()
-            return await connection.trace(request, on_stage)
+            outcome = await (await self._ready()).trace(request, on_stage)
+            # Once more only: a trace that ends the supervisor would do so for ever.
+            return await (await self._ready()).trace(request, on_stage) if outcome.lost else outcome
         except StartError as error:
             return Outcome(failure=replace(error.failure, target=str(request.target)))
         finally:
@@ -163,7 +164,7 @@ class SupervisorClient:
         try:
             await asyncio.sleep(self._limit.pause)
             self._set_state(SupervisorState.STARTING)
-            connection = await connect(self.python, self._bootstrap, self._executor, self._handshake_seconds)
+            connection = await self._connect()
         except StartError as error:
             self._limit.record_death()
             self.failure = error.failure
@@ -177,6 +178,20 @@ class SupervisorClient:
         self._set_state(SupervisorState.READY)
         self._start_idle_timer()
         return connection
+
+    async def _connect(self) -> Connection:
+        """Start a process; once more if it is killed meanwhile.
+
+        Raises:
+            StartError: it cannot be started.
+        """
+        try:
+            return await connect(self.python, self._bootstrap, self._executor, self._handshake_seconds)
+        except StartError as error:
+            if not error.lost:
+                raise
+            self._limit.record_death()
+        return await connect(self.python, self._bootstrap, self._executor, self._handshake_seconds)
 
     async def _watch_exit(self, connection: Connection) -> None:
         """Record an unexpected end of the process, and release its resources."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...wire.frames import Decoder, WireError
-from ...wire.messages import WIRE, Bye, Cancel, Hello, Log, Overlay, Preload, TraceRequest
+from ...wire.messages import WIRE, Bye, Cancel, Hello, Log, Overlay, Preload, TraceRequest, WorkerDied
 from ...wire.vocabulary import UnknownMessage, WireMessage
 from ..processes.fds import SUPERVISOR_ONLY
 from .pool import WorkerPool
@@ -36,6 +36,8 @@ class Supervisor:
         self._texts: dict[str, str] = {}
         self._workers: dict[int, WorkerHandle] = {}
         self._next_worker_due = 0.0
+        self._replaced = -1
+        """Id of the last request whose worker was replaced by another."""
         self._selector = selectors.DefaultSelector()
         if isinstance(self._selector, selectors.EpollSelector):
             SUPERVISOR_ONLY.add(self._selector.fileno())
@@ -158,10 +160,17 @@ class Supervisor:
         self._pool.discard(worker)
         if worker.done:
             return
-        if worker.declined and worker.assignment is not None:
+        if worker.assignment is not None and (worker.declined or self._is_replaced(worker, death)):
             self._start(worker.assignment)
         else:
             self._send(worker.final_message(death))
+
+    def _is_replaced(self, worker: WorkerHandle, death: WorkerDied) -> bool:
+        """Return whether another worker executes the request of one that was killed before it began; once a request."""
+        if worker.has_started or death.signal is None or death.limit is not None or worker.id == self._replaced:
+            return False
+        self._replaced = worker.id
+        return True
 
     def _preload(self, names: Sequence[str]) -> None:
         remark = self._pool.preload(names)

@@ -140,6 +140,32 @@ async def test_when_the_template_dies_its_traces_say_so_and_the_next_one_starts_
     assert len({entry["pid"] for entry in logged(tmp_path)}) == 2
 
 
+async def test_a_trace_whose_supervisor_is_killed_from_outside_is_traced_by_the_next_one(
+    make: Make, tmp_path: Path
+) -> None:
+    supervisor = make()
+    tracing = asyncio.create_task(supervisor.trace(request(tmp_path, text=f"{MODEL}# slow\n")))
+    await eventually(lambda: bool(logged(tmp_path)))
+    os.kill(logged(tmp_path)[0]["pid"], signal.SIGKILL)
+    await eventually(lambda: len(logged(tmp_path)) == 2)
+    (tmp_path / "model.gate").touch()
+    assert (await tracing).report is not None
+
+
+async def test_a_trace_that_kills_its_supervisor_twice_fails(make: Make, tmp_path: Path) -> None:
+    outcome = await make().trace(request(tmp_path, "Killed"))
+    assert outcome.failure is not None
+    assert "SIGKILL" in outcome.failure.message
+    assert len({entry["pid"] for entry in logged(tmp_path)}) == 2
+
+
+async def test_a_supervisor_that_is_killed_while_it_starts_is_started_again(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FXLSP_TEST_STARTS", str(tmp_path / "starts"))
+    assert (await make("dies_once").trace(request(tmp_path))).report is not None
+
+
 async def test_a_killed_template_is_noticed_while_idle(make: Make, tmp_path: Path) -> None:
     supervisor = make()
     await supervisor.trace(request(tmp_path))

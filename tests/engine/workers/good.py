@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -81,6 +82,8 @@ class Worker:
         if name.startswith("Fatal"):
             sys.stderr.write("fatal: the template is broken\n")
             os._exit(3)
+        if name.startswith("Killed"):
+            os.kill(os.getpid(), signal.SIGKILL)
         if name.startswith("Failing") or "# fails" in text:
             failure = {"code": "FX903", "message": "no such argument", "location": None}
             return {"type": "failure", "failure": {"target": name, "failure": failure}, "reads": reads}

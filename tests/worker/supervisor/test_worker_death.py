@@ -78,6 +78,18 @@ def test_a_model_over_the_memory_limit_is_ended(any_worker: Any, write: Callable
     assert any(entry["file"] == path and entry["line"] == LINE for entry in message["stack"])
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="children of a process cannot be listed here")
+def test_a_worker_that_is_killed_before_its_request_is_replaced(write: Callable[..., str]) -> None:
+    worker = Worker()
+    try:
+        for pid in descendants_of(worker.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        path = write(MODEL.format(statement="pass"))
+        assert worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
+    finally:
+        worker.close()
+
+
 def test_what_user_code_prints_breaks_nothing(any_worker: Any, write: Callable[..., str]) -> None:
     path = write(MODEL.format(statement="print('x' * 1_000_000); os.write(1, b'raw'); os.write(2, b'raw')"))
     assert any_worker.report(f"{path}:Net", "Net()", "torch.randn(1, 4)").complete
