@@ -7,7 +7,7 @@ VENV := .venv
 # Most tests wait for processes, so one more of them than there are cores runs at once.
 PYTEST := $(VENV)/bin/python -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist loadfile
 
-.PHONY: demo test test-long test-matrix test-editors test-other-editors vsix bench install environment oldest browser other-editors vscode-tools
+.PHONY: demo test test-long reliability test-matrix test-editors test-other-editors vsix bench install environment oldest browser other-editors vscode-tools
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
@@ -20,6 +20,9 @@ test: environment  ## Formatter, linter, type checker and all tests that need no
 
 test-long: environment  ## Random editing sessions, and the benchmarks against torch's own answers: for a release.
 	FXLSP_SESSIONS=$${FXLSP_SESSIONS-0:30} $(PYTEST) -m long
+
+reliability: environment  ## Attacks on a server, an hour each: for a release. With SHORT=1 two minutes in all, as CI does.
+	$(VENV)/bin/python -m benchmarks.reliability $(if $(SHORT),--short)
 
 test-matrix:  ## The tests that versions matter to, on the oldest and the newest Python and torch that pyproject.toml claims.
 	$(PYTHON) -m dev.matrix $(ENDS)

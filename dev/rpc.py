@@ -103,6 +103,8 @@ class Connection:
                 self._write({"id": message["id"], "result": result})
             return
         answer = self._answers.pop(message["id"])
+        if answer.cancelled():
+            return
         if "error" in message:
             answer.set_exception(RpcError(message["error"]["message"]))
         else:
