@@ -63,7 +63,7 @@ def main() -> int:
         workspace = Workspace(Path(folder), SECONDS)
         classes = _chosen(options)
         # Before packages that are not installed are stood for.
-        facts = [_facts(each) for each in classes]
+        facts = [_named(each) if options.rules_only else _facts(each) for each in classes]
         if os.environ.get("PYTHONPATH", "") != workspace.environment()["PYTHONPATH"]:
             os.environ.update(workspace.environment())
             sys.path[:0] = [str(workspace.packages)]
@@ -72,7 +72,7 @@ def main() -> int:
         print(f"{len(classes)} classes", file=sys.stderr)
         answers = []
         with open(options.json or os.devnull, "w", encoding="utf-8", buffering=1) as out:
-            for known, found in zip(facts, _answers(classes, places, str(workspace.files)), strict=True):
+            for known, found in zip(facts, _answers(classes, places, workspace), strict=True):
                 answer = {**known, **found}
                 answers.append(answer)
                 out.write(json.dumps(answer) + "\n")
@@ -94,6 +94,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--classes", nargs="*", metavar="FILE:Name", help="these alone")
     parser.add_argument("--listed", action="store_true", help="only classes that TESTCASES name")
     parser.add_argument("--quiet", action="store_true", help="the totals alone")
+    parser.add_argument("--rules-only", action="store_true", help="without what files say of classes, which takes long")
     parser.add_argument("--json", metavar="OUT", help="write a line of JSON for each class")
     return parser.parse_args()
 
@@ -113,33 +114,34 @@ def _chosen(options: argparse.Namespace) -> list[BareClass]:
     return classes
 
 
+def _named(each: BareClass) -> Answer:
+    """What a class is called."""
+    return {"file": Path(each.file).name, "name": each.name, "listed": each.listed}
+
+
 def _facts(each: BareClass) -> Answer:
     """What the text of its file says of a class."""
-    return {
-        "file": Path(each.file).name,
-        "name": each.name,
-        "listed": each.listed,
-        "unresolved": unresolved(each),
-        "impossible": cannot_run(each.file, each.name),
-    }
+    return {**_named(each), "unresolved": unresolved(each), "impossible": cannot_run(each.file, each.name)}
 
 
-def _answers(classes: Sequence[BareClass], places: Mapping[str, str], root: str) -> Iterator[Answer]:
+def _answers(classes: Sequence[BareClass], places: Mapping[str, str], workspace: Workspace) -> Iterator[Answer]:
     """One process for each class, forked from one that has done a small trace, as the tracing process does."""
     gc.collect()
     gc.freeze()
     for each in classes:
-        yield _answered(replace(each, file=places[each.file]), root)
+        # A process that is ended leaves its folder behind.
+        with tempfile.TemporaryDirectory(prefix="fxlsp-search-", ignore_cleanup_errors=True) as scratch:
+            yield _answered(replace(each, file=places[each.file]), str(workspace.files), scratch)
 
 
-def _answered(each: BareClass, root: str) -> Answer:
+def _answered(each: BareClass, root: str, scratch: str) -> Answer:
     """What a process of its own says of one class."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
         try:
-            answer = _searched(each, root, writer)
+            answer = _searched(each, root, scratch)
         except BaseException as error:
             answer = {"status": "crashed", "reason": "".join(traceback.format_exception(error))[-1500:]}
         os.write(writer, json.dumps(answer).encode())
@@ -159,7 +161,7 @@ def _answered(each: BareClass, root: str) -> Answer:
     return json.loads(data) if data else {"status": "died", "reason": "it ended early, or took too long"}
 
 
-def _searched(each: BareClass, root: str, writer: int) -> Answer:
+def _searched(each: BareClass, root: str, scratch: str) -> Answer:
     import torch
 
     from fxlsp.worker.building.builder import Builder, FakesFailedError, NoModelError
@@ -179,7 +181,6 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
         os.dup2(null, stream)
     gc.disable()
     compile_in_process()
-    scratch = tempfile.mkdtemp(prefix="fxlsp-search-")
     refuse_side_effects(scratch)
     sources = Sources({})
     expressions = Expressions(sources)
@@ -296,13 +297,13 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
     covered = {(answer["file"], name) for answer in answers for name in answer.get("ran", ())}
     for answer in answers:
         answer["ok"] = answer["status"] == "found" or (answer["file"], answer["name"]) in covered
-    resolved = [each for each in answers if each["unresolved"] is None and each["status"] != "no module"]
-    for label, chosen in (
-        ("all", answers),
-        ("in TESTCASES", [answer for answer in answers if answer["listed"]]),
-        ("names resolve", resolved),
-        ("can run", [answer for answer in resolved if answer["impossible"] is None]),
-    ):
+    groups = {"all": answers, "in TESTCASES": [answer for answer in answers if answer["listed"]]}
+    has_facts = all("unresolved" in answer for answer in answers)
+    if has_facts:
+        resolved = [each for each in answers if each["unresolved"] is None and each["status"] != "no module"]
+        groups["names resolve"] = resolved
+        groups["can run"] = [answer for answer in resolved if answer["impossible"] is None]
+    for label, chosen in groups.items():
         count = max(len(chosen), 1)
         kinds = Counter(
             "found" if answer["status"] == "found" else "covered" if answer["ok"] else answer["status"]
@@ -322,15 +323,21 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
                 f"{label:14} median {statistics.median(times):.0f} ms, {statistics.median(tries):.0f} tries; "
                 f"nine in ten within {times[len(times) * 9 // 10]:.0f} ms, {tries[len(tries) * 9 // 10]} tries"
             )
+    if has_facts:
+        yield from _mistaken_facts(answers)
+    yield from rule_table(rule_counts(answers))
+    reasons = Counter(_reason(answer) for answer in answers if not answer["ok"])
+    for reason, number in reasons.most_common(25):
+        yield f"{number:6}  {reason}"
+
+
+def _mistaken_facts(answers: Sequence[Answer]) -> Iterator[str]:
+    """Yield the classes that run although their files say that they cannot."""
     beyond = sum(answer["ok"] and answer["unresolved"] is not None for answer in answers)
     yield f"{beyond} run although a name that they mention is not there: they are in none of the two ceilings"
     for answer in answers:
         if answer["ok"] and answer["impossible"] is not None:
             yield f"runs all the same: {answer['file']}:{answer['name']}, although {answer['impossible']}"
-    yield from rule_table(rule_counts(answers))
-    reasons = Counter(_reason(answer) for answer in answers if not answer["ok"])
-    for reason, number in reasons.most_common(25):
-        yield f"{number:6}  {reason}"
 
 
 def rule_counts(answers: Iterable[Answer]) -> dict[str, RuleCounts]:
