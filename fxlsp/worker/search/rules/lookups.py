@@ -16,6 +16,7 @@ from ..duck import DuckValue
 from ..evidence import Evidence
 from ..priors.class_body import is_torchs, tree_of
 from ..priors.tables import SEQUENCE
+from ..size_edits import equalised
 from ..values import (
     Edit,
     Guess,
@@ -34,7 +35,6 @@ from ..values import (
 )
 from .predicates import FrameScope, Solver
 from .registry import rule
-from .sizes import equalised
 
 _REGISTERING = frozenset({"add_module", "register_buffer", "register_module", "register_parameter"})
 

@@ -17,6 +17,7 @@ from ..evidence import Evidence, Line
 from ..priors.class_body import tree_of
 from ..priors.constructor import ARRAY, array_of, called_module, instance_of
 from ..priors.tables import VOCABULARY
+from ..size_edits import divisible, equalised
 from ..values import (
     Edit,
     Group,
@@ -39,7 +40,6 @@ from ..values import (
 )
 from .ranks_dtypes import of_rank, reranked
 from .registry import rule
-from .sizes import divisible, equalised
 
 _LARGEST_CHOICE = 12
 """Values of a collection that are tried."""

@@ -9,6 +9,7 @@ from math import prod
 
 from ..evidence import Evidence
 from ..priors.tables import BATCH
+from ..size_edits import divisible, equalised, resized
 from ..values import (
     Edit,
     Size,
@@ -22,7 +23,6 @@ from ..values import (
     with_number,
 )
 from .registry import message_rule
-from .sizes import divisible, equalised, resized
 
 _SMALL = 96
 """A size that most divisors leave something of: smaller ones of constructors may be too small."""
