@@ -62,8 +62,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="fxlsp-search-") as folder:
         workspace = Workspace(Path(folder), SECONDS)
         classes = _chosen(options)
-        # Before packages that are not installed are stood for.
-        facts = [_named(each) if options.rules_only else _facts(each) for each in classes]
+        # Before packages that are not installed are stood for; by files, each of which is parsed once then.
+        known = _named if options.rules_only else _facts
+        facts = {each: known(each) for each in sorted(classes, key=lambda each: each.file)}
         if os.environ.get("PYTHONPATH", "") != workspace.environment()["PYTHONPATH"]:
             os.environ.update(workspace.environment())
             sys.path[:0] = [str(workspace.packages)]
@@ -72,8 +73,8 @@ def main() -> int:
         print(f"{len(classes)} classes", file=sys.stderr)
         answers = []
         with open(options.json or os.devnull, "w", encoding="utf-8", buffering=1) as out:
-            for known, found in zip(facts, _answers(classes, places, workspace), strict=True):
-                answer = {**known, **found}
+            for each, found in zip(classes, _answers(classes, places, workspace), strict=True):
+                answer = {**facts[each], **found}
                 answers.append(answer)
                 out.write(json.dumps(answer) + "\n")
                 if not options.quiet:

@@ -310,10 +310,15 @@ class _Source:
     def _set_on(self, chain: list[ast.ClassDef]) -> set[str]:
         """Attributes that are set on the classes themselves."""
         owners = {each.name for each in chain}
+        return {attribute for owner, attribute in self._stored if owner in owners}
+
+    @cached_property
+    def _stored(self) -> set[tuple[str, str]]:
+        """Names, and attributes that are set on them anywhere in the file."""
         return {
-            node.attr
+            (_name(node.value), node.attr)
             for node in ast.walk(self._tree)
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _name(node.value) in owners
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         }
 
     def _is_plain_module(self, cls: ast.ClassDef) -> bool:
