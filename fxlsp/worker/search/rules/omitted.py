@@ -127,13 +127,6 @@ def _depends_on_mode(code: CodeType) -> bool:
     return any(isinstance(part, ast.Attribute) and part.attr == "training" for test in tests for part in ast.walk(test))
 
 
-@rule("other defaults of a missing layer", "optional", says("'NoneType' object is not callable"))
-def _missing_layer(evidence: Evidence) -> Iterator[Edit]:
-    """Pass a flag with a default, where a layer was left out."""
-    if evidence.is_called:
-        yield from _with_other_defaults(evidence)
-
-
 @rule("more inputs", "optional", lambda evidence: evidence.is_called)
 def _further_inputs(evidence: Evidence) -> Iterator[Edit]:
     """Pass two and three of what ``*name`` takes one of."""

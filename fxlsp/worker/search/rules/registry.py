@@ -24,7 +24,6 @@ MODULES = (
     "sequences",
     "predicates",
     "lookups",
-    "recurrent",
     "omitted",
     "module_results",
     "ranks_dtypes",

@@ -163,15 +163,6 @@ def _by_number(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
     yield from equalised(evidence.trial, misfit.got, misfit.want)
 
 
-@fit_rule("channels last")
-def _channels_last(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
-    """Move the last dimension of a map behind the batch, where it has as many as channels are needed."""
-    operand = misfit.operand
-    if misfit.dimension == 1 and operand.dim() > 3 and operand.shape[-1] == misfit.want:
-        for path, tensor in same(evidence.trial, operand):
-            yield {path: replace(tensor, shape=(tensor.shape[0], tensor.shape[-1], *tensor.shape[1:-1]))}
-
-
 @fit_rule("other edges")
 def _other_edges(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
     """Give a map other edges, or make it a sequence, where features do not fit."""
@@ -182,29 +173,6 @@ def _other_edges(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
         if len(tensor.shape) == 4:
             yield {path: replace(tensor, shape=(BATCH, SEQUENCE, misfit.want))}
             yield {path: replace(tensor, shape=(BATCH, misfit.want))}
-
-
-@rule("batches of a product", "call", calls(*PRODUCTS))
-def _product(evidence: Evidence) -> Iterator[Edit]:
-    """Give two batches of matrices as many of them, and one rank."""
-    operands, trial = call_of(evidence).operands[-2:], evidence.trial
-    if len(operands) < 2 or not all(operand.dim() for operand in operands):
-        return
-    one, other = operands
-    for left, right in zip(reversed(one.shape[:-2]), reversed(other.shape[:-2]), strict=False):
-        if left != right and 1 not in (left, right):
-            yield from equalised(trial, left, right)
-    if one.dim() != other.dim():
-        yield from reranked(trial, other.dim(), one.dim())
-        yield from reranked(trial, one.dim(), other.dim())
-
-
-@rule("rank for features", "call", calls("linear", "layer_norm"))
-def _no_dimension(evidence: Evidence) -> Iterator[Edit]:
-    """Give a layer that takes features a tensor with dimensions."""
-    operands = call_of(evidence).operands
-    if operands and operands[0].dim() == 0:
-        yield from reranked(evidence.trial, 0, 2)
 
 
 @rule("map of a kernel's size", "call", is_convolution)
