@@ -9,12 +9,12 @@ from functools import lru_cache
 from itertools import islice
 from types import CodeType
 
+from ..conditions import deciding_names
 from ..evidence import Evidence, words_at
 from ..priors.class_body import tree_of
 from ..priors.constructor import called_module
 from ..priors.inputs import further_inputs, optional_inputs
 from ..values import EVAL_MODE, INPUTS, Edit, Group, Guess, Open, Path, Text
-from .predicates import deciding_names
 from .registry import rule, says
 
 _MOST_DEFAULTS = 4
