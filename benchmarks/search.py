@@ -59,6 +59,8 @@ Answer = dict[str, Any]
 def main() -> int:
     options = _options()
     prepare_torch()
+    # A run that is ended removes its folders too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix="fxlsp-search-") as folder:
         workspace = Workspace(Path(folder), SECONDS)
         classes = _chosen(options)
