@@ -508,6 +508,21 @@ def net(made: str, signature: str, run: str) -> str:
             id="parts that are unpacked",
         ),
         pytest.param(
+            "self.a, self.b = nn.Embedding(9, 6), nn.ModuleList([nn.LSTM(6, 8), nn.LSTM(8, 8)])",
+            "ids, hidden",
+            "x = self.a(ids)\nfor index, layer in enumerate(self.b):\n    x, _ = layer(x, hidden[index])\nreturn x",
+            "torch.ones(2, 16, dtype=torch.long), ((torch.randn(1, 16, 8), torch.randn(1, 16, 8)), "
+            "(torch.randn(1, 16, 8), torch.randn(1, 16, 8)))",
+            id="two states for each of several layers",
+        ),
+        pytest.param(
+            "self.a, self.b = nn.Embedding(9, 6), nn.GRU(6, 8)",
+            "word, hidden",
+            "return self.b(self.a(word).view(1, 1, -1), hidden)",
+            "torch.ones(1, dtype=torch.long), torch.randn(1, 1, 8)",
+            id="one word at a time",
+        ),
+        pytest.param(
             "self.a = nn.GRU(6, 8, num_layers=2, batch_first=True)",
             "x, hidden",
             "return self.a(x, hidden.permute(1, 0, 2).contiguous())",

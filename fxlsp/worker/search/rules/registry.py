@@ -24,6 +24,7 @@ MODULES = (
     "sequences",
     "predicates",
     "lookups",
+    "recurrent",
     "omitted",
     "module_results",
     "ranks_dtypes",
