@@ -10,15 +10,10 @@ Two lines tell the ceiling. ``names resolve``: every global name that the class'
 without packages that are not installed; what it takes by attribute from an imported module, or from a module of the
 project that the file stands for, is such a name too. Names in branches that never run count as well: the classes that
 run all the same are not in the ceiling, and how many these are is printed. ``can run``: of these, without the classes
-that raise whatever they are given, as their text alone proves (``corpora/impossible``): what runs unconditionally in
-the constructor or in ``forward``, directly or through functions and classes of the file, raises; or calls one of these,
-or its base, with arguments that it does not take; or itself; or takes a name of another module of the project that
-nothing in the file binds; or reads an attribute in ``forward`` that nothing which ran before sets; or gives a module a
-name with a dot; or takes a name of a configuration or dict that is empty, of a constant or function of the file, or of
-one of torchvision's modules, that these have not; or is abstract; or calls an instance of an ``autograd.Function``, as
-torch let one do once. Such classes come of how the corpus was made: all modules of a project are in one file, where of
-several things with one name the last counts. What the search finds has no part in it; a class that is found all the
-same is printed as a mistake of that rule, or because the search stops where only data could tell how a run goes on.
+that raise whatever they are given (``corpora/impossible.json``, with a reason for each). Such classes come of how the
+corpus was made: all modules of a project are in one file, where of several things with one name the last counts. A
+class that is found all the same is printed: its entry is wrong, or the search stopped where only data could tell how a
+run goes on.
 
 A table shows for each rule of the search for how many failed trials it suggested something, how many suggestions
 ran further than what had failed, and in how many results it had a part. ``python -m dev.search_rules`` writes it, from
