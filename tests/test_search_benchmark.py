@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ import pytest
 from benchmarks.corpora import impossible
 from benchmarks.corpora.classes import BareClass, unresolved
 
+PROJECT = Path(__file__).parents[1]
 NET = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return self.nowhere(x)\n"
 
 
@@ -41,6 +46,31 @@ def test_the_files_with_classes_that_cannot_run_are_of_the_corpus() -> None:
         assert name.startswith("test_")
         assert len(entry["sha1"]) == 40
         assert entry["classes"]
+
+
+@pytest.mark.long
+def test_a_run_for_the_rules_alone_counts_them_and_leaves_no_folder_behind(tmp_path: Path) -> None:
+    models, scratch, out = tmp_path / "models", tmp_path / "scratch", tmp_path / "out.json"
+    models.mkdir()
+    scratch.mkdir()
+    (models / "nets.py").write_text(NET + "\n\nclass Other(Net):\n    def forward(self, x):\n        return x @ x.T\n")
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.search",
+        str(models),
+        "--half",
+        "all",
+        "--rules-only",
+        "--json",
+        str(out),
+    ]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    ran = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=True)
+    answers = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(answer["name"], answer["status"]) for answer in answers] == [("Net", "fails"), ("Other", "found")]
+    assert "calls further  finds  rule" in ran.stdout
+    assert list(scratch.glob("fxlsp-search-*")) == []
 
 
 IMPORTS = """
