@@ -54,8 +54,7 @@ Answer = dict[str, Any]
 def main() -> int:
     options = _options()
     prepare_torch()
-    # A run that is ended removes its folders too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _end)
     with tempfile.TemporaryDirectory(prefix="fxlsp-search-") as folder:
         workspace = Workspace(Path(folder), SECONDS)
         classes = _chosen(options)
@@ -78,6 +77,12 @@ def main() -> int:
                     print(_line(answer), flush=True)
     print("\n".join(summary(answers)))
     return 0
+
+
+def _end(*_: object) -> None:
+    """End the run so that its folders are removed, also if it is asked again while they are."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
 
 
 def _options() -> argparse.Namespace:

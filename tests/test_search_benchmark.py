@@ -73,6 +73,24 @@ def test_a_run_for_the_rules_alone_counts_them_and_leaves_no_folder_behind(tmp_p
     assert list(scratch.glob("fxlsp-search-*")) == []
 
 
+@pytest.mark.long
+def test_a_run_that_is_ended_twice_leaves_no_folder_behind(tmp_path: Path) -> None:
+    models, scratch = tmp_path / "models", tmp_path / "scratch"
+    models.mkdir()
+    scratch.mkdir()
+    nets = (NET.replace("class Net", f"class Net{number}") for number in range(500))
+    (models / "nets.py").write_text("\n\n".join(nets))
+    command = [sys.executable, "-m", "benchmarks.search", str(models), "--half", "all", "--rules-only"]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline().startswith("fails")
+        run.terminate()
+        run.terminate()
+        run.stdout.read()
+    assert list(scratch.glob("fxlsp-search-*")) == []
+
+
 IMPORTS = """
 import sys
 import numpy as np
