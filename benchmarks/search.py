@@ -10,15 +10,10 @@ Two lines tell the ceiling. ``names resolve``: every global name that the class'
 without packages that are not installed; what it takes by attribute from an imported module, or from a module of the
 project that the file stands for, is such a name too. Names in branches that never run count as well: the classes that
 run all the same are not in the ceiling, and how many these are is printed. ``can run``: of these, without the classes
-that raise whatever they are given, as their text alone proves (``corpora/impossible``): what runs unconditionally in
-the constructor or in ``forward``, directly or through functions and classes of the file, raises; or calls one of these,
-or its base, with arguments that it does not take; or itself; or takes a name of another module of the project that
-nothing in the file binds; or reads an attribute in ``forward`` that nothing which ran before sets; or gives a module a
-name with a dot; or takes a name of a configuration or dict that is empty, of a constant or function of the file, or of
-one of torchvision's modules, that these have not; or is abstract; or calls an instance of an ``autograd.Function``, as
-torch let one do once. Such classes come of how the corpus was made: all modules of a project are in one file, where of
-several things with one name the last counts. What the search finds has no part in it; a class that is found all the
-same is printed as a mistake of that rule, or because the search stops where only data could tell how a run goes on.
+that raise whatever they are given (``corpora/impossible.json``, with a reason for each). Such classes come of how the
+corpus was made: all modules of a project are in one file, where of several things with one name the last counts. A
+class that is found all the same is printed: its entry is wrong, or the search stopped where only data could tell how a
+run goes on.
 
 A table shows for each rule of the search for how many failed trials it suggested something, how many suggestions
 ran further than what had failed, and in how many results it had a part. ``python -m dev.search_rules`` writes it, from
@@ -59,11 +54,13 @@ Answer = dict[str, Any]
 def main() -> int:
     options = _options()
     prepare_torch()
+    signal.signal(signal.SIGTERM, _end)
     with tempfile.TemporaryDirectory(prefix="fxlsp-search-") as folder:
         workspace = Workspace(Path(folder), SECONDS)
         classes = _chosen(options)
-        # Before packages that are not installed are stood for.
-        facts = [_facts(each) for each in classes]
+        # Before packages that are not installed are stood for; by files, each of which is parsed once then.
+        known = _named if options.rules_only else _facts
+        facts = {each: known(each) for each in sorted(classes, key=lambda each: each.file)}
         if os.environ.get("PYTHONPATH", "") != workspace.environment()["PYTHONPATH"]:
             os.environ.update(workspace.environment())
             sys.path[:0] = [str(workspace.packages)]
@@ -72,14 +69,20 @@ def main() -> int:
         print(f"{len(classes)} classes", file=sys.stderr)
         answers = []
         with open(options.json or os.devnull, "w", encoding="utf-8", buffering=1) as out:
-            for known, found in zip(facts, _answers(classes, places, str(workspace.files)), strict=True):
-                answer = {**known, **found}
+            for each, found in zip(classes, _answers(classes, places, workspace), strict=True):
+                answer = {**facts[each], **found}
                 answers.append(answer)
                 out.write(json.dumps(answer) + "\n")
                 if not options.quiet:
                     print(_line(answer), flush=True)
     print("\n".join(summary(answers)))
     return 0
+
+
+def _end(*_: object) -> None:
+    """End the run so that its folders are removed, also if it is asked again while they are."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
 
 
 def _options() -> argparse.Namespace:
@@ -94,6 +97,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--classes", nargs="*", metavar="FILE:Name", help="these alone")
     parser.add_argument("--listed", action="store_true", help="only classes that TESTCASES name")
     parser.add_argument("--quiet", action="store_true", help="the totals alone")
+    parser.add_argument("--rules-only", action="store_true", help="without what files say of classes, which takes long")
     parser.add_argument("--json", metavar="OUT", help="write a line of JSON for each class")
     return parser.parse_args()
 
@@ -113,33 +117,34 @@ def _chosen(options: argparse.Namespace) -> list[BareClass]:
     return classes
 
 
+def _named(each: BareClass) -> Answer:
+    """What a class is called."""
+    return {"file": Path(each.file).name, "name": each.name, "listed": each.listed}
+
+
 def _facts(each: BareClass) -> Answer:
     """What the text of its file says of a class."""
-    return {
-        "file": Path(each.file).name,
-        "name": each.name,
-        "listed": each.listed,
-        "unresolved": unresolved(each),
-        "impossible": cannot_run(each.file, each.name),
-    }
+    return {**_named(each), "unresolved": unresolved(each), "impossible": cannot_run(each.file, each.name)}
 
 
-def _answers(classes: Sequence[BareClass], places: Mapping[str, str], root: str) -> Iterator[Answer]:
+def _answers(classes: Sequence[BareClass], places: Mapping[str, str], workspace: Workspace) -> Iterator[Answer]:
     """One process for each class, forked from one that has done a small trace, as the tracing process does."""
     gc.collect()
     gc.freeze()
     for each in classes:
-        yield _answered(replace(each, file=places[each.file]), root)
+        # A process that is ended leaves its folder behind.
+        with tempfile.TemporaryDirectory(prefix="fxlsp-search-", ignore_cleanup_errors=True) as scratch:
+            yield _answered(replace(each, file=places[each.file]), str(workspace.files), scratch)
 
 
-def _answered(each: BareClass, root: str) -> Answer:
+def _answered(each: BareClass, root: str, scratch: str) -> Answer:
     """What a process of its own says of one class."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
         try:
-            answer = _searched(each, root, writer)
+            answer = _searched(each, root, scratch)
         except BaseException as error:
             answer = {"status": "crashed", "reason": "".join(traceback.format_exception(error))[-1500:]}
         os.write(writer, json.dumps(answer).encode())
@@ -159,7 +164,7 @@ def _answered(each: BareClass, root: str) -> Answer:
     return json.loads(data) if data else {"status": "died", "reason": "it ended early, or took too long"}
 
 
-def _searched(each: BareClass, root: str, writer: int) -> Answer:
+def _searched(each: BareClass, root: str, scratch: str) -> Answer:
     import torch
 
     from fxlsp.worker.building.builder import Builder, FakesFailedError, NoModelError
@@ -179,7 +184,6 @@ def _searched(each: BareClass, root: str, writer: int) -> Answer:
         os.dup2(null, stream)
     gc.disable()
     compile_in_process()
-    scratch = tempfile.mkdtemp(prefix="fxlsp-search-")
     refuse_side_effects(scratch)
     sources = Sources({})
     expressions = Expressions(sources)
@@ -296,13 +300,13 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
     covered = {(answer["file"], name) for answer in answers for name in answer.get("ran", ())}
     for answer in answers:
         answer["ok"] = answer["status"] == "found" or (answer["file"], answer["name"]) in covered
-    resolved = [each for each in answers if each["unresolved"] is None and each["status"] != "no module"]
-    for label, chosen in (
-        ("all", answers),
-        ("in TESTCASES", [answer for answer in answers if answer["listed"]]),
-        ("names resolve", resolved),
-        ("can run", [answer for answer in resolved if answer["impossible"] is None]),
-    ):
+    groups = {"all": answers, "in TESTCASES": [answer for answer in answers if answer["listed"]]}
+    has_facts = all("unresolved" in answer for answer in answers)
+    if has_facts:
+        resolved = [each for each in answers if each["unresolved"] is None and each["status"] != "no module"]
+        groups["names resolve"] = resolved
+        groups["can run"] = [answer for answer in resolved if answer["impossible"] is None]
+    for label, chosen in groups.items():
         count = max(len(chosen), 1)
         kinds = Counter(
             "found" if answer["status"] == "found" else "covered" if answer["ok"] else answer["status"]
@@ -322,15 +326,21 @@ def summary(answers: Sequence[Answer]) -> Iterator[str]:
                 f"{label:14} median {statistics.median(times):.0f} ms, {statistics.median(tries):.0f} tries; "
                 f"nine in ten within {times[len(times) * 9 // 10]:.0f} ms, {tries[len(tries) * 9 // 10]} tries"
             )
+    if has_facts:
+        yield from _mistaken_facts(answers)
+    yield from rule_table(rule_counts(answers))
+    reasons = Counter(_reason(answer) for answer in answers if not answer["ok"])
+    for reason, number in reasons.most_common(25):
+        yield f"{number:6}  {reason}"
+
+
+def _mistaken_facts(answers: Sequence[Answer]) -> Iterator[str]:
+    """Yield the classes that run although their files say that they cannot."""
     beyond = sum(answer["ok"] and answer["unresolved"] is not None for answer in answers)
     yield f"{beyond} run although a name that they mention is not there: they are in none of the two ceilings"
     for answer in answers:
         if answer["ok"] and answer["impossible"] is not None:
             yield f"runs all the same: {answer['file']}:{answer['name']}, although {answer['impossible']}"
-    yield from rule_table(rule_counts(answers))
-    reasons = Counter(_reason(answer) for answer in answers if not answer["ok"])
-    for reason, number in reasons.most_common(25):
-        yield f"{number:6}  {reason}"
 
 
 def rule_counts(answers: Iterable[Answer]) -> dict[str, RuleCounts]:

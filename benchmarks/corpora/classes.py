@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from benchmarks.corpora.bindings import Bindings
 
@@ -43,8 +44,13 @@ def unresolved(each: BareClass) -> str | None:
 
     None if all exist.
     """
-    with open(each.file, encoding="utf-8") as file:
-        return Bindings(ast.parse(file.read())).unresolved(each.name)
+    return _bindings(each.file).unresolved(each.name)
+
+
+@lru_cache(maxsize=4)
+def _bindings(path: str) -> Bindings:
+    with open(path, encoding="utf-8") as file:
+        return Bindings(ast.parse(file.read()))
 
 
 def _entries(tree: ast.Module) -> Iterator[ast.Tuple]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import re
 import traceback
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,11 +28,10 @@ from .rules.measured import SOLVED, measurement_of
 from .runner import RunConditions, TrialOutcome, TrialRunner
 from .starts import UNIFORM, alike, other_starts, starting
 from .synthesis import Synthesis, with_parts
+from .trial_queue import TrialQueue
 from .values import Group, Guess, Open, Origin, Progress, Text, Trial
 from .wanted_sizes import with_wanted_sizes
 
-_OTHER_EVERY = 5
-"""Every so many tries one starts elsewhere, lest all follow a path that ends nowhere."""
 _MOST_SUGGESTED = 40
 """Trials that one failure may suggest."""
 _CONSTRUCTED: Progress = (1, 0)
@@ -71,12 +69,7 @@ class Search:
         self._sizes = conditions.sizes
         self._budget = budget
         self._runner = TrialRunner(module, conditions, self._part)
-        self._waiting: list[tuple[int, int, int, int, int, Trial]] = []
-        self._elsewhere: deque[Trial] = deque()
-        self._order = itertools.count()
-        self._best_place: dict[Trial, tuple[int, int, int, int]] = {}
-        """Of each trial that waits, or has waited."""
-        self._begun: set[Trial] = set()
+        self._queue = TrialQueue()
         self._nearly: set[Trial] = set()
         """Those that ran with duck values, and are now without: if these fail, there is little left to change."""
         self._failures: Counter[tuple[Progress, int, str]] = Counter()
@@ -97,7 +90,7 @@ class Search:
     def begin_with(self, guess: Recipe) -> None:
         """Try ``guess`` first, which was found before an edit."""
         self._guessed = Trial(Text(guess.init), None if guess.inputs is None else written_inputs(guess.inputs))
-        self._push(starting(self._guessed, "what was found before"), _GUESSED, 0)
+        self._queue.push(starting(self._guessed, "what was found before"), _GUESSED, 0)
 
     def of_target(self, target: Any, name: str) -> SearchResult:
         """Search arguments for a class or factory, and inputs for the model that it returns."""
@@ -107,15 +100,15 @@ class Search:
         self._facts.optional = optional_arguments(target, names, module)
         self._facts.further = further_arguments(target, names)
         self._facts.defaults = other_defaults(target)
-        self._push(Trial(first), (0, 0), 0)
-        self._elsewhere.append(starting(Trial(alike(first), None, UNIFORM), "one size for everything"))
+        self._queue.push(Trial(first), (0, 0), 0)
+        self._queue.begin_elsewhere([starting(Trial(alike(first), None, UNIFORM), "one size for everything")])
         return self._result()
 
     def of_model(self, init: str) -> SearchResult:
         """Search inputs for the model that ``init`` constructs."""
         self._init = init
         self._is_init_given = True
-        self._push(Trial(Text(init)), (0, 0), 0)
+        self._queue.push(Trial(Text(init)), (0, 0), 0)
         return self._result()
 
     def _part(self, open_: Open, name: str) -> Guess:
@@ -207,7 +200,7 @@ class Search:
         return (self._runner.run_with_data(trial) or outcome) if is_undecided else outcome
 
     def _first_that_runs(self) -> str | None:
-        while (trial := self._next()) is not None and self._budget.begin_try():
+        while (trial := self._queue.next(self._budget.tries)) is not None and self._budget.begin_try():
             try:
                 trial = self._with_inputs(trial)
                 outcome = self._runner.run(trial)
@@ -255,7 +248,7 @@ class Search:
         """Let the trial run again, without duck values."""
         concrete = self._synthesised(trial, outcome)
         self._nearly.add(concrete)
-        self._push(concrete, _SYNTHESISED, 0)
+        self._queue.push(concrete, _SYNTHESISED, 0)
 
     def _refuted(self, trial: Trial, outcome: TrialOutcome) -> TrialOutcome | None:
         """Return how a trial fails with data that needs some to go on; None if it does not, or that is unknown."""
@@ -284,26 +277,6 @@ class Search:
         if concrete.is_concrete and self._runner.construct(concrete).model is not None:
             self._init = concrete.init.text
 
-    def _next(self) -> Trial | None:
-        if self._elsewhere and (not self._waiting or self._budget.tries % _OTHER_EVERY == _OTHER_EVERY - 1):
-            return self._elsewhere.popleft()
-        while self._waiting:
-            trial = heapq.heappop(self._waiting)[-1]
-            if trial not in self._begun:
-                self._begun.add(trial)
-                return trial
-        return None
-
-    def _push(self, trial: Trial, progress: Progress, rank: int, repeats: int = 0) -> None:
-        """Let a trial wait for its turn.
-
-        ``repeats`` is how often a try ended as the one that suggests this: new errors say more than old ones.
-        """
-        place = (-progress[0], -progress[1], repeats, rank)
-        if trial not in self._best_place or place < self._best_place[trial]:
-            self._best_place[trial] = place
-            heapq.heappush(self._waiting, (*place, next(self._order), trial))
-
     def _with_inputs(self, trial: Trial) -> Trial:
         """Return ``trial`` with inputs, if its model can be constructed."""
         if trial.inputs is not None and trial != self._guessed:
@@ -318,11 +291,11 @@ class Search:
         if trial.uniform:
             given = Group("inputs", tuple((key, alike(part)) for key, part in given.items))
         else:
-            self._elsewhere += other_starts(trial, given, model)
+            self._queue.begin_elsewhere(other_starts(trial, given, model))
         before = self._guessed
         if before is not None and before.inputs is not None and self._is_guess_unmade:
             # The constructor has other arguments than before: that is no reason for other inputs.
-            self._push(replace(trial, inputs=given), _GUESSED, 0)
+            self._queue.push(replace(trial, inputs=given), _GUESSED, 0)
             return replace(trial, inputs=named_inputs(model, before.inputs))
         return replace(trial, inputs=given)
 
@@ -348,7 +321,7 @@ class Search:
             origin = Origin((*trial.origin.rules, name), outcome.progress, measurement)
             # A probe fails as the trial before it does, which is no reason to let wait what it showed.
             times = 0 if name == SOLVED else repeats
-            self._push(replace(other, origin=origin), _NEARLY if is_near else outcome.progress, rank, times)
+            self._queue.push(replace(other, origin=origin), _NEARLY if is_near else outcome.progress, rank, times)
 
     def _place_and_text(self, error: BaseException | None) -> tuple[int, str]:
         """Return where in the user's code ``error`` was raised, and its text but for numbers."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 
 from .priors.inputs import lists_of_inputs, other_inputs
-from .rules.sizes import one_step
+from .size_edits import one_step
 from .values import Group, Guess, Open, Origin, Size, Tensor, Trial, edited
 
 UNIFORM = 4

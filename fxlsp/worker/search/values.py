@@ -125,9 +125,6 @@ class Group(Guess):
         items = tuple((name, part if name == key else old) for name, old in self.items)
         return replace(self, items=items if any(name == key for name, _ in items) else (*items, (key, part)))
 
-    def without(self, key: str) -> Group:
-        return replace(self, items=tuple(item for item in self.items if item[0] != key))
-
 
 _MAKERS = {
     "namespace": "__import__('types').SimpleNamespace",

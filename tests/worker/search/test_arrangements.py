@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from fxlsp.worker.search.rules.sizes import rearranged
 from fxlsp.worker.search.runner import TorchCall
+from fxlsp.worker.search.size_edits import rearranged
 from fxlsp.worker.search.values import Edit, Group, Tensor, Text, Trial, edited
 from tests.worker.search.frames import net, suggested
 

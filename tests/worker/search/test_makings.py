@@ -662,28 +662,11 @@ class Net(nn.Module):
             id="a flag that keeps the edges",
         ),
         pytest.param(
-            "outer, inner, submodule=None, innermost=False",
-            "down, up = nn.Conv2d(outer, inner, 3, padding=1), nn.Conv2d(inner * (1 if innermost else 2), outer, 1)\n"
-            "self.a = nn.Sequential(*([down, up] if innermost else [down, submodule, up]))",
-            "return self.a(x)",
-            "Net(outer=32, inner=96, innermost=True)",
-            id="a flag that leaves out a layer that is not there",
-        ),
-        pytest.param(
             "width, middle=None",
             "self.a, self.middle = nn.Conv2d(width, width, 3), middle",
             "return self.middle(self.a(x))",
             "Net(width=64, middle=torch.nn.Identity())",
             id="a layer that was left out",
-        ),
-        pytest.param(
-            "kernel",
-            "kernel = torch.tensor(kernel, dtype=torch.float32)\n"
-            "kernel = kernel[None, :] * kernel[:, None] if kernel.ndim == 1 else kernel\n"
-            "self.register_buffer('kernel', kernel)",
-            "kernel_h, kernel_w = self.kernel.shape\nreturn x * kernel_h * kernel_w",
-            "Net(kernel=[3, 3, 3])",
-            id="numbers of which a matrix is made",
         ),
     ],
 )

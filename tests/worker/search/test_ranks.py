@@ -55,9 +55,6 @@ def test_where_everything_has_one_size_it_keeps_it_with_another_rank() -> None:
             "torch.randn(2, 32), torch.ones(2, dtype=torch.long)",
             id="labels and scores of which the loss takes rows",
         ),
-        pytest.param(
-            "", "x", "return F.interpolate(x, size=(8, 8, 8))", "torch.randn(2, 32, 32, 32, 32)", id="a volume's size"
-        ),
     ],
 )
 def test_inputs_have_the_rank_that_is_wanted(

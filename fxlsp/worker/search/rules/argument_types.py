@@ -28,11 +28,8 @@ from ..values import (
     Text,
     Trial,
     groups,
-    init_numbers,
     leaves,
     name_of,
-    number_of,
-    sizes_of,
 )
 from .registry import rule, says
 
@@ -48,7 +45,6 @@ _LAYERS = (
 _NAMESPACE = re.compile(r"'(?:types\.)?SimpleNamespace' object has no attribute '(\w+)'")
 _MODULE_ATTRIBUTE = re.compile(r"'(?:Identity|Block)' object has no attribute '(\w+)'")
 _MISSING = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
-_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 _LITERAL = re.compile(r"'(float|bool)' object (?:is not callable|has no attribute '(\w+)')")
 _UNPACKED = re.compile(r"values to unpack \(expected (\d+)")
 
@@ -172,14 +168,6 @@ def _missing_argument(evidence: Evidence) -> Iterator[Edit]:
             yield {path: replace(group, items=group.items + items)}
 
 
-@rule("argument that is not taken", "guess", says(_UNEXPECTED.pattern))
-def _unexpected_argument(evidence: Evidence) -> Iterator[Edit]:
-    """Leave out an argument that the constructor does not take."""
-    match, init = _UNEXPECTED.search(evidence.text), evidence.trial.init
-    if match is not None and isinstance(init, Group):
-        yield {INIT: init.without(match.group(1))}
-
-
 @rule("function for a class", "guess", says("Identity"))
 def _results(evidence: Evidence) -> Iterator[Edit]:
     """Make what is called a function that returns whatever its name says, rather than a class."""
@@ -215,15 +203,6 @@ def _modules_for_numbers(evidence: Evidence) -> Iterator[Edit]:
         if group.kind in ("list", "tuple") and group.items and isinstance(group.items[0][1], Size):
             items = tuple((key, Text(called_module(name_of(path)))) for key, _ in group.items)
             yield {path: replace(group, items=items)}
-
-
-@rule("lists for numbers", "guess", says("invalid index to scalar variable"))
-def _lists_for_numbers(evidence: Evidence) -> Iterator[Edit]:
-    """Make lists of numbers that have the name of several: all such, then each."""
-    several = [(path, part) for path, part in init_numbers(evidence.trial) if re.search(r"[^s]s$", name_of(path))]
-    found = {path: sizes_of(3, number_of(part)) for path, part in several}
-    yield found
-    yield from ({path: sizes} for path, sizes in found.items())
 
 
 @rule("numbers for lists", "guess", says(r"'list'|not list|type list|can only concatenate list"))

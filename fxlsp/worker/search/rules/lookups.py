@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import islice
-from types import CodeType, FrameType, FunctionType
+from types import FrameType, FunctionType
 from typing import Any
 
 import torch
 
+from ..conditions import setting_conditions
 from ..duck import DuckValue
 from ..evidence import Evidence
 from ..priors.class_body import is_torchs, tree_of
 from ..priors.tables import SEQUENCE
+from ..size_edits import equalised
 from ..values import (
     Edit,
     Guess,
@@ -34,10 +35,6 @@ from ..values import (
 )
 from .predicates import FrameScope, Solver
 from .registry import rule
-from .sizes import equalised
-
-_REGISTERING = frozenset({"add_module", "register_buffer", "register_module", "register_parameter"})
-
 
 _MOST_KEYS = 4
 """Keys of one dict that are tried."""
@@ -63,42 +60,8 @@ def _unset(evidence: Evidence) -> Iterator[Edit]:
         if isinstance(init, FunctionType) and not is_torchs(cls) and init.__code__.co_argcount > 0:
             # Its arguments are not known any more.
             scope = FrameScope(init.__code__, init.__globals__, {})
-            for test, wanted in _setting_conditions(init.__code__, name):
+            for test, wanted in setting_conditions(init.__code__, name):
                 yield from Solver(evidence.trial, scope).that(test, wanted)
-
-
-@lru_cache(maxsize=32)
-def _setting_conditions(code: CodeType, name: str) -> tuple[tuple[ast.expr, bool], ...]:
-    """Return the conditions under which a constructor sets an attribute, if it has any.
-
-    Remembered, since many tries may lack the same.
-    """
-    ways = list(_ways(tree_of(code).body, name, code.co_varnames[0], ()))
-    return () if () in ways else tuple(dict.fromkeys(each for way in ways for each in way))
-
-
-_Way = tuple[tuple[ast.expr, bool], ...]
-
-
-def _ways(body: list[ast.stmt], name: str, owner: str, way: _Way) -> Iterator[_Way]:
-    """Yield what holds wherever a statement sets the attribute."""
-    for statement in body:
-        if isinstance(statement, ast.If):
-            yield from _ways(statement.body, name, owner, (*way, (statement.test, True)))
-            yield from _ways(statement.orelse, name, owner, (*way, (statement.test, False)))
-        elif isinstance(statement, (ast.FunctionDef, ast.For, ast.While, ast.With, ast.Try)):
-            yield from _ways(statement.body, name, owner, way)
-        elif any(_sets(node, name, owner) for node in ast.walk(statement)):
-            yield way
-
-
-def _sets(node: ast.AST, name: str, owner: str) -> bool:
-    match node:
-        case ast.Attribute(value=ast.Name(id=whose), attr=what, ctx=ast.Store()):
-            return whose == owner and what == name
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=whose), attr=method), args=[ast.Constant(value=what), *_]):
-            return whose == owner and method in _REGISTERING and what == name
-    return False
 
 
 @rule("items that are unpacked", "kind", lambda evidence: isinstance(evidence.error, ValueError))

@@ -12,6 +12,7 @@ from itertools import zip_longest
 from math import log
 
 from ..evidence import Evidence
+from ..size_edits import LARGEST
 from ..values import (
     Edit,
     Measurement,
@@ -27,7 +28,7 @@ from ..values import (
     with_number,
 )
 from .registry import rule
-from .sizes import LARGEST, broadcast_operands, misfit_of
+from .sizes import broadcast_operands, misfit_of
 
 PROBE, SOLVED = "probe of a size", "size by measurement"
 _NEARLY_LINEAR = 0.2

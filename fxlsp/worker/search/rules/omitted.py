@@ -9,12 +9,12 @@ from functools import lru_cache
 from itertools import islice
 from types import CodeType
 
+from ..conditions import deciding_names
 from ..evidence import Evidence, words_at
 from ..priors.class_body import tree_of
 from ..priors.constructor import called_module
 from ..priors.inputs import further_inputs, optional_inputs
 from ..values import EVAL_MODE, INPUTS, Edit, Group, Guess, Open, Path, Text
-from .predicates import deciding_names
 from .registry import rule, says
 
 _MOST_DEFAULTS = 4
@@ -125,13 +125,6 @@ def _depends_on_mode(code: CodeType) -> bool:
         return False
     tests = (node.test for node in ast.walk(tree_of(code)) if isinstance(node, (ast.If, ast.IfExp, ast.Assert)))
     return any(isinstance(part, ast.Attribute) and part.attr == "training" for test in tests for part in ast.walk(test))
-
-
-@rule("other defaults of a missing layer", "optional", says("'NoneType' object is not callable"))
-def _missing_layer(evidence: Evidence) -> Iterator[Edit]:
-    """Pass a flag with a default, where a layer was left out."""
-    if evidence.is_called:
-        yield from _with_other_defaults(evidence)
 
 
 @rule("more inputs", "optional", lambda evidence: evidence.is_called)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
 import torch
 
+from ..conditions import dimension_of, failing_conditions, rank_tensor
 from ..duck import DuckValue
-from ..evidence import Evidence, Line
-from ..priors.class_body import tree_of
+from ..evidence import Evidence
 from ..priors.constructor import ARRAY, array_of, called_module, instance_of
 from ..priors.tables import VOCABULARY
+from ..size_edits import divisible, equalised
 from ..values import (
     Edit,
     Group,
@@ -39,7 +39,6 @@ from ..values import (
 )
 from .ranks_dtypes import of_rank, reranked
 from .registry import rule
-from .sizes import divisible, equalised
 
 _LARGEST_CHOICE = 12
 """Values of a collection that are tried."""
@@ -69,50 +68,8 @@ def _asserted(evidence: Evidence) -> Iterator[Edit]:
     error = evidence.error
     unbound = _UNBOUND.search(str(error)) if isinstance(error, UnboundLocalError) else None
     scope = FrameScope.of(last.tb_frame)
-    for test, wanted in _conditions(scope.code, last.tb_lineno, unbound.group(1) if unbound else None):
+    for test, wanted in failing_conditions(scope.code, last.tb_lineno, unbound.group(1) if unbound else None):
         yield from Solver(evidence.trial, scope).that(test, wanted)
-
-
-@lru_cache(maxsize=32)
-def _conditions(code: CodeType, line: int, unbound: str | None) -> tuple[tuple[ast.expr, bool], ...]:
-    """Return the conditions of the statement on ``line``, and whether each should hold.
-
-    Or those under which a variable is bound, where it was read ``unbound``.
-    Remembered, since many tries end at the same statement.
-    """
-    return tuple(_found_conditions(code, line, unbound))
-
-
-def _found_conditions(code: CodeType, line: int, unbound: str | None) -> Iterator[tuple[ast.expr, bool]]:
-    at = line - code.co_firstlineno + 1
-    for node in ast.walk(tree_of(code)):
-        if isinstance(node, ast.Assert) and _covers(node, at):
-            yield node.test, True
-        if isinstance(node, ast.If) and unbound is not None:
-            if _binds(node.body, unbound):
-                yield node.test, True
-        elif isinstance(node, ast.If):
-            if _raises(node.body, at):
-                yield node.test, False
-            elif _raises(node.orelse, at):
-                yield node.test, True
-
-
-def _covers(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
-
-
-def _binds(body: list[ast.stmt], name: str) -> bool:
-    stored = (node for each in body for node in ast.walk(each) if isinstance(node, ast.Name))
-    return any(node.id == name and isinstance(node.ctx, ast.Store) for node in stored)
-
-
-def _raises(body: list[ast.stmt], line: int) -> bool:
-    """Return whether the line is of a ``raise`` in it, behind ``elif`` too."""
-    return any(
-        _covers(node, line) if isinstance(node, ast.Raise) else isinstance(node, ast.If) and _raises(node.orelse, line)
-        for node in body
-    ) or any(isinstance(node, ast.If) and len(body) == 1 and _raises(node.body, line) for node in body)
 
 
 @dataclass(frozen=True)
@@ -214,9 +171,9 @@ class Solver:
                 # What was divided by one of them, and rounded: nothing, where it was smaller.
                 yield from self._divisible(other, self._value(right))
                 yield from self._divisible(other, self._value(left))
-            case _ if isinstance(other, int) and isinstance(one, int) and (tensor := _ranked(subject)) is not None:
+            case _ if isinstance(other, int) and isinstance(one, int) and (tensor := rank_tensor(subject)) is not None:
                 yield from self._of_rank(tensor, one, other)
-            case _ if isinstance(other, int) and (dimension := _dimension(subject)) is not None:
+            case _ if isinstance(other, int) and (dimension := dimension_of(subject)) is not None:
                 yield from self._of_dimension(*dimension, int(other))
             case ast.Call(func=ast.Name(id="len"), args=[sequence]) if isinstance(other, int):
                 yield from self._of_length(sequence, int(other))
@@ -333,53 +290,3 @@ def sequences(trial: Trial) -> Iterator[tuple[Path, Group]]:
 def _like(part: Guess, value: object) -> Guess:
     """``value`` in the place of ``part``: numbers stay correctable."""
     return Size(value) if isinstance(value, int) and not isinstance(value, bool) else Text(repr(value))
-
-
-def _dimension(subject: ast.expr) -> tuple[ast.expr, int] | None:
-    """Return the tensor and its dimension of which ``subject`` is the size."""
-    match subject:
-        case ast.Subscript(value=ast.Attribute(value=tensor, attr="shape"), slice=index):
-            pass
-        case ast.Subscript(value=ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[]), slice=index):
-            pass
-        case ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[index]):
-            pass
-        case _:
-            return None
-    try:
-        number = ast.literal_eval(index)
-    except ValueError:
-        return None
-    return (tensor, number) if isinstance(number, int) else None
-
-
-def _ranked(subject: ast.expr) -> ast.expr | None:
-    """Return the tensor of which ``subject`` is the rank."""
-    match subject:
-        case ast.Attribute(value=tensor, attr="ndim"):
-            return tensor
-        case ast.Call(func=ast.Attribute(value=tensor, attr="dim" | "ndimension"), args=[]):
-            return tensor
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=tensor, attr="shape")]):
-            return tensor
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[])]):
-            return tensor
-    return None
-
-
-def deciding_names(frames: Sequence[Line]) -> set[str]:
-    """Return the names in the conditions under which the failing lines run."""
-    return {name for frame, line in frames for name in _decisive(frame.f_code, line)}
-
-
-@lru_cache(maxsize=32)
-def _decisive(code: CodeType, line: int) -> frozenset[str]:
-    at = line - code.co_firstlineno + 1
-    branches = (node for node in ast.walk(tree_of(code)) if isinstance(node, (ast.If, ast.IfExp)))
-    tests = [node.test for node in branches if node.lineno <= at <= (node.end_lineno or at)]
-    parts = [part for test in tests for part in ast.walk(test)]
-    return frozenset(
-        part.id if isinstance(part, ast.Name) else part.attr
-        for part in parts
-        if isinstance(part, (ast.Name, ast.Attribute))
-    )

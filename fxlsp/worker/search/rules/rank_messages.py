@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..evidence import Evidence
-from ..priors.layers import image_sizes
 from ..priors.tables import BATCH
 from ..values import (
     DType,
@@ -57,14 +56,6 @@ def _permuted(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
                 yield {path: replace(tensor, shape=(*tensor.shape[:index], 1, *tensor.shape[index + 1 :]))}
 
 
-@message_rule("one rank for all", r"must be (?:a )?(\d)-?D(?: tensor)?$")
-def _of_one_rank(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
-    """Give tensors of other ranks the one that the message names."""
-    wanted = int(match.group(1))
-    for rank in sorted({len(tensor.shape) for _, tensor in tensors(evidence.trial)} - {wanted}):
-        yield from reranked(evidence.trial, rank, wanted)
-
-
 @message_rule(
     "rank for a loss of pairs",
     r"target tensor expects (\d)D input tensors?, but found inputs with sizes \[(.*?)\] and \[(.*?)\]",
@@ -76,15 +67,6 @@ def _both_of_one_rank(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit
         rank = len(re.findall(r"\d+", shape))
         if rank != wanted:
             yield from reranked(evidence.trial, rank, wanted)
-
-
-@message_rule(
-    "rank for an interpolation", r"input with spatial dimensions of \[(.*?)\] and output size of [^\[\d]*\[?([\d, ]+)"
-)
-def _interpolated(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
-    """Give a tensor one dimension for each size that an interpolation is asked for."""
-    given, asked = (len(re.findall(r"\d+", sizes)) for sizes in match.groups())
-    yield from reranked(evidence.trial, given + 2, asked + 2)
 
 
 @message_rule("rank that is unpacked", r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)")
@@ -132,17 +114,6 @@ def _too_many_indices(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit
     yield from reranked(evidence.trial, rank, rank + 2)
 
 
-@message_rule(
-    "sizes of an image",
-    r"cannot unpack non-iterable int|'int' object is not (?:subscriptable|iterable)|type 'int' has no len",
-)
-def _tuples(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
-    """Replace a number among the inputs by the sizes of an image, or of a batch of them."""
-    for path, part in leaves(evidence.trial):
-        if path[0] == "inputs" and isinstance(part, Size):
-            yield from ({path: image_sizes(count)} for count in (2, 4, 3))
-
-
 def _of_type(evidence: Evidence, dtype: DType) -> Iterator[Edit]:
     for path, tensor in tensors(evidence.trial):
         if tensor.dtype != dtype:
@@ -157,16 +128,6 @@ def _of_type(evidence: Evidence, dtype: DType) -> Iterator[Edit]:
 def _longs(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
     """Give a tensor of integers where the message asks for one."""
     yield from _of_type(evidence, "long")
-
-
-@message_rule(
-    "floats",
-    r"[Ff]loating|not implemented for '(?:Long|Bool)'|type Float|must have the same dtype|same dtype"
-    r"|must be float|Bool|data types?|desired output type torch.int64",
-)
-def _floats(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
-    """Give a tensor of floats where the message asks for one."""
-    yield from _of_type(evidence, "float")
 
 
 @message_rule(

@@ -22,17 +22,13 @@ from ..values import (
     Trial,
     input_tensors,
     name_of,
-    several,
     tensors,
 )
 from .registry import rule
 
 _HIGHEST = 6
-_LISTED = (3, 2, 4)
-"""Items of a list, where nothing says how many."""
 _RANKS = {"bmm": 3, "baddbmm": 3, "mm": 2, "addmm": 2, "sparse_mm": 2, "spmm": 2}
 PRODUCTS = frozenset({"matmul", "rmatmul", *_RANKS})
-_OF_FLOATS = frozenset({"linear", "batch_norm", "instance_norm", "group_norm", "layer_norm"})
 
 
 def calls(*names: str) -> Callable[[Evidence], bool]:
@@ -131,14 +127,6 @@ def _other_masks(trial: Trial, words: set[str]) -> Iterator[Edit]:
             square = (length, length)
             for shape in ((BATCH, *square), square, (BATCH, 1, 1, length), (BATCH, 1, *square)):
                 yield {path: replace(part, shape=shape)}
-
-
-@rule("floats for a layer", "call", lambda evidence: is_convolution(evidence) or calls(*_OF_FLOATS)(evidence))
-def _floats_for_layers(evidence: Evidence) -> Iterator[Edit]:
-    """Give a layer with weights floats, where it was given integers."""
-    operands = call_of(evidence).operands
-    if operands and not operands[0].is_floating_point():
-        yield from retyped(evidence.trial, operands[0], "float")
 
 
 @rule("rank for a convolution", "call", is_convolution)
@@ -266,16 +254,6 @@ def _object_with_keys(evidence: Evidence) -> Iterator[Edit]:
         for path, _ in same(evidence.trial, call.operands[0]):
             if path[0] == "inputs":
                 yield {path: Open(name_of(path), 2, is_input=True)}
-
-
-@rule("list whose items are replaced", "call", calls("setitem"))
-def _replaced_items(evidence: Evidence) -> Iterator[Edit]:
-    """Make an input whose items are replaced by others of any shape a list of maps."""
-    call = call_of(evidence)
-    if call.operands and type(call.args[1]) is int:
-        for path, tensor in same(evidence.trial, call.operands[0]):
-            for count in _LISTED:
-                yield {path: several(tensor if len(tensor.shape) == 4 else of_rank(tensor, 4), count)}
 
 
 @rule("rank for a padding", "call", calls("pad"))

@@ -9,20 +9,18 @@ from math import prod
 
 from ..evidence import Evidence
 from ..priors.tables import BATCH
+from ..size_edits import equalised, resized
 from ..values import (
     Edit,
-    Size,
     Trial,
     init_numbers,
     input_tensors,
-    lists,
     number_of,
     tensors,
     with_dimension,
     with_number,
 )
 from .registry import message_rule
-from .sizes import divisible, equalised, resized
 
 _SMALL = 96
 """A size that most divisors leave something of: smaller ones of constructors may be too small."""
@@ -44,17 +42,6 @@ def _wanted_and_given(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit
     """Make two sizes of a message equal, of which the first is wanted."""
     one, other = (int(number) for number in match.groups())
     yield from equalised(evidence.trial, other, one)
-
-
-@message_rule(
-    "two sizes, as given and wanted",
-    r"should contain (\d+) elements not (\d+)",
-    r"\(\d+x(\d+) and (\d+)x\d+\)",
-)
-def _given_and_wanted(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
-    """Make two sizes of a message equal, of which the second is wanted."""
-    one, other = (int(number) for number in match.groups())
-    yield from equalised(evidence.trial, one, other)
 
 
 @message_rule("two shapes", r"\((\d[\d, ]*)\) != \((\d[\d, ]*)\)")
@@ -129,29 +116,6 @@ def _split(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
     yield from equalised(evidence.trial, whole, sum(several))
     for part in several:
         yield from equalised(evidence.trial, part, whole - sum(several) + part)
-
-
-@message_rule(
-    "sizes of an output",
-    r"requested an output size of (?:torch.Size\()?\[?\(?([\d, ]+).*?valid sizes range from \[([\d, ]+)\]",
-)
-def _output_size(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
-    """Ask a layer for a size within the bounds that it names."""
-    asked, least = (tuple(int(number) for number in re.findall(r"\d+", group)) for group in match.groups())
-    for path, group in lists(evidence.trial):
-        if path[0] == "inputs" and tuple(part.value for _, part in group.items if isinstance(part, Size)) == asked:
-            items = tuple((key, Size(size)) for (key, _), size in zip(group.items, least, strict=False))
-            yield {path: replace(group, items=items)}
-
-
-@message_rule(
-    "number that divides",
-    r"can't divide axis of length (\d+) in chunks of (\d+)",
-    r"\(?(\d+)\)? (?:must|should|has to|needs to) be (?:divisible by|a multiple of)[^\d]*(\d+)",
-)
-def _divisible(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
-    """Make one number a multiple of another."""
-    yield from divisible(evidence.trial, *(int(number) for number in match.groups()))
 
 
 @message_rule(

@@ -1,14 +1,11 @@
-"""Sizes that have to agree: by the operands of the call that raised, by its message, and by their numbers.
-
-What does not fit is recognised by its number, since different things have different sizes.
-"""
+"""Sizes that have to agree, by the operands of the call that raised."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, islice, permutations, product, zip_longest
+from itertools import islice, zip_longest
 from math import prod
 from typing import Any
 
@@ -17,16 +14,20 @@ import torch
 from ..evidence import Evidence
 from ..priors.tables import BATCH, SEQUENCE
 from ..runner import TorchCall
+from ..size_edits import (
+    Shape,
+    equalised,
+    one_step,
+    rearranged,
+    resized,
+    with_edges_times,
+    with_summands,
+)
 from ..values import (
     Edit,
-    Guess,
-    Path,
-    Tensor,
     Trial,
     init_numbers,
-    input_tensors,
     number_of,
-    numbers,
     tensors,
     with_dimension,
     with_number,
@@ -35,16 +36,9 @@ from .ranks_dtypes import PRODUCTS, call_of, calls, channels_of, is_convolution,
 from .registry import rule
 from .sequences import pyramids
 
-Shape = tuple[int, ...]
 ReadMisfit = Callable[[Evidence, "Misfit"], Iterator[Edit]]
 NORMALISATIONS = frozenset({"batch_norm", "instance_norm", "group_norm"})
 LOSSES = frozenset({"cross_entropy", "nll_loss"})
-LARGEST = 16384
-"""No guessed size is larger."""
-_EDGES = (8, 16, 24, 28, 32, 48, 56, 64, 84, 96, 112, 128, 160, 192, 224, 227, 256, 299, 320, 384, 512)
-"""Usual sizes of images."""
-_MOST_MOVED = 4
-"""Dimensions of what is looked for in all orders."""
 BROADCASTING = re.compile(
     r"""add|sub|mul|div|truediv|iadd|isub|imul|idiv|itruediv|radd|rsub|rmul|rtruediv|where|lerp|maximum
     |minimum|pow|eq|ne|lt|gt|le|ge|bitwise_and|bitwise_or|logical_and|logical_or|and|or|masked_fill
@@ -53,157 +47,6 @@ BROADCASTING = re.compile(
     re.VERBOSE,
 )
 """Functions of two tensors whose sizes have to be equal, or one of them 1."""
-
-
-def equalised(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Yield edits after which what is ``got`` may be what is wanted, inputs first."""
-    if got == want:
-        return
-    yield from _of_tensors(trial, got, want)
-    yield from _of_numbers(trial, got, want)
-    yield from _of_numbers(trial, want, got)
-    yield from _of_both(trial, got, want)
-    yield from _of_both(trial, want, got)
-    yield from _of_tensors(trial, want, got)
-
-
-def divisible(trial: Trial, number: int, by: int) -> Iterator[Edit]:
-    """Yield edits after which one number is a multiple of another."""
-    if number > 0 and by > 0:
-        yield from equalised(trial, number, max(number // by, 1) * by)
-        yield from equalised(trial, by, 1)
-
-
-def _of_tensors(trial: Trial, old: int, new: int) -> Iterator[Edit]:
-    """Change each dimension of this size, then those of one tensor, then all: several may have to stay equal."""
-    if not 0 < new <= LARGEST:
-        return
-    everywhere: dict[Path, Guess] = {}
-    for path, tensor in tensors(trial):
-        found = [index for index, size in enumerate(tensor.shape) if size == old and (index or old != BATCH)]
-        yield from ({path: with_dimension(tensor, index, new)} for index in found)
-        if found:
-            shape = (new if index in found else size for index, size in enumerate(tensor.shape))
-            everywhere[path] = replace(tensor, shape=tuple(shape))
-        if len(found) > 1:
-            yield {path: everywhere[path]}
-    if len(everywhere) > 1:
-        yield everywhere
-
-
-def _of_numbers(trial: Trial, old: int, new: int) -> Iterator[Edit]:
-    if 0 < new <= LARGEST:
-        yield from ({path: with_number(part, new)} for path, part in numbers(trial) if number_of(part) == old)
-
-
-def _of_both(trial: Trial, old: int, new: int) -> Iterator[Edit]:
-    """Change what an input and the model share: one number means one thing, and one alone would fail at once."""
-    shared: dict[Path, Guess] = {}
-    for path, tensor in tensors(trial) if 0 < new <= LARGEST else ():
-        # The edges of a map are nothing that a model is constructed with.
-        index = 1 if len(tensor.shape) > 3 else len(tensor.shape) - 1
-        if index > 0 and tensor.shape[index] == old:
-            shared[path] = with_dimension(tensor, index, new)
-    arguments = {path: with_number(part, new) for path, part in init_numbers(trial) if number_of(part) == old}
-    if shared and arguments:
-        yield {**shared, **arguments}
-
-
-def one_step(trial: Trial) -> Edit:
-    """Return an edit with one step of each sequence."""
-    shapes = ((path, tensor) for path, tensor in tensors(trial) if len(tensor.shape) == 3)
-    return {path: replace(tensor, shape=(tensor.shape[0], tensor.shape[2])) for path, tensor in shapes}
-
-
-def resized(trial: Trial, ratio: float) -> Iterator[Edit]:
-    """Yield edits with other spatial sizes; ``ratio`` is how many times as many positions are wanted."""
-    for path, tensor in sorted(tensors(trial), key=lambda each: -len(each[1].shape)):
-        for sizes in _other_sizes(tensor, ratio):
-            alone = {path: replace(tensor, shape=tensor.shape[:1] + sizes)}
-            # Inputs of one size are likely to have to stay so.
-            alike = [item for item in tensors(trial) if item[1].shape[1:] == tensor.shape[1:]]
-            together = {other: replace(beside, shape=beside.shape[:1] + sizes) for other, beside in alike}
-            yield together
-            if len(together) > 1:
-                yield alone
-
-
-def _other_sizes(tensor: Tensor, ratio: float) -> Iterator[Shape]:
-    """Yield sizes of all dimensions but the batch's."""
-    dimensions = len(tensor.shape) - 2
-    if tensor.dtype != "float" or dimensions < 1:
-        return
-    first = 2 if dimensions > 1 or tensor.shape[2] <= tensor.shape[1] else 1
-    edge = tensor.shape[-1] if dimensions > 1 else tensor.shape[first]
-    for new in _edges_near(edge * ratio ** (1 / dimensions), edge):
-        if dimensions > 1:
-            yield tensor.shape[1:2] + (new,) * dimensions
-        else:
-            yield with_dimension(tensor, first, new).shape[1:]
-
-
-def _edges_near(estimate: float, edge: int) -> list[int]:
-    exact = [round(estimate)] if estimate >= 1 else []
-    usual = sorted(_EDGES, key=lambda size: abs(size - estimate))[:8]
-    return [size for size in dict.fromkeys([*exact, *usual]) if size != edge and size <= LARGEST]
-
-
-def split(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Yield edits in which joined inputs have sizes of constructor arguments, of which ``want`` is the sum."""
-    given = [number_of(part) for _, part in init_numbers(trial)]
-    floats = [(path, tensor) for path, tensor in input_tensors(trial) if tensor.dtype == "float"]
-    for count in (2, 3):
-        sums = [sizes for sizes in product(dict.fromkeys(given), repeat=count) if sum(sizes) == want]
-        if want % count == 0:
-            # Nothing may say more than that they are alike.
-            sums.append((want // count,) * count)
-        for joined in combinations(floats, count) if sums else ():
-            for index in (-1, 1):
-                if all(len(tensor.shape) > 1 for _, tensor in joined) and got == sum(
-                    tensor.shape[index] for _, tensor in joined
-                ):
-                    for sizes in sums:
-                        pairs = zip(joined, sizes, strict=True)
-                        yield {path: with_dimension(tensor, index, size) for (path, tensor), size in pairs}
-
-
-def with_edges_times(trial: Trial, want: int, got: int) -> Iterator[Edit]:
-    """Yield maps of ``want / got`` times as many pixels along each edge, where those are whole numbers."""
-    for path, tensor in input_tensors(trial):
-        edges = tensor.shape[2:]
-        if len(edges) > 1 and tensor.dtype == "float" and all(edge * want % got == 0 for edge in edges):
-            scaled = tuple(edge * want // got for edge in edges)
-            if min(scaled) > 0 and max(scaled) <= LARGEST:
-                yield {path: replace(tensor, shape=(*tensor.shape[:2], *scaled))}
-
-
-def rearranged(trial: Trial, old: Shape, new: Shape) -> Iterator[Edit]:
-    """Yield another shape for what became an operand by moving its dimensions.
-
-    Dimensions of one that were put into the input stay where they are: ``new`` may have fewer, which the input lacks.
-    """
-    added = [index for index, size in enumerate(old) if size == 1]
-    given = tuple(size for size in old if size != 1)
-    without = tuple(size for index, size in enumerate(new) if index not in added)
-    for path, tensor in tensors(trial):
-        whole = _moved(tensor.shape, old, new) if len(old) == len(new) else ()
-        for shape in dict.fromkeys((*whole, *_moved(tensor.shape, given, without))):
-            if shape != tensor.shape:
-                yield {path: replace(tensor, shape=shape)}
-
-
-def _moved(shape: Shape, old: Shape, new: Shape) -> Iterator[Shape]:
-    """Yield ``new`` with its dimensions in the order that those of ``old`` have in ``shape``."""
-    if shape == old:
-        yield new
-    elif len(shape) == len(old) == len(new) <= _MOST_MOVED:
-        orders = permutations(range(len(old)))
-        yield from dict.fromkeys(
-            tuple(new[index] for index in order) for order in orders if tuple(old[index] for index in order) == shape
-        )
-
-
-# By the call that raised.
 
 
 @dataclass(frozen=True)
@@ -304,7 +147,7 @@ def _operand(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
 @fit_rule("joined inputs")
 def _joined_inputs(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
     """Give inputs that were joined the sizes of arguments whose sum is needed: all change at once."""
-    yield from split(evidence.trial, misfit.got, misfit.want)
+    yield from with_summands(evidence.trial, misfit.got, misfit.want)
 
 
 @fit_rule("map that was flattened")
@@ -320,15 +163,6 @@ def _by_number(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
     yield from equalised(evidence.trial, misfit.got, misfit.want)
 
 
-@fit_rule("channels last")
-def _channels_last(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
-    """Move the last dimension of a map behind the batch, where it has as many as channels are needed."""
-    operand = misfit.operand
-    if misfit.dimension == 1 and operand.dim() > 3 and operand.shape[-1] == misfit.want:
-        for path, tensor in same(evidence.trial, operand):
-            yield {path: replace(tensor, shape=(tensor.shape[0], tensor.shape[-1], *tensor.shape[1:-1]))}
-
-
 @fit_rule("other edges")
 def _other_edges(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
     """Give a map other edges, or make it a sequence, where features do not fit."""
@@ -339,29 +173,6 @@ def _other_edges(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
         if len(tensor.shape) == 4:
             yield {path: replace(tensor, shape=(BATCH, SEQUENCE, misfit.want))}
             yield {path: replace(tensor, shape=(BATCH, misfit.want))}
-
-
-@rule("batches of a product", "call", calls(*PRODUCTS))
-def _product(evidence: Evidence) -> Iterator[Edit]:
-    """Give two batches of matrices as many of them, and one rank."""
-    operands, trial = call_of(evidence).operands[-2:], evidence.trial
-    if len(operands) < 2 or not all(operand.dim() for operand in operands):
-        return
-    one, other = operands
-    for left, right in zip(reversed(one.shape[:-2]), reversed(other.shape[:-2]), strict=False):
-        if left != right and 1 not in (left, right):
-            yield from equalised(trial, left, right)
-    if one.dim() != other.dim():
-        yield from reranked(trial, other.dim(), one.dim())
-        yield from reranked(trial, one.dim(), other.dim())
-
-
-@rule("rank for features", "call", calls("linear", "layer_norm"))
-def _no_dimension(evidence: Evidence) -> Iterator[Edit]:
-    """Give a layer that takes features a tensor with dimensions."""
-    operands = call_of(evidence).operands
-    if operands and operands[0].dim() == 0:
-        yield from reranked(evidence.trial, 0, 2)
 
 
 @rule("map of a kernel's size", "call", is_convolution)

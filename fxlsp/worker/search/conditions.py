@@ -1,0 +1,139 @@
+"""Conditions in the syntax of the user's code: which fail, which set an attribute, which decide that a line runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from types import CodeType
+
+from .evidence import Line
+from .priors.class_body import tree_of
+
+Condition = tuple[ast.expr, bool]
+"""An expression, and whether it has to hold."""
+_Way = tuple[Condition, ...]
+_REGISTERING = frozenset({"add_module", "register_buffer", "register_module", "register_parameter"})
+
+
+@lru_cache(maxsize=32)
+def failing_conditions(code: CodeType, line: int, unbound: str | None) -> tuple[Condition, ...]:
+    """Return the conditions of the statement on ``line``, and whether each should hold.
+
+    Or those under which a variable is bound, where it was read ``unbound``.
+    Remembered, since many tries end at the same statement.
+    """
+    return tuple(_found_conditions(code, line, unbound))
+
+
+def _found_conditions(code: CodeType, line: int, unbound: str | None) -> Iterator[Condition]:
+    at = line - code.co_firstlineno + 1
+    for node in ast.walk(tree_of(code)):
+        if isinstance(node, ast.Assert) and _covers(node, at):
+            yield node.test, True
+        if isinstance(node, ast.If) and unbound is not None:
+            if _binds(node.body, unbound):
+                yield node.test, True
+        elif isinstance(node, ast.If):
+            if _raises(node.body, at):
+                yield node.test, False
+            elif _raises(node.orelse, at):
+                yield node.test, True
+
+
+def _covers(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _binds(body: list[ast.stmt], name: str) -> bool:
+    stored = (node for each in body for node in ast.walk(each) if isinstance(node, ast.Name))
+    return any(node.id == name and isinstance(node.ctx, ast.Store) for node in stored)
+
+
+def _raises(body: list[ast.stmt], line: int) -> bool:
+    """Return whether the line is of a ``raise`` in it, behind ``elif`` too."""
+    return any(
+        _covers(node, line) if isinstance(node, ast.Raise) else isinstance(node, ast.If) and _raises(node.orelse, line)
+        for node in body
+    ) or any(isinstance(node, ast.If) and len(body) == 1 and _raises(node.body, line) for node in body)
+
+
+@lru_cache(maxsize=32)
+def setting_conditions(code: CodeType, name: str) -> tuple[Condition, ...]:
+    """Return the conditions under which a constructor sets an attribute, if it has any.
+
+    Remembered, since many tries may lack the same.
+    """
+    ways = list(_ways(tree_of(code).body, name, code.co_varnames[0], ()))
+    return () if () in ways else tuple(dict.fromkeys(each for way in ways for each in way))
+
+
+def _ways(body: list[ast.stmt], name: str, owner: str, way: _Way) -> Iterator[_Way]:
+    """Yield what holds wherever a statement sets the attribute."""
+    for statement in body:
+        if isinstance(statement, ast.If):
+            yield from _ways(statement.body, name, owner, (*way, (statement.test, True)))
+            yield from _ways(statement.orelse, name, owner, (*way, (statement.test, False)))
+        elif isinstance(statement, (ast.FunctionDef, ast.For, ast.While, ast.With, ast.Try)):
+            yield from _ways(statement.body, name, owner, way)
+        elif any(_sets(node, name, owner) for node in ast.walk(statement)):
+            yield way
+
+
+def _sets(node: ast.AST, name: str, owner: str) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=whose), attr=what, ctx=ast.Store()):
+            return whose == owner and what == name
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=whose), attr=method), args=[ast.Constant(value=what), *_]):
+            return whose == owner and method in _REGISTERING and what == name
+    return False
+
+
+def deciding_names(frames: Sequence[Line]) -> set[str]:
+    """Return the names in the conditions under which the failing lines run."""
+    return {name for frame, line in frames for name in _decisive(frame.f_code, line)}
+
+
+@lru_cache(maxsize=32)
+def _decisive(code: CodeType, line: int) -> frozenset[str]:
+    at = line - code.co_firstlineno + 1
+    branches = (node for node in ast.walk(tree_of(code)) if isinstance(node, (ast.If, ast.IfExp)))
+    tests = [node.test for node in branches if node.lineno <= at <= (node.end_lineno or at)]
+    parts = [part for test in tests for part in ast.walk(test)]
+    return frozenset(
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in parts
+        if isinstance(part, (ast.Name, ast.Attribute))
+    )
+
+
+def dimension_of(subject: ast.expr) -> tuple[ast.expr, int] | None:
+    """Return the tensor and its dimension of which ``subject`` is the size."""
+    match subject:
+        case ast.Subscript(value=ast.Attribute(value=tensor, attr="shape"), slice=index):
+            pass
+        case ast.Subscript(value=ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[]), slice=index):
+            pass
+        case ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[index]):
+            pass
+        case _:
+            return None
+    try:
+        number = ast.literal_eval(index)
+    except ValueError:
+        return None
+    return (tensor, number) if isinstance(number, int) else None
+
+
+def rank_tensor(subject: ast.expr) -> ast.expr | None:
+    """Return the tensor of which ``subject`` is the rank."""
+    match subject:
+        case ast.Attribute(value=tensor, attr="ndim"):
+            return tensor
+        case ast.Call(func=ast.Attribute(value=tensor, attr="dim" | "ndimension"), args=[]):
+            return tensor
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=tensor, attr="shape")]):
+            return tensor
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[])]):
+            return tensor
+    return None
