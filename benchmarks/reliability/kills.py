@@ -41,7 +41,10 @@ async def run_kills(kills: int, seed: int, seconds: float) -> list[str]:
                 began = time.monotonic()
                 # The edit whose trace was killed shows that, until the next edit.
                 editing.cancel()
-                await running.new_shape()
+                try:
+                    await running.new_shape()
+                except asyncio.TimeoutError:
+                    wrong.append(f"no answer after kill {len(delays) + 1}: {await running.state()}")
                 delays.append(time.monotonic() - began)
             mark, files = running.mark, running.left_files
         remaining = await none_left(mark, END_SECONDS)

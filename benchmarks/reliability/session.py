@@ -64,6 +64,12 @@ class Session:
         await self.client.until(shown, seconds)
         return time.monotonic() - began
 
+    async def state(self) -> str:
+        """Return what the client shows of the healthy model, to find the cause of a fault."""
+        titles = [lens["command"]["title"] for lens in await self.client.lenses(self.healthy)]
+        problems = [problem["message"] for problem in self.client.buffers[self.healthy].problems]
+        return f"{titles}, {problems}, log: {self.client.log[-2:]}"
+
     def left_files(self) -> set[str]:
         """Return what was added to the workspace's and the temporary folder."""
         added = {path.name for path in self.folder.rglob("*") if path.suffix != ".py"}
