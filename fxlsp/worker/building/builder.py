@@ -115,9 +115,9 @@ class Builder:
         while True:
             try:
                 return self._loader.load_file(path, names)
-            except (NameError, AttributeError) as error:
+            except Exception as error:
                 # For example a name bound by a statement in a way that the slicer does not see.
-                if not self._loader.provide_missing(error):
+                if not self._loader.provide_missing(error) and not self._is_set_up_by(error):
                     raise
 
     def _loading(self, error: BaseException) -> str:
@@ -184,10 +184,14 @@ class Builder:
         while True:
             try:
                 return _made(init, module)
-            except (NameError, AttributeError) as error:
-                if not self._loader.provide_missing(error):
+            except Exception as error:
+                if not self._loader.provide_missing(error) and not self._is_set_up_by(error):
                     raise
                 seed()
+
+    def _is_set_up_by(self, error: BaseException) -> bool:
+        """Return whether statements ran after which what raised ``error`` may work."""
+        return isinstance(error, (LookupError, AttributeError)) and self._loader.run_setup()
 
     def _definition(self) -> Any:
         return None if self._target.file is None else self._source_map.of_name(self._target.file, self._target.name)
