@@ -130,7 +130,8 @@ class Loader:
 
         What the model lacks may be set up by a call whose effect the slicer does not see.
         """
-        return any([each.run_setup() for each in self._executions])
+        ran = [each.run_setup() for each in self._executions]
+        return any(ran)
 
     @property
     def uses_untaken_branch(self) -> bool:

@@ -17,6 +17,7 @@ import torch
 import torch.fx
 
 from ...report.graph import Output
+from .. import module_tree
 from ..building.fake_tensors import as_fake
 from ..operations.mismatches import fitted, mismatch_of, with_fitting
 from ..operations.operation import Fit, Key, Mismatch, Operation
@@ -73,7 +74,8 @@ class ValueInterpreter(torch.fx.Interpreter):
     """Whether tensors have data."""
 
     def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode) -> None:
-        super().__init__(root, garbage_collect_values=True, graph=tracer.graph)
+        with module_tree.methods_visible(root):
+            super().__init__(root, garbage_collect_values=True, graph=tracer.graph)
         self.values: dict[torch.fx.Node, NodeValue] = {}
         self._origins = tracer.origins
         self._mode = mode
@@ -254,7 +256,11 @@ class ValueInterpreter(torch.fx.Interpreter):
         fake tensors; if they would be too large, the value is unknown and the error is ``raised``.
         """
         module = self.fetch_attr(str(target)) if op == "call_module" else None
-        state = {} if module is None else {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        state = (
+            {}
+            if module is None
+            else {**dict(module_tree.named_parameters(module)), **dict(module_tree.named_buffers(module))}
+        )
         if not can_be_real((args, kwargs, state)):
             return UNKNOWN, raised
         with no_dispatch():
