@@ -29,7 +29,7 @@ class TypeTests:
 
         A plain proxy that answers differently is a finding.
         """
-        if self._context.is_plain:
+        if self._context.is_plain or _traces(frame):
             return type(proxy)
         value = self._context.value_of(proxy)
         if isinstance(value, Unknown):
@@ -96,6 +96,14 @@ class TypeTests:
     def _has(self, value: Any, name: str) -> bool:
         with self._context.evaluation():
             return hasattr(value, name)
+
+
+def _traces(frame: FrameType) -> bool:
+    """Return whether a frame is of torch.fx or of this package, to which a proxy is a proxy."""
+    return str(frame.f_globals.get("__name__", "")).startswith(("torch.fx.", _PACKAGE))
+
+
+_PACKAGE = __name__.partition(".")[0] + "."
 
 
 def _kind(value: Any) -> str:
