@@ -24,7 +24,7 @@ from ..operations.operation import Fit, Key, Mismatch, Operation
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
 from .costs import MixedTypesError, OperatorCosts
-from .outputs import UNKNOWN, Unknown, holds_unknown, is_known, output_of
+from .outputs import UNKNOWN, Unknown, holds_proxy, holds_unknown, is_known, output_of
 from .tracer import ModulePathTracer
 
 
@@ -241,6 +241,13 @@ class ValueInterpreter(torch.fx.Interpreter):
                 return UNKNOWN, None, None
             output, error = self.repeat_on_real_tensors(node.op, node.target, args, kwargs, raised)
             return output, None, error
+
+    def call_module(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        module = self.fetch_attr(target)
+        if any(holds_proxy(value) for part in module_tree.modules(module) for value in vars(part).values()):
+            # The model stored a traced value in it: what it would make with that is no value.
+            return UNKNOWN
+        return super().call_module(target, args, kwargs)
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if target in self._inputs:

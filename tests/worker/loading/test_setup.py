@@ -53,13 +53,18 @@ OWN = {
         NET.format(made="REG['blk']()"),
     ),
     "a function that returns a decorator": (
-        "REG = {}\ndef register(name):\n    def deco(cls):\n        REG[name] = cls\n        return cls\n    return deco\n"
-        "register('blk')(Blk)\n",
+        (
+            "REG = {}\ndef register(name):\n    def deco(cls):\n        REG[name] = cls\n        return cls\n"
+            "    return deco\n"
+            "register('blk')(Blk)\n"
+        ),
         NET.format(made="REG['blk']()"),
     ),
     "a function without arguments that calls a method": (
-        "class Registry:\n    def __init__(self):\n        self.map = {}\n    def add(self, name, cls):\n"
-        "        self.map[name] = cls\nBLOCKS = Registry()\ndef _setup():\n    BLOCKS.add('blk', Blk)\n_setup()\n",
+        (
+            "class Registry:\n    def __init__(self):\n        self.map = {}\n    def add(self, name, cls):\n"
+            "        self.map[name] = cls\nBLOCKS = Registry()\ndef _setup():\n    BLOCKS.add('blk', Blk)\n_setup()\n"
+        ),
         NET.format(made="BLOCKS.map['blk']()"),
     ),
     "a function that calls another": (
@@ -103,7 +108,10 @@ OWN = {
         FORWARD.format(result="self.l.twice(x)"),
     ),
     "a loop over classes of torch": (
-        "def setup():\n    for cls in (nn.Linear, nn.Conv2d):\n        cls.twice = lambda self, x: self(x) * 2\nsetup()\n",
+        (
+            "def setup():\n    for cls in (nn.Linear, nn.Conv2d):\n"
+            "        cls.twice = lambda self, x: self(x) * 2\nsetup()\n"
+        ),
         FORWARD.format(result="self.l.twice(x)"),
     ),
     "a class of torch as the argument": (
@@ -112,7 +120,10 @@ OWN = {
     ),
     "a method of a class of the file": (
         "def patch(cls):\n    cls.twice = lambda self, x: self(x) * 2\npatch(Blk)\n",
-        "class Net(Blk):\n    def forward(self, x):\n        return self.l(x) + 1 if not hasattr(self, 'twice') else self.l(x)\n",
+        (
+            "class Net(Blk):\n    def forward(self, x):\n"
+            "        return self.l(x) + 1 if not hasattr(self, 'twice') else self.l(x)\n"
+        ),
     ),
     "a class whose constructor patches": (
         "class Patcher:\n    def __init__(self):\n        nn.Linear.twice = lambda self, x: self(x) * 2\nPatcher()\n",
@@ -145,8 +156,10 @@ OTHERS = {
         "register('blk', Blk)\n" + NET.format(made="build('blk')"),
     ),
     "a registration by a method of an imported object": (
-        "class Registry:\n    def __init__(self):\n        self.map = {}\n    def add(self, name, cls):\n"
-        "        self.map[name] = cls\nBLOCKS = Registry()\ndef build(name):\n    return BLOCKS.map[name]()\n",
+        (
+            "class Registry:\n    def __init__(self):\n        self.map = {}\n    def add(self, name, cls):\n"
+            "        self.map[name] = cls\nBLOCKS = Registry()\ndef build(name):\n    return BLOCKS.map[name]()\n"
+        ),
         "from helper import BLOCKS, build\n",
         "BLOCKS.add('blk', Blk)\n" + NET.format(made="build('blk')"),
     ),
@@ -181,8 +194,10 @@ OTHERS = {
         FORWARD.format(result="self.l.twice(x)"),
     ),
     "registrations of a module that is imported for them": (
-        "from registry import register\nfrom torch import nn\nclass Scaled(nn.Module):\n"
-        "    def forward(self, x):\n        return x * 2\nregister('blk', Scaled)\n",
+        (
+            "from registry import register\nfrom torch import nn\nclass Scaled(nn.Module):\n"
+            "    def forward(self, x):\n        return x * 2\nregister('blk', Scaled)\n"
+        ),
         "import helper\nfrom registry import build\n",
         NET.format(made="build('blk')"),
     ),
@@ -206,18 +221,26 @@ def test_calls_of_other_files_that_set_up_what_the_model_needs_run(
 
 TRAINS = {
     "a training function": (
-        "history = []\ndef train():\n    history.append(1)\n    ran()\n    net(torch.randn(2, 4)).sum().backward()\ntrain()\n",
+        (
+            "history = []\ndef train():\n    history.append(1)\n    ran()\n"
+            "    net(torch.randn(2, 4)).sum().backward()\ntrain()\n"
+        ),
         "",
     ),
     "a function that calls one": (
-        "history = []\ndef step():\n    ran()\n    net(torch.randn(2, 4)).sum().backward()\n"
-        "def main():\n    global history\n    history = step()\nmain()\n",
+        (
+            "history = []\ndef step():\n    ran()\n    net(torch.randn(2, 4)).sum().backward()\n"
+            "def main():\n    global history\n    history = step()\nmain()\n"
+        ),
         "",
     ),
     "an imported one": ("from helper import train\ntrain(Net)\n", ""),
     "a print": ("def show(x):\n    ran()\n    print(x)\nshow(Net)\n", ""),
     "a failing registration": (
-        "def build(name):\n    return {}[name]()\ndef main():\n    ran()\n    net(torch.ones(2, 4)).backward()\nmain()\n",
+        (
+            "def build(name):\n    return {}[name]()\ndef main():\n    ran()\n"
+            "    net(torch.ones(2, 4)).backward()\nmain()\n"
+        ),
         "build('no')",
     ),
 }

@@ -86,7 +86,7 @@ PASSED = {
     "the result of an LSTM": (
         "torch.randn(4, 3, 6)",
         "return self.fc(batch[0]) + batch[1][0].sum()",
-        "return self.enc(torch.lstm_cell(batch[:, 0], (batch[:, 1], batch[:, 2]), torch.ones(24, 6), torch.ones(24, 6)))",
+        "w = torch.ones(24, 6)\n        return self.enc(torch.lstm_cell(batch[:, 0], (batch[:, 1], batch[:, 2]), w, w))",  # noqa: E501
     ),
 }
 
