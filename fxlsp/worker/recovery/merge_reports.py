@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -82,7 +83,7 @@ def merged_report(plain: Report, second: RecoveredMessage) -> Report:
         view = recovered if recovered.complete and not plain.complete else plain
         problems = tuple(_graph_problems(plain, recovered, second.findings, run))
         return replace(view, verdict=plain.verdict, problems=merge_problems(problems), timing_ms=timing)
-    problems = tuple(_refusal_problems(plain, recovered))
+    problems = tuple(_first_refusals(_refusal_problems(plain, recovered)))
     return replace(recovered, verdict=plain.verdict, problems=merge_problems(problems), timing_ms=timing)
 
 
@@ -151,6 +152,22 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
             yield replace(problem, code=code, severity=severity_of(code), message=_with_message_of(same[0], problem))
         else:
             yield problem
+
+
+def _first_refusals(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the problems without what torch.fx would refuse next inside an expression that it refuses.
+
+    What a function of torch asks of a proxy after another question is no second thing to mend.
+    """
+    seen: set[tuple[Location | None, str | None]] = set()
+    for problem in problems:
+        # Before Python 3.11 a location is a line, on which several expressions may be.
+        if problem.code.startswith("FX1") and problem.location is not None and sys.version_info >= (3, 11):
+            place = (problem.location, problem.module_path)
+            if place in seen:
+                continue
+            seen.add(place)
+        yield problem
 
 
 def _refused(problem: Problem, recovered: Report) -> Problem:

@@ -31,6 +31,7 @@ from ..plain_pass.interpreter import ValueInterpreter
 from ..plain_pass.tracer import ModulePathTracer
 from ..recovery.recovering_pass import recover
 from ..sandbox.accelerators import redirect_defaults_to_cpu
+from ..sandbox.hardware import do_without_hardware
 from ..sandbox.single_process import stay_alone
 from ..sandbox.weights import skip_weights
 from ..torch_private import FakeTensorMode, disable_accelerators
@@ -41,6 +42,7 @@ def prepare_torch() -> None:
     # Before a package is imported that could bind the originals.
     disable_accelerators()
     redirect_defaults_to_cpu()
+    do_without_hardware()
     stay_alone()
     skip_weights()
     make_init_skippable()

@@ -32,6 +32,7 @@ from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
 from .guess_severity import downgrade, not_of_torch_fx
+from .lacking_hardware import if_hardware_lacks
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
 from .user_tracer import UserTracer
@@ -91,6 +92,7 @@ class TraceJob:
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
+        report = replace(report, problems=tuple(map(if_hardware_lacks, report.problems)))
         if report.recipe.inputs is None:
             problems = tuple(not_of_torch_fx(each, self._no_inputs, self._source_map) for each in report.problems)
             report = replace(report, problems=problems)

@@ -62,7 +62,7 @@ class Net(nn.Module):
 ENDLESS = {
     "a function tests": "while self.wants(x):\n            x = x / 2",
     "a function tests the negation": "while not self.has(x):\n            x = x / 2",
-    "a variable holds the test": "on = True\n        while on:\n            x = x * 2\n            on = bool(x.sum() < 9)",
+    "a variable": "on = True\n        while on:\n            x = x * 2\n            on = bool(x.sum() < 9)",
     "a break": "while True:\n            x = x / 2\n            if x.sum() > 1: continue\n            break",
     "a break in a function": "while True:\n            x = x / 2\n            if not self.wants(x): break",
 }
