@@ -64,6 +64,9 @@ class TypeTests:
         if self._context.is_plain or isinstance(value, Unknown):
             return self._recorder.attribute_proxy(proxy, name)
         if self._has(value, name):
+            if _is_part_of_a_sequence(value, name):
+                # torch's functions ask whether there are indices.
+                return None
             is_itself, found = self._compared(value, name, frame)
             return found if is_itself else self._recorder.attribute_proxy(proxy, name)
         expression = CallerExpression(self._context.places, frame)
@@ -96,6 +99,11 @@ class TypeTests:
     def _has(self, value: Any, name: str) -> bool:
         with self._context.evaluation():
             return hasattr(value, name)
+
+
+def _is_part_of_a_sequence(value: Any, name: str) -> bool:
+    """Return whether a part of a packed sequence is None."""
+    return isinstance(value, torch.nn.utils.rnn.PackedSequence) and getattr(value, name) is None
 
 
 def _traces(frame: FrameType) -> bool:
