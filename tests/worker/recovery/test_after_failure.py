@@ -49,7 +49,8 @@ BODIES = {
     "a reversed list of modules": "for layer in reversed(self.layers):\n            x = layer(x)\n        return x",
     "a packed sequence": "return self.lstm(packed(x, torch.tensor([5, 3])))[0].data",
     "a packed sequence, padded": (
-        "out = self.gru(packed(x, torch.tensor([5, 3])))[0]\n        return pad_packed_sequence(out, batch_first=True)[0]"
+        "out = self.gru(packed(x, torch.tensor([5, 3])))[0]\n"
+        "        return pad_packed_sequence(out, batch_first=True)[0]"
     ),
     "a packed sequence of a list of lengths": "return self.lstm(packed(x, [5, 3]))[1][0]",
 }
