@@ -6,7 +6,8 @@ import os
 import random
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -220,8 +221,22 @@ def unwrap(built: Built) -> Built:
 def seed() -> None:
     """Reset the random state of torch, Python and numpy, equally for every pass."""
     # Not torch.manual_seed, which also stores a callback, with a stack, for each accelerator that is not available.
-    torch.default_generator.manual_seed(0)
-    random.seed(0)
+    torch.default_generator.manual_seed(_Seed.number)
+    random.seed(_Seed.number)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        numpy.random.seed(0)
+        numpy.random.seed(_Seed.number)
+
+
+class _Seed:
+    number = 0
+
+
+@contextmanager
+def seeded(number: int) -> Iterator[None]:
+    """Let :func:`seed` set another state in this context."""
+    before, _Seed.number = _Seed.number, number
+    try:
+        yield
+    finally:
+        _Seed.number = before

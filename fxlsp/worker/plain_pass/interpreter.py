@@ -77,6 +77,8 @@ class ValueInterpreter(torch.fx.Interpreter):
         with module_tree.methods_visible(root):
             super().__init__(root, garbage_collect_values=True, graph=tracer.graph)
         self.values: dict[torch.fx.Node, NodeValue] = {}
+        self.needs_data = False
+        """Whether an operation was met whose result depends on data."""
         self._origins = tracer.origins
         self._mode = mode
         self._inputs: dict[str, Any] = {}
@@ -234,6 +236,7 @@ class ValueInterpreter(torch.fx.Interpreter):
             with costs:
                 return super().run_node(node), costs.flops, None
         except WITHOUT_DATA:
+            self.needs_data = True
             return UNKNOWN, None, None
         except BaseException as raised:
             if isinstance(raised, MixedTypesError) and self._origins[node].autocast:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...report.codes import (
@@ -62,13 +62,23 @@ def recovered_message(recovered: RecoveryResult) -> RecoveredMessage:
     return RecoveredMessage(recovered.report, recovered.findings, recovered.followed)
 
 
-def better_result(without_data: RecoveryResult, with_data: RecoveryResult) -> RecoveryResult:
-    """Return the result of the pass with data, unless only with data the model fails.
+def fails(result: RecoveryResult) -> bool:
+    """Return whether the model itself fails."""
+    return any(problem.code in _RAISES for problem in result.findings)
 
-    The data are an example.
+
+def better_result(without_data: RecoveryResult, with_data: Sequence[RecoveryResult]) -> RecoveryResult:
+    """Return the result of the pass with data, unless only with data the model fails, and not with any.
+
+    The data are an example: what fails with several at one place fails for its shapes.
     """
-    fails = [any(problem.code in _RAISES for problem in each.findings) for each in (without_data, with_data)]
-    return without_data if fails == [False, True] else with_data
+    if fails(without_data) or not fails(with_data[0]):
+        return with_data[0]
+    places = [
+        {(problem.code, problem.location) for problem in each.findings if problem.code in _RAISES} for each in with_data
+    ]
+    is_certain = len(places) > 1 and set.intersection(*places)
+    return with_data[0] if is_certain else without_data
 
 
 def merged_report(plain: Report, second: RecoveredMessage) -> Report:

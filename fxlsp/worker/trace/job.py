@@ -18,7 +18,8 @@ from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ...report.problems import Failure, Problem
 from ...report.report import Report
 from ...wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
-from ..building.builder import FakesFailedError, NoModelError, unwrap
+from .. import module_tree
+from ..building.builder import FakesFailedError, NoModelError, seeded, unwrap
 from ..building.targets import ModelTarget, guess_of, targets_of
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
@@ -26,7 +27,7 @@ from ..plain_pass.feeding import Feed, ModelWithInputs, prepare_feed
 from ..plain_pass.tracer import ModulePathTracer
 from ..processes.fallback_report import ENDED_EARLY
 from ..processes.side_process import NoResultError, RecoveryRunner, SideTask
-from ..recovery.merge_reports import better_result, merged_report, recovered_message
+from ..recovery.merge_reports import better_result, fails, merged_report, recovered_message
 from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
@@ -87,8 +88,7 @@ class TraceJob:
         if not first.needs_data or first.elements > _REAL_ELEMENTS:
             return recovered_message(first)
         # A value that only data determines is needed: repeat the pass with data.
-        self._loader.unload()
-        return recovered_message(better_result(first, self._recovered_once(real_construction=True, with_data=True)))
+        return recovered_message(better_result(first, self._recovered_with(seeds=(0, 1))))
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
@@ -157,6 +157,8 @@ class TraceJob:
             )
             plain_pass = PlainPass(subject, make_tracer(), self._source_map, self._timing)
             plain = plain_pass.run(real_tensors, lambda: self._difference(other_mode))
+        if plain.verdict.traceable and plain_pass.needs_data and _elements(subject.built.model) <= _REAL_ELEMENTS:
+            plain = self._with_data(plain)
         runner.after_plain_pass(
             lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.unload
         )
@@ -164,6 +166,24 @@ class TraceJob:
             return merged_report(plain, runner.result(self._seconds_left, self._limits.megabytes))
         except NoResultError as none:
             return self._alone(plain, none)
+
+    def _with_data(self, plain: Report) -> Report:
+        """Return the report of a graph whose shapes depend on data, with its values on inputs with data."""
+        self._loader.unload()
+        try:
+            made = self._models.build(self._target, real_tensors=True)
+            feed = prepare_feed(self._target, made.built, made.mode, self._source_map, real_tensors=True)
+            constructions = made.builder.constructions
+            subject = ModelWithInputs(str(self._target), made.built, constructions, feed, made.mode, real=True)
+            again = PlainPass(subject, self._make_tracer()(), self._source_map, self._timing)
+            report = again.run(real_tensors=True, in_other_mode=lambda: None)
+        except (NoModelError, FakesFailedError):
+            return plain
+        if not report.verdict.traceable:
+            return plain
+        failing = tuple(problem for problem in report.problems if problem.code == OPERATION_FAILS)
+        problems = tuple(problem for problem in plain.problems if problem.code != OPERATION_FAILS)
+        return replace(report, recipe=plain.recipe, problems=(*failing, *problems))
 
     @property
     def _seconds_left(self) -> float:
@@ -261,6 +281,17 @@ class TraceJob:
             self._loader.unload()
             return self._recovered_once(real_construction=True, with_data=False)
 
+    def _recovered_with(self, seeds: Sequence[int]) -> list[RecoveryResult]:
+        """Return the results of the pass on a model with data; a further one only while the model fails."""
+        results: list[RecoveryResult] = []
+        for number in seeds:
+            self._loader.unload()
+            with seeded(number):
+                results.append(self._recovered_once(real_construction=True, with_data=True))
+            if not fails(results[-1]):
+                break
+        return results
+
     def _recovered_once(self, real_construction: bool, with_data: bool) -> RecoveryResult:
         made = self._models.build(self._target, real_construction)
         # The recovering pass shows the model itself; the plain pass decides whether its wrapper can be traced.
@@ -268,6 +299,10 @@ class TraceJob:
         feed = prepare_feed(self._target, built, made.mode, self._source_map, with_data)
         subject = ModelWithInputs(str(self._target), built, made.builder.constructions, feed, made.mode, real=with_data)
         return recover(subject, self._source_map, self._tracer.recording_class(RecoveringTracer))
+
+
+def _elements(model: torch.nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module_tree.parameters(model))
 
 
 def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModelError:
