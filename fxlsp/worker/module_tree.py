@@ -81,3 +81,9 @@ def named_buffers(root: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 def buffers(root: torch.nn.Module) -> Iterator[torch.Tensor]:
     """Yield each buffer once."""
     yield from (buffer for _, buffer in named_buffers(root))
+
+
+def elements(root: torch.nn.Module) -> int:
+    """Return the number of elements of all parameters whose shape is known."""
+    uninitialised = torch.nn.parameter.UninitializedParameter
+    return sum(each.numel() for each in parameters(root) if not isinstance(each, uninitialised))

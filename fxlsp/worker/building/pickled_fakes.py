@@ -10,7 +10,26 @@ from typing import Any
 
 import torch
 
-from ..torch_private import FakeTensor, FakeTensorMode
+from ..torch_private import FakeTensor, FakeTensorMode, no_dispatch
+
+
+def give_fakes_addresses() -> None:
+    """Let two fake tensors have one address only if they share memory. Called once."""
+    FakeTensor.data_ptr = _address  # type: ignore[method-assign, assignment]
+
+
+def _address(fake: FakeTensor) -> int:
+    with no_dispatch():
+        storage = fake.untyped_storage()._cdata
+        # Counted, so that each trace shows the same.
+        start = _addresses.setdefault(storage, (len(_addresses) + 1) * _LARGEST_STORAGE)
+        return start + int(fake.storage_offset()) * fake.element_size()
+
+
+_LARGEST_STORAGE = 2**40
+_addresses: dict[int, int] = {}
+"""Address of each storage, by that of its description."""
+
 
 _modes: dict[int, FakeTensorMode] = {}
 """Modes of tensors that were pickled in this process, where they are unpickled too."""

@@ -148,6 +148,9 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
         if not any(_explains(problem, refusal) for problem in recovered.problems):
             yield refusal
     for problem in recovered.problems:
+        if problem.code in (TYPE_TEST, TEXT_OF_PROXY):
+            yield _with_consequence(problem, refusals)
+            continue
         same = [refusal for refusal in refusals if refusal.location == problem.location]
         if same and problem.code == SWALLOWED:
             yield same[0]
@@ -162,6 +165,12 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
             yield replace(problem, code=code, severity=severity_of(code), message=_with_message_of(same[0], problem))
         else:
             yield problem
+
+
+def _with_consequence(problem: Problem, refusals: Iterable[Problem]) -> Problem:
+    """Return a problem of another path or text with the message of the refusal that it leads to, if it does."""
+    message = next((refusal.message for refusal in refusals if _explains(problem, refusal)), None)
+    return problem if message is None else replace(problem, message=f"{message}\n{problem.message}")
 
 
 def _first_refusals(problems: Iterable[Problem]) -> Iterator[Problem]:

@@ -49,7 +49,7 @@ def recover(
     """Run the model on its inputs past each failure, and report all of them."""
     start = time.perf_counter()
     root = subject.built.model
-    elements = sum(parameter.numel() for parameter in module_tree.parameters(root))
+    elements = module_tree.elements(root)
     tracer = tracer_class(places, subject.mode, subject.feed.inputs or {}, subject.real)
     checking, during = Checking(), Constructions(places)
     seed()

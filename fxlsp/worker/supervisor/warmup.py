@@ -18,7 +18,7 @@ from ...wire.messages import WIRE
 from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
 from ..building.fake_tensors import make_init_skippable, new_fake_mode
-from ..building.pickled_fakes import make_fakes_picklable
+from ..building.pickled_fakes import give_fakes_addresses, make_fakes_picklable
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..loading.installed_only import only_installed_modules
@@ -47,6 +47,7 @@ def prepare_torch() -> None:
     skip_weights()
     make_init_skippable()
     make_fakes_picklable()
+    give_fakes_addresses()
     warm_up()
     # Done once here, and not in each forked process.
     WIRE.prepare()

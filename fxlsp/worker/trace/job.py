@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TypeGuard
 
 import torch
 
@@ -157,7 +158,11 @@ class TraceJob:
             )
             plain_pass = PlainPass(subject, make_tracer(), self._source_map, self._timing)
             plain = plain_pass.run(real_tensors, lambda: self._difference(other_mode))
-        if plain.verdict.traceable and plain_pass.needs_data and _elements(subject.built.model) <= _REAL_ELEMENTS:
+        if (
+            plain.verdict.traceable
+            and plain_pass.needs_data
+            and module_tree.elements(subject.built.model) <= _REAL_ELEMENTS
+        ):
             plain = self._with_data(plain)
         runner.after_plain_pass(
             lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.unload
@@ -212,6 +217,9 @@ class TraceJob:
             found = lacking.making()
         if found is not None and found.init is None and lacking.mistake is not None:
             raise builder.failed(lacking.mistake) from lacking.mistake
+        if found is not None and found.init is None and self._is_of_a_statement(lacking.error):
+            # Whatever the arguments, a name is missing that a statement of the file should have bound.
+            raise builder.failed(lacking.error) from lacking.error
         if found is None:
             try:
                 with self._timing.stage("construct"):
@@ -230,6 +238,10 @@ class TraceJob:
         self._target = found
         self._loader.unload()
         return self._models.build(self._target, real_tensors)
+
+    def _is_of_a_statement(self, error: BaseException | None) -> TypeGuard[BaseException]:
+        """Return whether an error is due to a statement at top level that failed, such as an import."""
+        return error is not None and self._loader.cause_of(error) is not error
 
     def _feed(self, made: BuiltModel, is_last: bool) -> Feed:
         """Return the inputs of the plain pass.
@@ -299,10 +311,6 @@ class TraceJob:
         feed = prepare_feed(self._target, built, made.mode, self._source_map, with_data)
         subject = ModelWithInputs(str(self._target), built, made.builder.constructions, feed, made.mode, real=with_data)
         return recover(subject, self._source_map, self._tracer.recording_class(RecoveringTracer))
-
-
-def _elements(model: torch.nn.Module) -> int:
-    return sum(parameter.numel() for parameter in module_tree.parameters(model))
 
 
 def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModelError:
