@@ -110,10 +110,11 @@ class FindingProblems:
 
     def _plain_words(self, module: torch.nn.Module, code: str) -> str:
         """Return what it means for the model, without torch.fx, that a called module is not registered."""
-        subject, is_trained = (
-            f"This {type(module).__name__}",
-            any(each.requires_grad for each in module_tree.parameters(module)),
-        )
+        subject = f"This {type(module).__name__}"
+        # A slice of a registered list of layers has no path either, but its layers have one.
+        registered = {id(each) for each in module_tree.parameters(self._traced.root)}
+        owned = [each for each in module_tree.parameters(module) if id(each) not in registered]
+        is_trained = any(each.requires_grad for each in owned)
         if code != MADE_IN_FORWARD:
             lost = "not in parameters(), not trained, not saved, not moved by .to()" if is_trained else "it has no path"
             return f"{subject} is not registered under the root module: {lost}."
