@@ -44,7 +44,7 @@ LAYERS = {
 
 ORDERS = {
     "worker": """
-        torch_private
+        torch_private, module_tree
         sandbox, locations, operations
         loading
         building

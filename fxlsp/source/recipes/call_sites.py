@@ -11,6 +11,7 @@ from tree_sitter import Node
 from fxlsp.source.python.expressions import CHAINED_METHODS, LONGEST_EXPRESSION, dotted
 from fxlsp.source.python.inlining import Chain, ScopedExpression, at_module_level, is_local, uses_locals
 from fxlsp.source.python.scopes import Scope, ScopeKind, scopes_of
+from fxlsp.source.recipes.expected_failures import is_meant_to_fail
 from fxlsp.source.recipes.module_calls import CallExpression, calls_of, expression_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
@@ -88,7 +89,8 @@ class _Search:
         named = [(name, call) for name in self._factories for call in self._calls.by_name.get(name, [])]
         for name, call in named:
             hidden = is_local(name.partition(".")[0], self._use(ast.Constant(None), call))
-            site = None if hidden or self._in_subject(call) else self._construction(call)
+            hidden = hidden or self._in_subject(call) or is_meant_to_fail(call.node)
+            site = None if hidden else self._construction(call)
             if site is not None:
                 yield site
 
@@ -96,7 +98,7 @@ class _Search:
         """Yield the calls of modules that were created so."""
         for call, module, arguments in self._calls.runs:
             chain = self._from_subject(module)
-            if chain is None or self._in_subject(call) or self._in_model(call):
+            if chain is None or self._in_subject(call) or self._in_model(call) or is_meant_to_fail(call.node):
                 continue
             init, inputs = chain.at_module_level(self._scopes), self._inputs(self._use(arguments, call))
             if init is not None or inputs is not None:

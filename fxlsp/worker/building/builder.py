@@ -6,7 +6,8 @@ import os
 import random
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
@@ -115,9 +116,9 @@ class Builder:
         while True:
             try:
                 return self._loader.load_file(path, names)
-            except (NameError, AttributeError) as error:
+            except Exception as error:
                 # For example a name bound by a statement in a way that the slicer does not see.
-                if not self._loader.provide_missing(error):
+                if not self._loader.provide_missing(error) and not self._is_set_up_by(error):
                     raise
 
     def _loading(self, error: BaseException) -> str:
@@ -184,10 +185,14 @@ class Builder:
         while True:
             try:
                 return _made(init, module)
-            except (NameError, AttributeError) as error:
-                if not self._loader.provide_missing(error):
+            except Exception as error:
+                if not self._loader.provide_missing(error) and not self._is_set_up_by(error):
                     raise
                 seed()
+
+    def _is_set_up_by(self, error: BaseException) -> bool:
+        """Return whether statements ran after which what raised ``error`` may work."""
+        return isinstance(error, (LookupError, AttributeError)) and self._loader.run_setup()
 
     def _definition(self) -> Any:
         return None if self._target.file is None else self._source_map.of_name(self._target.file, self._target.name)
@@ -216,8 +221,22 @@ def unwrap(built: Built) -> Built:
 def seed() -> None:
     """Reset the random state of torch, Python and numpy, equally for every pass."""
     # Not torch.manual_seed, which also stores a callback, with a stack, for each accelerator that is not available.
-    torch.default_generator.manual_seed(0)
-    random.seed(0)
+    torch.default_generator.manual_seed(_Seed.number)
+    random.seed(_Seed.number)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        numpy.random.seed(0)
+        numpy.random.seed(_Seed.number)
+
+
+class _Seed:
+    number = 0
+
+
+@contextmanager
+def seeded(number: int) -> Iterator[None]:
+    """Let :func:`seed` set another state in this context."""
+    before, _Seed.number = _Seed.number, number
+    try:
+        yield
+    finally:
+        _Seed.number = before

@@ -127,6 +127,10 @@ def construct(
         return make()
 
 
+_OF_FAKES = ("FakeTensor", "is not supported for tensor subclasses")
+"""What messages about fake tensors contain."""
+
+
 def comes_from_fakes(error: BaseException) -> bool:
     """Return whether fake tensors are involved in an error.
 
@@ -136,7 +140,7 @@ def comes_from_fakes(error: BaseException) -> bool:
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        if "FakeTensor" in text_of(current) or _passes_through_fakes(current):
+        if any(each in text_of(current) for each in _OF_FAKES) or _passes_through_fakes(current):
             return True
         current = current.__cause__ or current.__context__
     return False

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from .. import module_tree
 from ..sandbox.accelerators import DevicesAreCpu, on_cpu
 from ..torch_private import FakeTensor, FakeTensorMode, Operator, TorchDispatchMode, never_grows, tensors_in, tree_map
 
@@ -162,7 +163,7 @@ def conversions_rebind(mode: FakeTensorMode) -> Iterator[None]:
 
     def _apply(self: torch.nn.Module, fn: Any, recurse: bool = True) -> torch.nn.Module:
         if recurse:
-            for child in self.children():
+            for child in module_tree.children(self):
                 child._apply(fn)  # type: ignore[no-untyped-call]
         for tensors in (self._parameters, self._buffers):
             for name, tensor in tensors.items():

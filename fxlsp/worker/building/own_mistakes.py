@@ -18,6 +18,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from .. import module_tree
 from ..locations.code_origin import is_installed, is_ours, is_torch
 from ..torch_private import tensors_in
 from .failures import text_of
@@ -155,7 +156,7 @@ def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.M
     outer, _, name = text_of(error).partition("(")[0].rpartition(".")
     if not outer:
         return _is_of_workspace(names.get(name))
-    kinds = {type(module) for module in model.modules()} if model is not None else set()
+    kinds = {type(module) for module in module_tree.modules(model)} if model is not None else set()
     owner: Any = next((kind for kind in kinds if kind.__qualname__ == outer), None)
     if owner is not None and name == "forward":
         # The signature of a layer of torch is as certain. The root's own is what fxlsp calls with its inputs.
@@ -173,7 +174,7 @@ def _meets_module_or_none(error: TypeError, model: torch.nn.Module | None) -> bo
     text = text_of(error)
     if text.endswith("object is not callable"):
         return "Tensor'" not in text and "Proxy'" not in text
-    kinds = {type(module).__name__ for module in model.modules()} if model is not None else set()
+    kinds = {type(module).__name__ for module in module_tree.modules(model)} if model is not None else set()
     named = {name for match in _TYPE_NAMES.finditer(text) for name in match.groups() if name}
     return any(name in kinds or _is_layer(name) for name in named)
 

@@ -11,13 +11,14 @@ import ast
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from types import ModuleType
 from typing import Any, TypeAlias
 
 from ..locations.code_origin import is_workspace_code
 from .missing_names import import_missing_submodule, untaken_bindings
+from .setup_calls import sets_up
 from .slicing import ModuleSlicer, SlicedStatement
 
 _STAR = "*"
@@ -85,6 +86,8 @@ class Execution:
         self._needed: set[str] = set()
         """Names that have been requested, with all that they depend on."""
         self._whole = False
+        self._set_up = False
+        """Whether all statements have been requested that may set something up."""
         self._ran: dict[int, str] = {}
         """Text of each statement that ran, by its index: of a compound one, more may be needed later."""
         self._failed: set[int] = set()
@@ -178,6 +181,15 @@ class Execution:
         self.run()
         return True
 
+    def run_setup(self) -> bool:
+        """Run every statement that may set something up; return whether one ran that had not run yet."""
+        if self._set_up or self._whole:
+            return False
+        self._set_up = True
+        before = len(self._ran)
+        self.run()
+        return len(self._ran) > before
+
     def run(self) -> None:
         """Run what the names requested so far need."""
         after_head, self._after_head = self._after_head, None
@@ -189,14 +201,21 @@ class Execution:
     def _run_parts(self, end: int = sys.maxsize) -> None:
         """Run the needed statements before index ``end``."""
         self._needed = self._needs.closure({*self._asked, *self._names})
-        for part in list(self._needs.all_parts() if self._whole else self._needs.parts(self._needed)):
+        for part in list(self._parts()):
             if part.place >= end:
                 break
+            if part.asked is not None and not sets_up(part.asked, self.namespace):
+                continue
             text = ast.dump(part.statement) if part.is_partial else _RAN
             if self._ran.get(part.place) != text:
                 # Recorded before it runs, because code that it calls may request more names.
                 self._ran[part.place] = text
                 self._run(part)
+
+    def _parts(self) -> Iterator[SlicedStatement]:
+        if self._whole:
+            return self._needs.all_parts()
+        return self._needs.setup_parts() if self._set_up else self._needs.parts(self._needed)
 
     def _run(self, part: SlicedStatement) -> None:
         try:

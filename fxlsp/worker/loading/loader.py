@@ -125,6 +125,14 @@ class Loader:
             return True
         return any(each.run_whole() for each in raised)
 
+    def run_setup(self) -> bool:
+        """Run what the executed files do at top level beside what the model needs; return whether anything ran.
+
+        What the model lacks may be set up by a call whose effect the slicer does not see.
+        """
+        ran = [each.run_setup() for each in self._executions]
+        return any(ran)
+
     @property
     def uses_untaken_branch(self) -> bool:
         """Whether a name was bound by a branch that was not taken."""

@@ -8,16 +8,26 @@ needed name, with their bodies filtered in the same way. A training loop at top 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from .call_effects import ELSEWHERE, CallEffects
 from .scopes import free_names, imported_names
 
 _WRAP = "torch.fx.wrap"
-_ALWAYS_CHANGED = ("sys.path", "os.environ", "torch.set_default", "torch.backends.", "torch.manual_seed", _WRAP)
+_ALWAYS_CHANGED = (
+    "sys.path",
+    "os.environ",
+    "torch.set_default",
+    "torch.backends.",
+    "torch.manual_seed",
+    _WRAP,
+    ELSEWHERE,
+)
 """Prefixes of dotted names whose change affects every model."""
 
 _TRAINING = ("train", "eval", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "fit")
@@ -34,6 +44,10 @@ _LOOKED_UP = frozenset({"globals", "vars", "locals", "exec", "eval"})
 """Functions through which code can use any name of the module."""
 
 
+_OF_THE_PROCESS = ("sys.std", "sys.argv", "matplotlib", "warnings.", "logging.")
+"""Prefixes of what a script sets for itself, which no model depends on."""
+
+
 class SlicedStatement(NamedTuple):
     """Top-level statement of a slice."""
 
@@ -43,6 +57,8 @@ class SlicedStatement(NamedTuple):
     """The statement; a compound one reduced to what is needed."""
     names: frozenset[str]
     """Names of the module that it binds or changes."""
+    asked: ast.Call | None = None
+    """The call of an imported function that decides whether the statement runs: if it sets something up."""
 
     @property
     def is_import(self) -> bool:
@@ -71,6 +87,10 @@ class ModuleSlicer:
             name: full for node in self._body if isinstance(node, _IMPORTS) for name, full in _imports(node)
         }
         self._modules = {name for name, full in self._imported.items() if not _may_have_state(full)}
+        self._effects = CallEffects(self._body, self._imported)
+        defined = {node.name for node in self._body if isinstance(node, _DEFINITIONS)}
+        self._constant = frozenset(defined | self._imported.keys() | set(dir(builtins)))
+        """Names that running a statement for its effect may read, as they cost nothing."""
         self._changed: dict[ast.stmt, frozenset[str]] = {}
         self._read: dict[ast.stmt, set[str]] = {}
         self._used: dict[ast.stmt, set[str]] = {}
@@ -101,13 +121,21 @@ class ModuleSlicer:
         """
         for index, statement in enumerate(self._body):
             for kept in self._kept([statement], needed):
-                yield SlicedStatement(index, kept, self._names(statement))
+                asked = self._asked_of(statement)
+                is_needed = asked is None or self._matters_to(statement, needed)
+                yield SlicedStatement(index, kept, self._names(statement), None if is_needed else asked)
 
     def all_parts(self) -> Iterator[SlicedStatement]:
         """Yield every statement but for the ``__main__`` block."""
         for index, statement in enumerate(self._body):
             if not _is_main_guard(statement):
                 yield SlicedStatement(index, statement, self._names(statement))
+
+    def setup_parts(self) -> Iterator[SlicedStatement]:
+        """Yield every statement but for the ``__main__`` block, loops and what trains."""
+        for part in self.all_parts():
+            if not isinstance(part.statement, _LOOPS) and not self._effects.trains(part.statement):
+                yield part
 
     @cached_property
     def head(self) -> int:
@@ -140,7 +168,7 @@ class ModuleSlicer:
 
         Imported modules are left out: a call on one changes nothing in this file.
         """
-        changed = {name for name in self._changes(statement) if "." not in name}
+        changed = {name for name in self._changes(statement) if "." not in name and name != ELSEWHERE}
         return frozenset(changed if isinstance(statement, _IMPORTS) else changed - self._modules)
 
     def _read_by(self, statement: ast.stmt, needed: set[str]) -> set[str]:
@@ -172,14 +200,42 @@ class ModuleSlicer:
         if _is_main_guard(statement):
             # Only for names that no other statement binds: an import would skip the block.
             return not needed.isdisjoint(changed - self._bound_outside)
+        if not needed.isdisjoint(changed) or any(name.startswith(_ALWAYS_CHANGED) for name in changed):
+            return True
+        return self._asked_of(statement) is not None
+
+    def _matters_to(self, statement: ast.stmt, needed: set[str]) -> bool:
+        """Return whether a statement matters whatever the function that it calls does."""
+        changed = self._changes(statement)
         return not needed.isdisjoint(changed) or any(name.startswith(_ALWAYS_CHANGED) for name in changed)
+
+    def _asked_of(self, statement: ast.stmt) -> ast.Call | None:
+        """Return the call of a statement that calls an imported function for its effect, if it reads nothing costly."""
+        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+            return None
+        full = self._imported.get(_root(statement.value.func), "")
+        if not full or full.split(".")[0] in ("torch", *sys.stdlib_module_names):
+            return None
+        return statement.value if free_names(statement) <= self._constant else None
 
     def _changes(self, statement: ast.stmt) -> frozenset[str]:
         if statement not in self._changed:
             self._changed[statement] = frozenset(
-                name for node in _relevant(statement) for name in _changed_by(node, self._imported)
+                name
+                for node in _relevant(statement)
+                for name in (*_changed_by(node, self._imported), *self._changed_through(node))
             )
         return self._changed[statement]
+
+    def _changed_through(self, node: ast.AST) -> frozenset[str]:
+        """Return the names that a node changes through a function, and whether it changes what is not the file's."""
+        if isinstance(node, ast.Expr):
+            return self._effects.of(node.value)
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            full = _full_name(node, self._imported)
+            is_imported = _root(node) in self._imported and not full.startswith(_OF_THE_PROCESS)
+            return frozenset({ELSEWHERE} if is_imported else ())
+        return frozenset()
 
     def _kept(self, body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
         kept: list[ast.stmt] = []

@@ -251,12 +251,18 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 def _statement_in(parent: ast.AST, line: int, column: int | None = None) -> ast.stmt | None:
     """Return the statement directly below ``parent`` that contains ``line``.
 
-    If there are several on the line, it is the first that does not end before ``column``.
+    If there are several on the line, it is the one that contains ``column``.
     """
     for child in _child_statements(parent):
-        if _first_line(child) <= line <= (child.end_lineno or child.lineno) and not _ends_before(child, line, column):
+        is_elsewhere = _ends_before(child, line, column) or _starts_after(child, line, column)
+        if _first_line(child) <= line <= (child.end_lineno or child.lineno) and not is_elsewhere:
             return child
     return None
+
+
+def _starts_after(statement: ast.stmt, line: int, column: int | None) -> bool:
+    """Return whether a statement starts on ``line`` after ``column``: ``x = 1`` of ``if test: x = 1`` for its test."""
+    return column is not None and statement.lineno == line and statement.col_offset > column
 
 
 def _ends_before(statement: ast.stmt, line: int, column: int | None) -> bool:

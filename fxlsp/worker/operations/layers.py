@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from .. import module_tree
 from .operation import (
     Fit,
     Key,
@@ -177,7 +178,9 @@ def _attention(operation: Operation, layer: Any, label: str) -> Mismatch | None:
 
 
 def _transformer(operation: Operation, layer: Any, label: str) -> Mismatch | None:
-    wanted = next((module.embed_dim for module in layer.modules() if isinstance(module, nn.MultiheadAttention)), None)
+    wanted = next(
+        (module.embed_dim for module in module_tree.modules(layer) if isinstance(module, nn.MultiheadAttention)), None
+    )
     found: list[Mismatch] = []
     fitting: dict[Key, Fit | int] = {}
     names = ("src", "tgt") if isinstance(layer, nn.Transformer) else ("src",)
@@ -251,4 +254,4 @@ _OF_INDICES = (nn.Embedding, nn.EmbeddingBag)
 
 
 def _weights(layer: nn.Module) -> Iterator[torch.Tensor]:
-    yield from layer.parameters()
+    yield from module_tree.parameters(layer)

@@ -11,6 +11,7 @@ import torch.fx
 from ...report.graph import Module, ModuleCall, Node, Output
 from ...report.locations import Location, Step
 from ...report.problems import Problem
+from .. import module_tree
 from ..building.construction import Constructions
 from ..locations.source_map import Instruction, SourceMap
 from ..torch_private import pretty_target
@@ -37,7 +38,7 @@ class Assembly:
         self._values = values
         self._source_map = source_map
         self._constructions = constructions
-        self._modules = dict(root.named_modules(remove_duplicate=False))
+        self._modules = dict(module_tree.named_modules(root, remove_duplicate=False))
         self._called = {**tracer.unregistered, **self._modules}
         self.graph_nodes = list(tracer.graph.nodes)
         """Nodes at the time of assembly: checks that query the model later may add nodes."""
@@ -280,7 +281,7 @@ def target_of(node: torch.fx.Node) -> str:
 
 def arguments_of(module: torch.nn.Module) -> str:
     """Return the arguments in a module's repr on one line; "" if it has children."""
-    if next(module.children(), None) is not None:
+    if next(module_tree.children(module), None) is not None:
         return ""
     try:
         return " ".join(module.extra_repr().split())
@@ -295,4 +296,6 @@ def params_of(module: torch.nn.Module) -> int:
     Lazy parameters without a shape are not counted.
     """
     uninitialised = torch.nn.parameter.UninitializedParameter
-    return sum(parameter.numel() for parameter in module.parameters() if not isinstance(parameter, uninitialised))
+    return sum(
+        parameter.numel() for parameter in module_tree.parameters(module) if not isinstance(parameter, uninitialised)
+    )

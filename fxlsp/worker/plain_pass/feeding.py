@@ -20,6 +20,7 @@ from ..locations.source_map import SourceMap
 from ..torch_private import FakeTensorMode
 from .interpreter import NodeValue, ValueInterpreter
 from .tracer import ModulePathTracer
+from .with_data import DataInterpreter
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,17 @@ def prepare_feed(
         return Feed(recipe, None, Problem(NOT_FED, "warning", message, None, model=str(target)))
 
 
-def node_values(
-    root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode, feed: Feed
-) -> dict[torch.fx.Node, NodeValue]:
-    """Return the value of each node of a traced graph; empty without inputs."""
-    if feed.inputs is None:
-        return {}
-    interpreter = ValueInterpreter(root, tracer, mode)
-    interpreter.run_on(dict(feed.inputs))
-    return interpreter.values
+def node_values(subject: ModelWithInputs, tracer: ModulePathTracer) -> tuple[dict[torch.fx.Node, NodeValue], bool]:
+    """Return the value of each node of a traced graph, and whether some are known only with data.
+
+    Without inputs there are no values.
+    """
+    if subject.feed.inputs is None:
+        return {}, False
+    kind = DataInterpreter if subject.real else ValueInterpreter
+    interpreter = kind(subject.built.model, tracer, subject.mode)
+    interpreter.run_on(dict(subject.feed.inputs))
+    return interpreter.values, interpreter.needs_data
 
 
 def complete_recipe(target: ModelTarget, built: Built) -> Recipe:

@@ -17,13 +17,14 @@ import torch
 import torch.fx
 
 from ...report.graph import Output
+from .. import module_tree
 from ..building.fake_tensors import as_fake
 from ..operations.mismatches import fitted, mismatch_of, with_fitting
 from ..operations.operation import Fit, Key, Mismatch, Operation
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
 from .costs import MixedTypesError, OperatorCosts
-from .outputs import UNKNOWN, Unknown, holds_unknown, is_known, output_of
+from .outputs import UNKNOWN, Unknown, holds_proxy, holds_unknown, is_known, output_of
 from .tracer import ModulePathTracer
 
 
@@ -73,8 +74,11 @@ class ValueInterpreter(torch.fx.Interpreter):
     """Whether tensors have data."""
 
     def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, mode: FakeTensorMode) -> None:
-        super().__init__(root, garbage_collect_values=True, graph=tracer.graph)
+        with module_tree.methods_visible(root):
+            super().__init__(root, garbage_collect_values=True, graph=tracer.graph)
         self.values: dict[torch.fx.Node, NodeValue] = {}
+        self.needs_data = False
+        """Whether an operation was met whose result depends on data."""
         self._origins = tracer.origins
         self._mode = mode
         self._inputs: dict[str, Any] = {}
@@ -232,6 +236,7 @@ class ValueInterpreter(torch.fx.Interpreter):
             with costs:
                 return super().run_node(node), costs.flops, None
         except WITHOUT_DATA:
+            self.needs_data = True
             return UNKNOWN, None, None
         except BaseException as raised:
             if isinstance(raised, MixedTypesError) and self._origins[node].autocast:
@@ -239,6 +244,13 @@ class ValueInterpreter(torch.fx.Interpreter):
                 return UNKNOWN, None, None
             output, error = self.repeat_on_real_tensors(node.op, node.target, args, kwargs, raised)
             return output, None, error
+
+    def call_module(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        module = self.fetch_attr(target)
+        if any(holds_proxy(value) for part in module_tree.modules(module) for value in vars(part).values()):
+            # The model stored a traced value in it: what it would make with that is no value.
+            return UNKNOWN
+        return super().call_module(target, args, kwargs)
 
     def placeholder(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if target in self._inputs:
@@ -254,7 +266,11 @@ class ValueInterpreter(torch.fx.Interpreter):
         fake tensors; if they would be too large, the value is unknown and the error is ``raised``.
         """
         module = self.fetch_attr(str(target)) if op == "call_module" else None
-        state = {} if module is None else {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        state = (
+            {}
+            if module is None
+            else {**dict(module_tree.named_parameters(module)), **dict(module_tree.named_buffers(module))}
+        )
         if not can_be_real((args, kwargs, state)):
             return UNKNOWN, raised
         with no_dispatch():

@@ -17,11 +17,13 @@ def copy_containers(value: Any) -> Any:
 
     Later changes of the containers do not affect it.
     """
-    if isinstance(value, list):
+    # By type, because a proxy may answer ``isinstance`` for its value, and every use of it becomes a node.
+    kind = type(value)
+    if issubclass(kind, list):
         return [copy_containers(item) for item in value]
-    if type(value) is tuple:
+    if kind is tuple:
         return tuple(copy_containers(item) for item in value)
-    if isinstance(value, dict):
+    if issubclass(kind, dict):
         return {name: copy_containers(item) for name, item in value.items()}
     return value
 

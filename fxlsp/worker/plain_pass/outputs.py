@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+import torch.fx
 
 from ...report.graph import Output
 from ..building.failures import readable
@@ -26,7 +27,8 @@ UNKNOWN = Unknown()
 
 def output_of(value: object) -> Output | None:
     """Return a value as JSON; None if it is unknown."""
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) or issubclass(type(value), torch.fx.Proxy):
+        # A proxy stands for a value; of a graph that runs it is none.
         return None
     if isinstance(value, torch.Tensor):
         return {"shape": [int(size) for size in value.shape], "dtype": str(value.dtype).removeprefix("torch.")}
@@ -51,6 +53,16 @@ def _fields(value: object) -> Mapping[Any, Any] | None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     return None
+
+
+def holds_proxy(value: Any) -> bool:
+    """Return whether a value or an item of it is a proxy, by type, because a proxy may claim another class."""
+    kind = type(value)
+    if issubclass(kind, torch.fx.Proxy):
+        return True
+    if issubclass(kind, dict):
+        return any(holds_proxy(item) for item in dict.values(value))
+    return issubclass(kind, (list, tuple)) and any(holds_proxy(item) for item in value)
 
 
 def holds_unknown(value: object) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from .. import module_tree
 from ..locations.bytecode import walk_out
 from ..locations.source_map import CallStack, Instruction, SourceMap
 from .mutations import copy_containers
@@ -135,7 +136,7 @@ class ModulePathTracer(torch.fx.Tracer):
         concrete_args: dict[str, Any] | None = None,
     ) -> torch.fx.Graph:
         if isinstance(root, torch.nn.Module):
-            for name, module in root.named_modules(remove_duplicate=False):
+            for name, module in module_tree.named_modules(root, remove_duplicate=False):
                 self._names.setdefault(module, []).append(name)
             self._root_definition = _definition(forward_code(root))
         # torch.fx may refuse the root itself, before it sets a graph.

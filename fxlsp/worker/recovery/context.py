@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 import torch.fx
 
+from .. import module_tree
 from ..locations.source_map import CallStack, Instruction, SourceMap
 from ..plain_pass.interpreter import Trust
 from ..plain_pass.outputs import Unknown
@@ -118,7 +119,7 @@ class RecoveryContext:
 
     def begin(self, root: torch.nn.Module, evaluator: Evaluator) -> None:
         """Start the pass over ``root``."""
-        self._registered = {id(parameter) for parameter in root.parameters()}
+        self._registered = {id(parameter) for parameter in module_tree.parameters(root)}
         self.evaluator = evaluator
 
     # Modes.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +41,8 @@ class Evaluator(ValueInterpreter):
         self._unregistered = tracer.unregistered
         self.has_data = real
         self._inputs = dict(inputs)
+        self.attributes_as_values: Callable[[torch.nn.Module], AbstractContextManager[None]] = lambda _: nullcontext()
+        """Replaces the proxies that a module's attributes hold while it is called."""
         self._arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
     def evaluate(self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -77,6 +79,10 @@ class Evaluator(ValueInterpreter):
 
     def fetch_args_kwargs_from_env(self, n: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return self._arguments
+
+    def call_module(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        with self.attributes_as_values(self.fetch_attr(target)):
+            return super().call_module(target, args, kwargs)
 
     def fetch_attr(self, target: str) -> Any:
         return self._unregistered[target] if target in self._unregistered else super().fetch_attr(target)

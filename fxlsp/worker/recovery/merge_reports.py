@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ...report.codes import (
@@ -61,13 +62,23 @@ def recovered_message(recovered: RecoveryResult) -> RecoveredMessage:
     return RecoveredMessage(recovered.report, recovered.findings, recovered.followed)
 
 
-def better_result(without_data: RecoveryResult, with_data: RecoveryResult) -> RecoveryResult:
-    """Return the result of the pass with data, unless only with data the model fails.
+def fails(result: RecoveryResult) -> bool:
+    """Return whether the model itself fails."""
+    return any(problem.code in _RAISES for problem in result.findings)
 
-    The data are an example.
+
+def better_result(without_data: RecoveryResult, with_data: Sequence[RecoveryResult]) -> RecoveryResult:
+    """Return the result of the pass with data, unless only with data the model fails, and not with any.
+
+    The data are an example: what fails with several at one place fails for its shapes.
     """
-    fails = [any(problem.code in _RAISES for problem in each.findings) for each in (without_data, with_data)]
-    return without_data if fails == [False, True] else with_data
+    if fails(without_data) or not fails(with_data[0]):
+        return with_data[0]
+    places = [
+        {(problem.code, problem.location) for problem in each.findings if problem.code in _RAISES} for each in with_data
+    ]
+    is_certain = len(places) > 1 and set.intersection(*places)
+    return with_data[0] if is_certain else without_data
 
 
 def merged_report(plain: Report, second: RecoveredMessage) -> Report:
@@ -82,7 +93,7 @@ def merged_report(plain: Report, second: RecoveredMessage) -> Report:
         view = recovered if recovered.complete and not plain.complete else plain
         problems = tuple(_graph_problems(plain, recovered, second.findings, run))
         return replace(view, verdict=plain.verdict, problems=merge_problems(problems), timing_ms=timing)
-    problems = tuple(_refusal_problems(plain, recovered))
+    problems = tuple(_first_refusals(_refusal_problems(plain, recovered)))
     return replace(recovered, verdict=plain.verdict, problems=merge_problems(problems), timing_ms=timing)
 
 
@@ -137,6 +148,9 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
         if not any(_explains(problem, refusal) for problem in recovered.problems):
             yield refusal
     for problem in recovered.problems:
+        if problem.code in (TYPE_TEST, TEXT_OF_PROXY):
+            yield _with_consequence(problem, refusals)
+            continue
         same = [refusal for refusal in refusals if refusal.location == problem.location]
         if same and problem.code == SWALLOWED:
             yield same[0]
@@ -151,6 +165,28 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
             yield replace(problem, code=code, severity=severity_of(code), message=_with_message_of(same[0], problem))
         else:
             yield problem
+
+
+def _with_consequence(problem: Problem, refusals: Iterable[Problem]) -> Problem:
+    """Return a problem of another path or text with the message of the refusal that it leads to, if it does."""
+    message = next((refusal.message for refusal in refusals if _explains(problem, refusal)), None)
+    return problem if message is None else replace(problem, message=f"{message}\n{problem.message}")
+
+
+def _first_refusals(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the problems without what torch.fx would refuse next inside an expression that it refuses.
+
+    What a function of torch asks of a proxy after another question is no second thing to mend.
+    """
+    seen: set[tuple[Location | None, str | None]] = set()
+    for problem in problems:
+        # Before Python 3.11 a location is a line, on which several expressions may be.
+        if problem.code.startswith("FX1") and problem.location is not None and sys.version_info >= (3, 11):
+            place = (problem.location, problem.module_path)
+            if place in seen:
+                continue
+            seen.add(place)
+        yield problem
 
 
 def _refused(problem: Problem, recovered: Report) -> Problem:

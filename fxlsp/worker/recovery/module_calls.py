@@ -26,6 +26,7 @@ from ..torch_private import WITHOUT_DATA
 from .context import GraphRecorder, Mark, NeedsDataError, RecoveryContext
 from .eager_recording import EagerRecording
 from .findings import RecoveryFinding
+from .made_modules import made_from_values, values_in_attributes
 from .pytree import is_proxy, leaves, mapped
 from .refused_functions import DYNAMO, RefusedFunctions
 
@@ -47,7 +48,8 @@ class ModuleCalls:
         """Run the root's ``forward``."""
         context, recorder = self._context, self._recorder
         refused, eager = RefusedFunctions(context, recorder), EagerRecording(context, recorder)
-        with refused.replaced(), DevicesAreCpu(), OnCpu(), batches_of_one(), eager:
+        context.evaluator.attributes_as_values = lambda module: values_in_attributes(module, context)
+        with made_from_values(context), refused.replaced(), DevicesAreCpu(), OnCpu(), batches_of_one(), eager:
             result = self._followed(function, args, {}, recorder.root)
         self.result = context.values_in(result)
         return result

@@ -18,6 +18,7 @@ from ...report.codes import (
 )
 from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
+from .. import module_tree
 from ..building.construction import Constructions
 from ..building.failures import failure_message, message_of, refusal_message, with_headline
 from ..building.own_mistakes import is_own_mistake
@@ -109,11 +110,15 @@ class FindingProblems:
 
     def _plain_words(self, module: torch.nn.Module, code: str) -> str:
         """Return what it means for the model, without torch.fx, that a called module is not registered."""
-        subject, is_trained = f"This {type(module).__name__}", any(each.requires_grad for each in module.parameters())
+        subject = f"This {type(module).__name__}"
+        # A slice of a registered list of layers has no path either, but its layers have one.
+        registered = {id(each) for each in module_tree.parameters(self._traced.root)}
+        owned = [each for each in module_tree.parameters(module) if id(each) not in registered]
+        is_trained = any(each.requires_grad for each in owned)
         if code != MADE_IN_FORWARD:
             lost = "not in parameters(), not trained, not saved, not moved by .to()" if is_trained else "it has no path"
             return f"{subject} is not registered under the root module: {lost}."
-        if module in self._traced.root.modules():
+        if module in module_tree.modules(self._traced.root):
             return f"{subject} is registered while forward runs: before the first call, the model does not have it."
         return f"{subject} is made anew in each call: it has no path{' and is never trained' * is_trained}."
 

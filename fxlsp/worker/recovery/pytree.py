@@ -21,7 +21,8 @@ def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
         items = [mapped(item, change) for item in tree]
         return items if kind is list else tuple(items)
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return kind(*(mapped(item, change) for item in tree))
+        # Not by its constructor, which may ask its parts: that of a packed sequence asks for their device.
+        return tuple.__new__(kind, [mapped(item, change) for item in tree])
     if issubclass(kind, dict):
         return _mapped_items(tree, change)
     if kind is slice:

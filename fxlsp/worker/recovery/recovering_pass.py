@@ -13,6 +13,7 @@ from ...report.graph import Verdict
 from ...report.merging import merge_problems
 from ...report.problems import Problem
 from ...report.report import Environment, Report
+from .. import module_tree
 from ..building.builder import seed
 from ..building.construction import Constructions
 from ..checks.base.pass_result import PassResult
@@ -48,7 +49,7 @@ def recover(
     """Run the model on its inputs past each failure, and report all of them."""
     start = time.perf_counter()
     root = subject.built.model
-    elements = sum(parameter.numel() for parameter in root.parameters())
+    elements = module_tree.elements(root)
     tracer = tracer_class(places, subject.mode, subject.feed.inputs or {}, subject.real)
     checking, during = Checking(), Constructions(places)
     seed()

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from ...report.codes import COMPILED, FACTORY, ITERATION, TRANSFORM
+from .. import module_tree
 from ..locations.code_origin import is_installed
 from .builtin_shadows import shadows_for
 from .context import GraphRecorder, RecoveryContext
@@ -170,14 +171,14 @@ class RefusedFunctions:
 
     def _owners_of_methods(self) -> Iterator[Any]:
         """Yield the modules of the model, and their classes except torch's own."""
-        modules = list(self._recorder.root.modules())
-        yield from modules
-        classes = dict.fromkeys(cls for module in modules for cls in type(module).__mro__)
+        registered = list(module_tree.modules(self._recorder.root))
+        yield from registered
+        classes = dict.fromkeys(cls for module in registered for cls in type(module).__mro__)
         yield from (cls for cls in classes if not cls.__module__.startswith(("torch.", "builtins")))
 
     def _user_modules(self) -> Iterator[ModuleType]:
         """Yield modules of the workspace, and those that define the model's classes."""
-        classes = {cls for module in self._recorder.root.modules() for cls in type(module).__mro__}
+        classes = {cls for module in module_tree.modules(self._recorder.root) for cls in type(module).__mro__}
         of_model = {cls.__module__ for cls in classes}
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None)

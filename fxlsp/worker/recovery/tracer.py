@@ -5,12 +5,14 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import torch
 import torch.fx
 
 from ...report.codes import NOT_ENTERED
+from .. import module_tree
 from ..building.failures import code_of_error, text_of
 from ..building.forward_entry import forward_entry, has_forward
 from ..locations.source_map import SourceMap
@@ -51,6 +53,7 @@ class RecoveringTracer(ModulePathTracer):
         self._mode = mode
         self._inputs = inputs
         self._real = real
+        self._methods_visible = ExitStack()
         self._unregistered = UnregisteredPaths(self.unregistered)
         self._module_calls = ModuleCalls(self.recovery, self)
 
@@ -59,6 +62,7 @@ class RecoveringTracer(ModulePathTracer):
     def create_args_for_root(
         self, root_fn: Callable[..., Any], is_module: bool, concrete_args: Any = None
     ) -> tuple[Any, list[Any]]:
+        self._methods_visible.close()
         self.recovery.begin(self.root, Evaluator(self.root, self, self._mode, self._inputs, self._real))
         if is_module and not _takes_self(self.root):
             if _is_static(self.root):
@@ -199,7 +203,9 @@ class RecoveringTracer(ModulePathTracer):
         try:
             node = super().create_arg(tensor)
         except NameError as error:
-            if not (self._in_unregistered() and any(tensor is own for own in self.current_module.parameters())):
+            if not (
+                self._in_unregistered() and any(tensor is own for own in module_tree.parameters(self.current_module))
+            ):
                 self.recovery.note(code_of_error(error, text_of(error)), error)
             node = self.create_node("get_attr", "<unregistered parameter>", (), {})
         if isinstance(tensor, torch.nn.Parameter):
@@ -225,7 +231,7 @@ class RecoveringTracer(ModulePathTracer):
             if mod not in self._unregistered:
                 caller, path = self.current_module, self.current_path
                 # A part of an unregistered module is registered with it.
-                if not (self._in_unregistered() and mod in caller.children()):
+                if not (self._in_unregistered() and mod in module_tree.children(caller)):
                     self.recovery.note(code_of_error(error, text_of(error)), error, module=mod)
                 self._unregistered.add(mod, caller, path)
             return self._unregistered.path_of(mod)
@@ -256,7 +262,8 @@ class RecoveringTracer(ModulePathTracer):
         if isinstance(root, torch.jit.ScriptModule):
             # Its class has no ``forward``, without which torch.fx does not start.
             self.traced_func_name = "__call__"
-        graph = super().trace(root)
+        with module_tree.methods_visible(root) as self._methods_visible:
+            graph = super().trace(root)
         for node in graph.find_nodes(op="output"):
             self.recovery.set_value(node, self._module_calls.result, flops=0)
         return graph

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -49,6 +50,7 @@ def skip_weights() -> None:
 
     Called once, before a package can keep references to the originals.
     """
+    _keep_pickles(torch.load)
     # Separate functions: Dynamo requires that no function has two names.
     torch.load = lambda *args, **kwargs: _not_read()
     torch.hub.load_state_dict_from_url = _not_read
@@ -65,6 +67,18 @@ def skip_weights() -> None:
 
     torch.nn.Module.load_state_dict = load_state_dict  # type: ignore[method-assign]
     patch_on_import({**_CHANGES, **FROM_CONFIGURATIONS})
+
+
+def _keep_pickles(load: Callable[..., Any]) -> None:
+    """Let ``pickle.loads`` read the storages of the tensors that ``pickle.dumps`` wrote: these are no weights."""
+
+    def load_from_bytes(data: bytes) -> Any:
+        return load(io.BytesIO(data), weights_only=False)
+
+    # pickle finds the function by its name.
+    load_from_bytes.__module__, load_from_bytes.__qualname__ = "torch.storage", "_load_from_bytes"
+    load_from_bytes.__name__ = "_load_from_bytes"
+    torch.storage._load_from_bytes = load_from_bytes
 
 
 def _is_unread(state_dict: Any) -> bool:

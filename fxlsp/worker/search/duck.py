@@ -269,12 +269,19 @@ def _is_index_of(frame: FrameType) -> bool:
     return 0 <= at < len(code) and code[at] in _INDEXING
 
 
+_BETWEEN = ("CACHE", "PRECALL", "CALL", "EXTENDED_ARG")
+
+
 @lru_cache(maxsize=64)
 def _unpacked_next(code: CodeType, at: int) -> int:
     """Return into how many names an instruction's result is unpacked; 0 if it is not."""
     following = (each for each in dis.get_instructions(code) if each.offset > at)
-    after = next((each for each in following if each.opname not in ("CACHE", "PRECALL", "CALL")), None)
-    return after.arg or 0 if after is not None and after.opname == "UNPACK_SEQUENCE" else 0
+    after = next((each for each in following if each.opname not in _BETWEEN), None)
+    if after is None or after.opname not in ("UNPACK_SEQUENCE", "UNPACK_EX"):
+        return 0
+    # ``a, *rest, b``: the targets before and after the starred one, and one item for that.
+    count = after.arg or 0
+    return count if after.opname == "UNPACK_SEQUENCE" else (count & 0xFF) + (count >> 8) + 1
 
 
 def _repeated_by_torch(frame: FrameType) -> int | None:

@@ -13,6 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ...report.sizes import ANY_SIZES, Sizes
+from .. import module_tree
 from ..building.builder import seed
 from ..building.construction import Constructions, construct
 from ..building.fake_tensors import as_fake
@@ -158,7 +159,11 @@ class TrialRunner:
     def run_with_data(self, trial: Trial) -> TrialOutcome | None:
         """Run a concrete trial with data; None if its model is too large for that."""
         model, given = self.construct(trial).model, trial.inputs
-        if model is None or given is None or sum(each.numel() for each in model.parameters()) > _MOST_ELEMENTS:
+        if (
+            model is None
+            or given is None
+            or sum(each.numel() for each in module_tree.parameters(model)) > _MOST_ELEMENTS
+        ):
             return None
         outcome, realised = TrialOutcome(), _Realised(self._module, self._part)
 
@@ -294,7 +299,7 @@ def in_mode_of(trial: Trial, model: torch.nn.Module) -> Iterator[None]:
     Raises:
         TypeError: its ``eval()`` does not return it, so that no text says both.
     """
-    before = [(module, module.training) for module in model.modules()] if trial.eval_mode else []
+    before = [(module, module.training) for module in module_tree.modules(model)] if trial.eval_mode else []
     try:
         if trial.eval_mode and model.eval() is not model:
             raise TypeError("eval() does not return the model")

@@ -18,6 +18,7 @@ from ...wire.messages import WIRE
 from ..building.builder import Built, seed
 from ..building.construction import Constructions, construct
 from ..building.fake_tensors import make_init_skippable, new_fake_mode
+from ..building.pickled_fakes import give_fakes_addresses, make_fakes_picklable
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..loading.installed_only import only_installed_modules
@@ -30,7 +31,8 @@ from ..plain_pass.interpreter import ValueInterpreter
 from ..plain_pass.tracer import ModulePathTracer
 from ..recovery.recovering_pass import recover
 from ..sandbox.accelerators import redirect_defaults_to_cpu
-from ..sandbox.single_process import refuse_process_groups
+from ..sandbox.hardware import do_without_hardware
+from ..sandbox.single_process import stay_alone
 from ..sandbox.weights import skip_weights
 from ..torch_private import FakeTensorMode, disable_accelerators
 
@@ -40,9 +42,12 @@ def prepare_torch() -> None:
     # Before a package is imported that could bind the originals.
     disable_accelerators()
     redirect_defaults_to_cpu()
-    refuse_process_groups()
+    do_without_hardware()
+    stay_alone()
     skip_weights()
     make_init_skippable()
+    make_fakes_picklable()
+    give_fakes_addresses()
     warm_up()
     # Done once here, and not in each forked process.
     WIRE.prepare()

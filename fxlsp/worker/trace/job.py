@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TypeGuard
 
 import torch
 
@@ -18,7 +19,8 @@ from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ...report.problems import Failure, Problem
 from ...report.report import Report
 from ...wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
-from ..building.builder import FakesFailedError, NoModelError, unwrap
+from .. import module_tree
+from ..building.builder import FakesFailedError, NoModelError, seeded, unwrap
 from ..building.targets import ModelTarget, guess_of, targets_of
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
@@ -26,12 +28,13 @@ from ..plain_pass.feeding import Feed, ModelWithInputs, prepare_feed
 from ..plain_pass.tracer import ModulePathTracer
 from ..processes.fallback_report import ENDED_EARLY
 from ..processes.side_process import NoResultError, RecoveryRunner, SideTask
-from ..recovery.merge_reports import better_result, merged_report, recovered_message
+from ..recovery.merge_reports import better_result, fails, merged_report, recovered_message
 from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
 from .guess_severity import downgrade, not_of_torch_fx
+from .lacking_hardware import if_hardware_lacks
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
 from .user_tracer import UserTracer
@@ -86,11 +89,11 @@ class TraceJob:
         if not first.needs_data or first.elements > _REAL_ELEMENTS:
             return recovered_message(first)
         # A value that only data determines is needed: repeat the pass with data.
-        self._loader.unload()
-        return recovered_message(better_result(first, self._recovered_once(real_construction=True, with_data=True)))
+        return recovered_message(better_result(first, self._recovered_with(seeds=(0, 1))))
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
+        report = replace(report, problems=tuple(map(if_hardware_lacks, report.problems)))
         if report.recipe.inputs is None:
             problems = tuple(not_of_torch_fx(each, self._no_inputs, self._source_map) for each in report.problems)
             report = replace(report, problems=problems)
@@ -155,6 +158,12 @@ class TraceJob:
             )
             plain_pass = PlainPass(subject, make_tracer(), self._source_map, self._timing)
             plain = plain_pass.run(real_tensors, lambda: self._difference(other_mode))
+        if (
+            plain.verdict.traceable
+            and plain_pass.needs_data
+            and module_tree.elements(subject.built.model) <= _REAL_ELEMENTS
+        ):
+            plain = self._with_data(plain)
         runner.after_plain_pass(
             lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.unload
         )
@@ -162,6 +171,24 @@ class TraceJob:
             return merged_report(plain, runner.result(self._seconds_left, self._limits.megabytes))
         except NoResultError as none:
             return self._alone(plain, none)
+
+    def _with_data(self, plain: Report) -> Report:
+        """Return the report of a graph whose shapes depend on data, with its values on inputs with data."""
+        self._loader.unload()
+        try:
+            made = self._models.build(self._target, real_tensors=True)
+            feed = prepare_feed(self._target, made.built, made.mode, self._source_map, real_tensors=True)
+            constructions = made.builder.constructions
+            subject = ModelWithInputs(str(self._target), made.built, constructions, feed, made.mode, real=True)
+            again = PlainPass(subject, self._make_tracer()(), self._source_map, self._timing)
+            report = again.run(real_tensors=True, in_other_mode=lambda: None)
+        except (NoModelError, FakesFailedError):
+            return plain
+        if not report.verdict.traceable:
+            return plain
+        failing = tuple(problem for problem in report.problems if problem.code == OPERATION_FAILS)
+        problems = tuple(problem for problem in plain.problems if problem.code != OPERATION_FAILS)
+        return replace(report, recipe=plain.recipe, problems=(*failing, *problems))
 
     @property
     def _seconds_left(self) -> float:
@@ -190,6 +217,9 @@ class TraceJob:
             found = lacking.making()
         if found is not None and found.init is None and lacking.mistake is not None:
             raise builder.failed(lacking.mistake) from lacking.mistake
+        if found is not None and found.init is None and self._is_of_a_statement(lacking.error):
+            # Whatever the arguments, a name is missing that a statement of the file should have bound.
+            raise builder.failed(lacking.error) from lacking.error
         if found is None:
             try:
                 with self._timing.stage("construct"):
@@ -208,6 +238,10 @@ class TraceJob:
         self._target = found
         self._loader.unload()
         return self._models.build(self._target, real_tensors)
+
+    def _is_of_a_statement(self, error: BaseException | None) -> TypeGuard[BaseException]:
+        """Return whether an error is due to a statement at top level that failed, such as an import."""
+        return error is not None and self._loader.cause_of(error) is not error
 
     def _feed(self, made: BuiltModel, is_last: bool) -> Feed:
         """Return the inputs of the plain pass.
@@ -258,6 +292,17 @@ class TraceJob:
         except FakesFailedError:
             self._loader.unload()
             return self._recovered_once(real_construction=True, with_data=False)
+
+    def _recovered_with(self, seeds: Sequence[int]) -> list[RecoveryResult]:
+        """Return the results of the pass on a model with data; a further one only while the model fails."""
+        results: list[RecoveryResult] = []
+        for number in seeds:
+            self._loader.unload()
+            with seeded(number):
+                results.append(self._recovered_once(real_construction=True, with_data=True))
+            if not fails(results[-1]):
+                break
+        return results
 
     def _recovered_once(self, real_construction: bool, with_data: bool) -> RecoveryResult:
         made = self._models.build(self._target, real_construction)

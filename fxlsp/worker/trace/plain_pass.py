@@ -38,6 +38,8 @@ class PlainPass:
         self._tracer = tracer
         self._source_map = source_map
         self._timing = timing
+        self.needs_data = False
+        """Whether values of the graph are known only with data."""
 
     def run(self, real_tensors: bool, in_other_mode: Callable[[], ModeDifference | None]) -> Report:
         """Trace the model, run the graph and all checks, and return the report.
@@ -55,7 +57,7 @@ class PlainPass:
         with self._timing.stage("trace"), checking.watching(self._model, tracer):
             error = self._trace(real_tensors)
         with self._timing.stage("values"):
-            values = node_values(self._model, tracer, subject.mode, subject.feed)
+            values, self.needs_data = node_values(subject, tracer)
         with self._timing.stage("checks"):
             assembly = Assembly(self._model, tracer, values, self._source_map, subject.constructions)
             difference = in_other_mode()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from tests.support.cases import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces
@@ -130,3 +133,23 @@ def test_of_a_module_made_in_forward_its_parts_are_no_problems_and_its_making_no
         "operator.mul",
         "output",
     ]
+
+
+def test_a_slice_of_registered_layers_is_not_said_to_be_untrained(worker: Any, write: Callable[..., str]) -> None:
+    path = write(
+        """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.blocks = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 2))
+
+            def forward(self, x):
+                return self.blocks[2](self.blocks[:2](x))
+    """
+    )
+    report = worker.report(f"{path}:Net", "Net()", "torch.randn(4, 6)")
+    (problem,) = (problem for problem in report.problems if problem.code == "FX203")
+    assert "never trained" not in problem.message

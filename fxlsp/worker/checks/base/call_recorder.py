@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from ... import module_tree
 from ...locations.code_origin import is_torch
 from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
@@ -72,7 +73,7 @@ class CallRecorder:
                     if id(value) in wrappers and value is wrappers[id(value)][0]:
                         scope[name] = wrappers[id(value)][1]
                         undo.callback(scope.__setitem__, name, value)
-            self._record_backward(undo, [*scopes, *map(vars, root.modules())], tracer)
+            self._record_backward(undo, [*scopes, *map(vars, module_tree.modules(root))], tracer)
             yield
 
     def _wrapper(
@@ -136,7 +137,7 @@ def _replace(undo: ExitStack, owner: Any, name: str, value: Any, original: Any =
 def _user_scopes(root: torch.nn.Module) -> list[dict[str, Any]]:
     """Return the globals of the workspace's modules and of those defining the classes."""
     modules = {id(module): module for module in workspace_modules()}
-    for cls in {type(module) for module in root.modules()}:
+    for cls in {type(module) for module in module_tree.modules(root)}:
         for base in cls.__mro__:
             module = sys.modules.get(base.__module__)
             if module is not None and base.__module__.partition(".")[0] not in ("torch", "builtins"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ... import module_tree
 from ...locations.bytecode import walk_out
 from ...locations.code_origin import is_torch
 from ...locations.source_map import CallStack
@@ -73,7 +74,7 @@ class EagerOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _note(self, func: Operator, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         if self._state is None:
-            named = (*self._root.named_buffers(), *self._root.named_parameters())
+            named = (*module_tree.named_buffers(self._root), *module_tree.named_parameters(self._root))
             self._state = {storage_key(tensor): name for name, tensor in reversed(named)}
         draws = torch.Tag.nondeterministic_seeded in func.tags
         origin = self._origin(tensors_in((args, kwargs)), draws)

@@ -19,6 +19,7 @@ from typing import TypeVar
 import torch
 
 from ....report.locations import Location
+from ... import module_tree
 from ...locations.class_text import code_of
 from ...locations.expressions import span_of
 from ...locations.source_map import CallStack, Instruction, SourceMap
@@ -128,7 +129,7 @@ class ExecutedFunctions:
     def __init__(self, root: torch.nn.Module, tracer: ModulePathTracer, places: SourceMap) -> None:
         """``tracer`` has traced ``root``."""
         self._places = places
-        self._modules = dict(root.named_modules(remove_duplicate=False))
+        self._modules = dict(module_tree.named_modules(root, remove_duplicate=False))
         self._scopes: dict[str, Mapping[str, object]] = {}
         self._functions: dict[FunctionKey, ExecutedFunction | None] = {}
         self._note(forward_code(root), "")
@@ -269,8 +270,8 @@ def _static_attribute(cls: type, name: str) -> object:
 
 def _item_of(owner: object, index: object) -> object:
     if isinstance(owner, (torch.nn.ModuleList, torch.nn.Sequential)):
-        children = list(owner.children())
-        return children[index] if isinstance(index, int) and -len(children) <= index < len(children) else UNRESOLVED
+        items = list(module_tree.children(owner))
+        return items[index] if isinstance(index, int) and -len(items) <= index < len(items) else UNRESOLVED
     if isinstance(owner, torch.nn.ModuleDict):
         return owner._modules.get(str(index), UNRESOLVED)
     if type(owner) in (list, tuple, dict):

@@ -12,6 +12,7 @@ from functools import cached_property
 import torch
 
 from ....report.locations import Location, RelatedPlace
+from ... import module_tree
 from ...building.registrations import RunningCode
 from ...locations.source_map import Instruction
 from ...plain_pass.tracer import TracedCall
@@ -27,7 +28,7 @@ class ModuleNames:
     def __init__(self, root: torch.nn.Module) -> None:
         self._root = root
         self._registered: dict[torch.nn.Module, int] = {}
-        for module in root.modules():
+        for module in module_tree.modules(root):
             for child in module._modules.values():
                 if child is not None:
                     self._registered[child] = self._registered.get(child, 0) + 1
@@ -47,13 +48,13 @@ class ModuleNames:
     def shared(self) -> set[torch.nn.Module]:
         """The modules that have several names and contain parameters or buffers."""
         twice = [module for module, times in self._registered.items() if times > 1]
-        below = {module: None for shared in twice for module in shared.modules()}
+        below = {module: None for shared in twice for module in module_tree.modules(shared)}
         return {module for module in below if kind_of_state(module) is not None}
 
     @cached_property
     def _paths(self) -> dict[torch.nn.Module, list[str]]:
         paths: dict[torch.nn.Module, list[str]] = {}
-        for path, module in self._root.named_modules(remove_duplicate=False):
+        for path, module in module_tree.named_modules(self._root, remove_duplicate=False):
             paths.setdefault(module, []).append(path)
         return paths
 
@@ -120,9 +121,9 @@ def kind_of_state(module: torch.nn.Module) -> str | None:
 
     Modules below it count.
     """
-    if next(module.parameters(), None) is not None:
+    if next(module_tree.parameters(module), None) is not None:
         return "parameters"
-    return None if next(module.buffers(), None) is None else "buffers"
+    return None if next(module_tree.buffers(module), None) is None else "buffers"
 
 
 def joined(path: str, name: str) -> str:

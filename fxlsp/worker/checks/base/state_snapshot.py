@@ -13,6 +13,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from ... import module_tree
 from ...locations.code_origin import is_installed
 
 _LARGEST = 1000
@@ -66,7 +67,7 @@ class StateSnapshot:
         self._namespaces: list[_Namespace] = []
         self._contents: dict[int, tuple[Any, Any]] = {}
         self._objects: dict[int, Any] = {}
-        for module in root.modules():
+        for module in module_tree.modules(root):
             self._save_attributes(module, 2)
             if module._buffers and isinstance(module._buffers, dict):  # those of a scripted module are copies
                 self._namespaces.append(_Namespace(module, module._buffers, dict(module._buffers), tracks_new=False))

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ... import module_tree
 from .pass_result import PassResult
 from .state_snapshot import is_plain_object
 
@@ -24,7 +25,7 @@ class TensorOwner:
 
 def owner_of(traced: PassResult, tensor: torch.Tensor) -> TensorOwner | None:
     """Return the owner of ``tensor``: of modules first, then of the globals used."""
-    for path, module in traced.root.named_modules():
+    for path, module in module_tree.named_modules(traced.root):
         for name, value in vars(module).items():
             if not name.startswith("_"):
                 depth = _depth(value, tensor)

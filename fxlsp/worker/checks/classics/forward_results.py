@@ -10,6 +10,7 @@ import torch
 from ....report.codes import NOTHING_RETURNED
 from ....report.locations import RelatedPlace
 from ....report.problems import Problem
+from ... import module_tree
 from ...building.forward_entry import has_forward
 from ..base.check import Check
 from ..base.executed_functions import ExecutedFunction
@@ -35,7 +36,7 @@ class ForwardResults(Check):
 
 
 def _has_hooks(root: torch.nn.Module) -> bool:
-    return any(module._forward_hooks or module._forward_pre_hooks for module in root.modules())
+    return any(module._forward_hooks or module._forward_pre_hooks for module in module_tree.modules(root))
 
 
 def _modules_returned(function: ExecutedFunction, path: str, traced: PassResult) -> Iterator[Problem]:

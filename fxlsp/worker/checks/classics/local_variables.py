@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ....report.codes import LOCAL_INSTEAD_OF_ATTRIBUTE
 from ....report.problems import Problem
+from ... import module_tree
 from ...building.local_variables import MeantAttribute, meant_attributes
 from ...locations.class_text import methods_of
 from ..base.check import Check
@@ -22,7 +23,7 @@ class LocalVariables(Check):
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         by_class: dict[type, tuple[MeantAttribute, ...]] = {}
-        for path, module in traced.root.named_modules():
+        for path, module in module_tree.named_modules(traced.root):
             cls = type(module)
             if is_of_torch(cls):
                 continue

@@ -11,6 +11,7 @@ from torch.nn import functional
 from ....report.codes import LOSS_OF_PROBABILITIES
 from ....report.locations import RelatedPlace
 from ....report.problems import Problem
+from ... import module_tree
 from ..base.check import Check
 from ..base.pass_result import PassResult
 
@@ -45,7 +46,7 @@ class LossesOfProbabilities(Check):
     """Check of the finished graph: the input of a loss comes directly from an activation."""
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
-        modules = dict(traced.root.named_modules(remove_duplicate=False))
+        modules = dict(module_tree.named_modules(traced.root, remove_duplicate=False))
         for node in traced.tracer.graph.nodes:
             loss = _LOSSES.get(_operation(node, modules))
             given = _first_input(node)

@@ -10,6 +10,7 @@ import torch
 from ....report.codes import MODULES_NOT_REGISTERED
 from ....report.locations import RelatedPlace
 from ....report.problems import Problem
+from ... import module_tree
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
 from ..base.module_names import joined, kind_of_state
@@ -54,18 +55,18 @@ class UnregisteredModules(Check):
 
 def _holders(root: torch.nn.Module) -> Iterator[_Holder]:
     """Yield the attributes that hold modules below no registered name, each module once."""
-    known = set(root.modules())
+    known = set(module_tree.modules(root))
 
     def is_unknown(module: torch.nn.Module) -> bool:
         return module not in known
 
-    waiting = list(root.named_modules())
+    waiting = list(module_tree.named_modules(root))
     for path, owner in waiting:
         if is_of_torch(type(owner)):
             continue
         for holder in container_attributes(owner, path, torch.nn.Module, is_unknown):
             # A module with its own list of modules is reported for that list too.
-            below = [each for module in holder.items for each in module.modules() if is_unknown(each)]
+            below = [each for module in holder.items for each in module_tree.modules(module) if is_unknown(each)]
             waiting += ((joined(path, holder.name), module) for module in below)
             known.update(below)
             yield holder
@@ -92,12 +93,12 @@ def _has_state(module: torch.nn.Module) -> bool:
 
 
 def _drops_out(module: torch.nn.Module) -> bool:
-    return any(isinstance(each, torch.nn.modules.dropout._DropoutNd) for each in module.modules())
+    return any(isinstance(each, torch.nn.modules.dropout._DropoutNd) for each in module_tree.modules(module))
 
 
 def _is_frozen(module: torch.nn.Module) -> bool:
-    parameters = list(module.parameters())
-    return bool(parameters) and not any(parameter.requires_grad for parameter in parameters)
+    owned = list(module_tree.parameters(module))
+    return bool(owned) and not any(parameter.requires_grad for parameter in owned)
 
 
 def _counted(holder: _Holder) -> str:
@@ -114,7 +115,7 @@ def _consequences(holder: _Holder) -> str:
     """Return what a model does not do with the modules."""
     if not any(kind_of_state(module) for module in holder.items):
         return "train() and eval() do not reach their dropout"
-    if not any(any(True for _ in module.parameters()) for module in holder.items):
+    if not any(any(True for _ in module_tree.parameters(module)) for module in holder.items):
         return "not saved, not moved by .to()"
     trained = "" if all(_is_frozen(module) for module in holder.items) else "not trained, "
     return f"not in parameters(), {trained}not saved, not moved by .to()"

@@ -12,6 +12,7 @@ import torch
 
 from ....report.codes import PARAMETER_NOT_REGISTERED
 from ....report.problems import Problem
+from ... import module_tree
 from ...locations.class_text import Method, methods_of
 from ...plain_pass.tracer import ModulePathTracer
 from ..base.check import Check
@@ -70,12 +71,12 @@ class UnregisteredParameters(Check):
 
 
 def _candidates(root: torch.nn.Module) -> Iterator[_Candidate]:
-    registered = {id(parameter) for parameter in root.parameters()}
+    registered = {id(parameter) for parameter in module_tree.parameters(root)}
 
     def is_lacking(parameter: torch.nn.Parameter) -> bool:
         return parameter.requires_grad and id(parameter) not in registered
 
-    for path, owner in root.named_modules():
+    for path, owner in module_tree.named_modules(root):
         if is_of_torch(type(owner)):
             continue
         for name, value in list(vars(owner).items()):

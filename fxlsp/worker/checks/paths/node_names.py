@@ -12,6 +12,7 @@ import torch
 
 from ....report.codes import MISLEADING_NAME
 from ....report.problems import Problem
+from ... import module_tree
 from ..base.check import Check
 from ..base.pass_result import PassResult
 
@@ -32,7 +33,11 @@ class NodeNames(Check):
             elif node.name != node.target and node.name in traced.root._modules:
                 # ``a.b`` and ``a_b``: only the second may be taken for its name.
                 yield self._misleading(node, node.name, traced)
-        paths = {node_name(path): path for path, _ in reversed(list(traced.root.named_modules()))} if renamed else {}
+        paths = (
+            {node_name(path): path for path, _ in reversed(list(module_tree.named_modules(traced.root)))}
+            if renamed
+            else {}
+        )
         for node in renamed:
             other = paths.get(node.name)
             if other is not None:

@@ -10,6 +10,7 @@ import torch
 from ....report.codes import TIED_PARAMETER
 from ....report.locations import RelatedPlace
 from ....report.problems import Problem
+from ... import module_tree
 from ..base.check import Check
 from ..base.module_names import OriginPlaces, joined, listed, registration_of
 from ..base.pass_result import PassResult
@@ -39,7 +40,7 @@ class TiedParameters(Check):
 
     def problems(self, traced: PassResult) -> Iterator[Problem]:
         held: dict[int, list[_Name]] = {}
-        for path, module in traced.root.named_modules():
+        for path, module in module_tree.named_modules(traced.root):
             for name, parameter in module._parameters.items():
                 if parameter is not None:
                     held.setdefault(id(parameter), []).append(_Name(path, module, name))

@@ -11,6 +11,7 @@ import torch.nn.modules.loss
 from ....report.codes import HIDDEN_MODEL, LEAF_BYPASSED, LEAF_EXPECTED
 from ....report.locations import Location
 from ....report.problems import Problem
+from ... import module_tree
 from ...locations.code_origin import is_installed
 from ...plain_pass.tracer import TracedCall, forward_code
 from ..base.check import Check
@@ -48,7 +49,7 @@ def _bypassed(traced: PassResult, function: ExecutedFunction, call: ast.Call, of
     location = traced.executed.location(function, call)
     if not _ran(traced, function, location):
         return
-    paths = {module: path for path, module in reversed(list(traced.root.named_modules()))}
+    paths = {module: path for path, module in reversed(list(module_tree.named_modules(traced.root)))}
     for path, module in tuple(function.modules.items()) or (("", None),):
         called = function.resolve(of, module)
         known = isinstance(called, torch.nn.Module)
@@ -73,7 +74,7 @@ def _enters_forward(traced: PassResult, function: ExecutedFunction, location: Lo
 
     This is decided by what the graph shows.
     """
-    codes = [forward_code(module) for module in traced.root.modules()]
+    codes = [forward_code(module) for module in module_tree.modules(traced.root)]
     forwards = {function_key(code) for code in codes if code is not None}
     for node, origin in traced.tracer.origins.items():
         for index, step in enumerate(origin.call_stack):

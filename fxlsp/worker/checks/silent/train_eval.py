@@ -15,6 +15,7 @@ from ....report.codes import MODE_BAKED, severity_of
 from ....report.locations import Location
 from ....report.problems import Problem
 from ....wire.messages import ModeDifference
+from ... import module_tree
 from ...building.builder import seed
 from ...building.construction import Constructions
 from ...building.failures import readable, text_of
@@ -43,7 +44,11 @@ def mode_problems(difference: ModeDifference, model: str) -> Iterator[Problem]:
 def may_depend_on_mode(root: torch.nn.Module, make_tracer: MakeTracer) -> bool:
     """Return whether the code of a class that is traced through reads ``training``."""
     tracer = make_tracer()
-    entered = (module for path, module in root.named_modules() if module is root or not _is_leaf(tracer, module, path))
+    entered = (
+        module
+        for path, module in module_tree.named_modules(root)
+        if module is root or not _is_leaf(tracer, module, path)
+    )
     classes = {cls for module in entered for cls in type(module).__mro__}
     functions = (value for cls in classes if not _is_of_torch(cls) for value in vars(cls).values())
     return any(_reads_training(getattr(function, "__code__", None)) for function in map(_unwrapped, functions))

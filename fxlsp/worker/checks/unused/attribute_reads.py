@@ -16,6 +16,7 @@ from types import CodeType, FunctionType
 
 import torch
 
+from ... import module_tree
 from ...locations.class_text import code_of
 from ...locations.code_origin import is_installed
 from ...locations.source_map import SourceMap
@@ -106,7 +107,7 @@ class AttributeReads:
 
         Some of these use a module of another class.
         """
-        types = {type(module) for module in self._root.modules()}
+        types = {type(module) for module in module_tree.modules(self._root)}
         classes = {cls for kind in types for cls in (*_bases(kind), *_subclasses(kind))}
         codes = [code for cls in classes for code in _codes_of(cls)]
         for name in {cls.__module__ for cls in classes if not is_of_torch(cls)}:

@@ -12,6 +12,7 @@ import torch
 
 from ....report.codes import MODULE_NEVER_CALLED, PARAMETER_NEVER_USED
 from ....report.problems import Problem
+from ... import module_tree
 from ..base.check import Check
 from ..base.module_names import OriginPlaces, joined, kind_of_state, registration_of
 from ..base.pass_result import PassResult
@@ -36,7 +37,7 @@ def _depends_on_mode(traced: PassResult) -> bool:
 
 
 def _unused(traced: PassResult) -> Iterator[Problem]:
-    modules = dict(traced.root.named_modules())
+    modules = dict(module_tree.named_modules(traced.root))
     entered = {traced.root, *(call.module for call in traced.tracer.calls)}
     entered.update(modules[path] for path in traced.entered_in_other_mode or () if path in modules)
     alive = _with_owners(modules.values(), entered)
@@ -90,10 +91,10 @@ def _never_called(traced: PassResult, path: str, module: torch.nn.Module) -> Ite
     if made is None:
         return
     if isinstance(module, (torch.nn.ParameterList, torch.nn.ParameterDict)):
-        message = f"The parameters of {path} are never used.{_consequence(module.parameters())}"
+        message = f"The parameters of {path} are never used.{_consequence(module_tree.parameters(module))}"
         yield traced.problem(PARAMETER_NEVER_USED, message, made.own, path)
     else:
-        message = f"{path} ({type(module).__name__}) is never called.{_consequence(module.parameters())}"
+        message = f"{path} ({type(module).__name__}) is never called.{_consequence(module_tree.parameters(module))}"
         yield traced.problem(MODULE_NEVER_CALLED, message, made.own, path)
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from types import CodeType
 from typing import Any
 
 from ....report.codes import CONTROL_FLOW
+from ...locations.source_map import Instruction
 from ...plain_pass.outputs import Unknown
 from ...torch_private import FakeTensor
 from ..context import RecoveryContext
+
+_MOST_EQUAL_ANSWERS = 256
+"""Number of times after which a test is answered otherwise: a loop may test what a function returns."""
 
 
 class BranchChoice:
@@ -16,6 +22,7 @@ class BranchChoice:
 
     def __init__(self, context: RecoveryContext) -> None:
         self._context = context
+        self._asked: Counter[tuple[CodeType, int]] = Counter()
 
     def truth_of(self, value: Any, error: BaseException | None) -> bool:
         """Return the truth of a value; plain torch.fx's ``error`` is a finding."""
@@ -28,9 +35,16 @@ class BranchChoice:
         places = self._context.places
         statement = None if instruction is None else places.statement_of(instruction)
         side = likely_side(None if instruction is None else places.syntax_of(instruction), statement)
+        if instruction is not None and self._is_loop(instruction):
+            side = not side
         remark = f"Only data could tell; what follows is shown as if it were {side}."
         self._context.note(CONTROL_FLOW, error, remark)
         return side
+
+    def _is_loop(self, instruction: Instruction) -> bool:
+        """Return whether a test has been answered so often that its other answer has to end a loop."""
+        self._asked[instruction[:2]] += 1
+        return self._asked[instruction[:2]] > _MOST_EQUAL_ANSWERS
 
     def _known_truth(self, value: Any) -> bool | None:
         if isinstance(value, Unknown):

@@ -95,6 +95,10 @@ class CallerExpression:
         """Return whether an item of something is read, written or deleted."""
         return "SUBSCR" in self.opcode or "SLICE" in self.opcode
 
+    def stores(self) -> bool:
+        """Return whether an item of something is written."""
+        return "STORE" in self.opcode
+
     def is_slice(self) -> bool:
         """Return whether the expression takes a slice."""
         syntax = self.syntax

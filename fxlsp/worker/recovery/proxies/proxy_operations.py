@@ -212,7 +212,9 @@ class ProxyOperations:
         if expression.is_shown and not self._context.is_plain and expression.is_subscript():
             value = self._context.value_of(proxy)
             if not isinstance(value, (torch.Tensor, Unknown)):
-                self._context.note(INDEX, KeyError(torch.fx.Proxy.__repr__(proxy)))
+                if not expression.stores():
+                    # As a new key a plain proxy is accepted, which no other one finds again.
+                    self._context.note(INDEX, KeyError(torch.fx.Proxy.__repr__(proxy)))
                 self._compared_raw = (frame.f_code, frame.f_lasti)
                 return hash(value)
         return object.__hash__(proxy)

@@ -29,7 +29,7 @@ class TypeTests:
 
         A plain proxy that answers differently is a finding.
         """
-        if self._context.is_plain:
+        if self._context.is_plain or _traces(frame):
             return type(proxy)
         value = self._context.value_of(proxy)
         if isinstance(value, Unknown):
@@ -64,6 +64,9 @@ class TypeTests:
         if self._context.is_plain or isinstance(value, Unknown):
             return self._recorder.attribute_proxy(proxy, name)
         if self._has(value, name):
+            if _is_part_of_a_sequence(value, name):
+                # torch's functions ask whether there are indices.
+                return None
             is_itself, found = self._compared(value, name, frame)
             return found if is_itself else self._recorder.attribute_proxy(proxy, name)
         expression = CallerExpression(self._context.places, frame)
@@ -96,6 +99,19 @@ class TypeTests:
     def _has(self, value: Any, name: str) -> bool:
         with self._context.evaluation():
             return hasattr(value, name)
+
+
+def _is_part_of_a_sequence(value: Any, name: str) -> bool:
+    """Return whether a part of a packed sequence is None."""
+    return isinstance(value, torch.nn.utils.rnn.PackedSequence) and getattr(value, name) is None
+
+
+def _traces(frame: FrameType) -> bool:
+    """Return whether a frame is of torch.fx or of this package, to which a proxy is a proxy."""
+    return str(frame.f_globals.get("__name__", "")).startswith(("torch.fx.", _PACKAGE))
+
+
+_PACKAGE = __name__.partition(".")[0] + "."
 
 
 def _kind(value: Any) -> str:

@@ -13,6 +13,8 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from .truths import only_tested
+
 
 @dataclass
 class ClassBody:
@@ -21,7 +23,7 @@ class ClassBody:
     counts: set[str] = field(default_factory=set)
     """What is counted up to."""
     flags: set[str] = field(default_factory=set)
-    """What is compared with True and False."""
+    """What is compared with True and False, or is only a condition."""
     steps: dict[str, int] = field(default_factory=dict)
     """Of what a fixed number of layers is taken before it is divided into blocks: the depth with two in each part."""
 
@@ -31,8 +33,9 @@ def body_of(target: Any) -> ClassBody:
     found = ClassBody()
     classes = inspect.getmro(target) if isinstance(target, type) else ()
     members = [member for cls in classes if not is_torchs(cls) for member in vars(cls).values()]
-    for function in members if classes else [target]:
-        tree = _tree(function)
+    trees = [_tree(function) for function in (members if classes else [target])]
+    found.flags |= only_tested(trees)
+    for tree in trees:
         for node in ast.walk(tree):
             _note(node, found)
         for node in ast.walk(tree):

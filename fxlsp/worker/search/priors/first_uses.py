@@ -15,6 +15,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from ... import module_tree
 from ...building.builder import seed
 from ...building.fake_tensors import OnCpu
 from ...building.forward_entry import forward_entry
@@ -81,7 +82,7 @@ def first_uses(model: torch.nn.Module) -> dict[str, Tensor | Group]:
     if graph is None:
         return {}
     names = set(inspect.signature(forward_entry(model)).parameters)
-    modules = dict(model.named_modules())
+    modules = dict(module_tree.named_modules(model))
     found: dict[str, Tensor | Group] = {}
     for node in graph.nodes:
         if node.op == "placeholder" and str(node.target) in names:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import torch
 
+from ... import module_tree
 from ...building.forward_entry import forward_entry
 from ..values import Group, Guess, Open, Size, Tensor, Text, several
 from .class_body import looped_over
@@ -155,7 +156,11 @@ def lists_of_inputs(model: torch.nn.Module, given: Group) -> Iterator[Group]:
     """Yield inputs that are looped over as lists: as long as a list of the model's layers, or three."""
     # A scripted class refuses to be asked for its ``forward``.
     looped = looped_over(inspect.unwrap(inspect.getattr_static(type(model), "forward")))
-    layers = [len(module) for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module) > 1]
+    layers = [
+        len(module)
+        for module in module_tree.modules(model)
+        if isinstance(module, torch.nn.ModuleList) and len(module) > 1
+    ]
     count = next((number for number in layers if number <= _MOST_LISTED), _LISTED)
     items = tuple(
         (key, several(part, count) if key.rstrip("=") in looped and isinstance(part, Tensor) else part)

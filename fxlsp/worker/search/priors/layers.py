@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import torch
 
+from ... import module_tree
 from ..values import Group, Size, Tensor, list_of
 from .tables import BATCH, COLOURS, IMAGE, SEQUENCE, VOLUME
 
@@ -72,7 +73,7 @@ def rank_of(layer: torch.nn.Module) -> int | None:
 
 def inputs_of_layers(model: torch.nn.Module) -> Iterator[Tensor]:
     """Yield what the layers of a model take, in the order in which they were made."""
-    for layer in model.modules():
+    for layer in module_tree.modules(model):
         taken = input_of(layer)
         if taken is not None:
             yield taken

@@ -1,0 +1,31 @@
+"""Problems that only say what this machine lacks: the model may run on another one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from ...report.codes import CODE_FAILS, GRAPH_FAILS, OPERATION_FAILS, UNTRACEABLE
+from ...report.problems import Problem
+
+_LACKS = re.compile(
+    r"""No\ accelerator\ is\ available | No\ (CUDA\ )?GPUs?\ (are|is)\ available | (found\ )?no\ NVIDIA\ driver
+    | Torch\ not\ compiled\ with\ (CUDA|XPU|MPS|ROCM) | CUDA\ error | CUDA\ driver | cudaErr | libcuda | HIP\ error
+    | (must|should|need\w*|expect\w*|require\w*|support\w*|available|implemented|works?|run)\b[^.\n]{0,60}
+      \b(CUDA|GPU|cuda|XPU|HPU|MPS|NPU|TPU|ROCm)\b
+    | \b(CUDA|GPU|XPU|HPU|NPU|TPU)\b[^.\n]{0,40}\b(required|only|needed|tensors?)\b
+    | not\ (implemented|supported)\ (for|on|by)\ (the\ )?['"]?(CPU|cpu)\b | does\ not\ support\ [^.\n]{0,30}on\ CPU
+    | (?:on|with|from|for)\ the\ 'CPU'\ backend | active\ drivers | no\ kernel\ image | NCCL | nccl
+    | Default\ process\ group\ has\ not\ been\ initialized
+    """,
+    re.VERBOSE,
+)
+_OF_THE_MODEL = (OPERATION_FAILS, CODE_FAILS, GRAPH_FAILS, UNTRACEABLE)
+
+
+def if_hardware_lacks(problem: Problem) -> Problem:
+    """Return a failure of the model as a note if this machine is the reason, else the problem unchanged."""
+    if problem.code not in _OF_THE_MODEL or not _LACKS.search(problem.message):
+        return problem
+    message = f"This machine lacks what this needs, so what lies behind it is not known: {problem.message}"
+    return replace(problem, severity="info", message=message)

@@ -1,0 +1,109 @@
+"""Behind a failure nothing is invented: what torch.fx alone accepts is no problem there either."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.support.marked import PREAMBLE
+from tests.support.reference import output_shapes, reference_of
+
+NET = """
+from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence, PackedSequence
+
+_cache = {{}}
+
+@torch.fx.wrap
+def packed(x, n):
+    return pack_padded_sequence(x, n, batch_first=True)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 4, batch_first=True)
+        self.gru = nn.GRU(4, 4, batch_first=True)
+        self.layers = nn.ModuleList(nn.Linear(4, 4) for _ in range(4))
+        self.kept = {{}}
+
+    def forward(self, x):
+        {before}
+        {body}
+"""
+
+BODIES = {
+    "a cache by a device": (
+        "key = (1, x.device)\n        t = _cache.get(key)\n        if t is None:\n            t = _cache[key] = x * 2\n"
+        "        return x + t"
+    ),
+    "a cache by a size": "self.kept[x.size(1)] = 3\n        return x * 2",
+    "a cache by sizes": "self.kept[(x.size(0), x.size(1))] = 3\n        return x * 2",
+    "a cache by a dtype": "self.kept[x.dtype] = x\n        return x * 2",
+    "a test for a key": "if x.size(1) not in self.kept:\n            self.kept[x.size(1)] = 1\n        return x * 2",
+    "a default of a key": "return x * self.kept.setdefault(x.size(1), 2)",
+    "a set of sizes": "seen = set()\n        seen.add(x.size(0))\n        return x * len(seen)",
+    "part of a list of modules": "for layer in self.layers[:2]:\n            x = layer(x)\n        return x",
+    "part of a part": "for layer in self.layers[1:][:-1]:\n            x = layer(x)\n        return x",
+    "a reversed list of modules": "for layer in reversed(self.layers):\n            x = layer(x)\n        return x",
+    "a packed sequence": "return self.lstm(packed(x, torch.tensor([5, 3])))[0].data",
+    "a packed sequence, padded": (
+        "out = self.gru(packed(x, torch.tensor([5, 3])))[0]\n"
+        "        return pad_packed_sequence(out, batch_first=True)[0]"
+    ),
+    "a packed sequence of a list of lengths": "return self.lstm(packed(x, [5, 3]))[1][0]",
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_what_torch_fx_accepts_alone_is_accepted_behind_a_failure(
+    name: str, worker: Any, write: Callable[..., str]
+) -> None:
+    inputs = "torch.randn(2, 5, 4)"
+    alone = PREAMBLE + textwrap.dedent(NET).format(before="x = x + 1", body=BODIES[name])
+    text = PREAMBLE + textwrap.dedent(NET).format(before="x = x + len(x)", body=BODIES[name])
+    assert reference_of(alone, inputs).refusal is None
+    reference = reference_of(text, inputs)
+    assert reference.refusal is not None
+    report = worker.report(f"{write(text)}:Net", "Net()", inputs)
+    codes = [problem.code for problem in report.problems if problem.code.startswith(("FX1", "FX2", "FX4", "FX9"))]
+    assert [code for code in codes if code != "FX206"] == ["FX103"], report.problems
+    assert report.complete
+    assert output_shapes(report) == reference.shape
+
+
+REFUSED = {
+    "a lookup": ("self.kept[x.size(1)] = 3\n        return x * self.kept[x.size(1)]", "FX105"),
+    "packing": ("return self.lstm(pack_padded_sequence(x, torch.tensor([5, 3]), batch_first=True))[0].data", None),
+    "packing a list": ("return self.gru(pack_sequence([x[0], x[1][:3]]))[0].data", "FX106"),
+    "packing and padding": (
+        (
+            "p = pack_padded_sequence(x, torch.tensor([5, 3]), batch_first=True)\n"
+            "        return pad_packed_sequence(self.gru(p)[0], batch_first=True)[0]"
+        ),
+        None,
+    ),
+    "packing unsorted": (
+        (
+            "p = pack_padded_sequence(x, torch.tensor([3, 5]), batch_first=True, enforce_sorted=False)\n"
+            "        return pad_packed_sequence(self.lstm(p)[0], batch_first=True)[0]"
+        ),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_one_refusal_is_one_problem(name: str, worker: Any, write: Callable[..., str]) -> None:
+    body, code = REFUSED[name]
+    inputs = "torch.randn(2, 5, 4)"
+    text = PREAMBLE + textwrap.dedent(NET).format(before="x = x + 1", body=body)
+    reference = reference_of(text, inputs)
+    report = worker.report(f"{write(text)}:Net", "Net()", inputs)
+    assert report.verdict.traceable == (reference.refusal is None)
+    problems = [problem for problem in report.problems if problem.code.startswith(("FX1", "FX4"))]
+    assert len(problems) == (reference.refusal is not None), problems
+    assert code is None or problems[0].code == code
+    assert report.complete
+    assert output_shapes(report) == reference.shape
