@@ -19,8 +19,10 @@ from ..processes.fds import SUPERVISOR_ONLY
 _PREFIX = "fxlsp-"
 _LOCK = "in-use"
 """Name of a file that a supervisor keeps locked in its folder."""
+_LOCKED = b"locked"
+"""What a supervisor writes into the file once it has locked it."""
 _LOCKING_SECONDS = 60.0
-"""Age below which a lock is not looked at: its supervisor may be about to lock it."""
+"""Age below which a file that was never locked is not looked at: its supervisor may be about to lock it."""
 
 
 class ScratchFolder:
@@ -55,6 +57,8 @@ def supervisor_folder() -> Iterator[str]:
     made = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
     with made as folder, open(os.path.join(folder, _LOCK), "wb") as lock:
         _lock(lock)
+        lock.write(_LOCKED)
+        lock.flush()
         SUPERVISOR_ONLY.add(lock.fileno())
         yield folder
 
@@ -65,8 +69,12 @@ def _remove_abandoned(temporary: str) -> None:
     for folder in folders:
         with suppress(OSError):
             lock = os.path.join(folder, _LOCK)
-            if time.time() - os.stat(lock).st_mtime > _LOCKING_SECONDS and not _is_locked(lock):
+            if _may_be_abandoned(os.stat(lock)) and not _is_locked(lock):
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _may_be_abandoned(lock: os.stat_result) -> bool:
+    return lock.st_size > 0 or time.time() - lock.st_mtime > _LOCKING_SECONDS
 
 
 def _is_own_folder(entry: os.DirEntry[str]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -19,12 +18,6 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     return folder
-
-
-def make_older(folder: Path) -> None:
-    """Make a folder's lock as old as one that its supervisor has locked for sure."""
-    old = time.time() - 600
-    os.utime(folder / "in-use", (old, old))
 
 
 def test_a_folder_exists_until_its_last_holder_releases_it(temporary: Path) -> None:
@@ -45,8 +38,7 @@ def test_the_next_supervisor_removes_the_folder_of_a_killed_one(temporary: Path)
     killed.process.kill()
     killed.close()
     assert left.is_dir()
-    make_older(left)
-    other = temporary / "fxlsp-of-somebody"
+    other = temporary / "fxlsp-other"
     other.mkdir()
     with supervisor_folder() as folder:
         assert not left.exists()
@@ -57,7 +49,6 @@ def test_the_next_supervisor_removes_the_folder_of_a_killed_one(temporary: Path)
 def test_the_folder_of_a_running_supervisor_is_left_alone(temporary: Path) -> None:
     running = Worker()
     (used,) = temporary.glob("fxlsp-*")
-    make_older(used)
     with supervisor_folder():
         assert used.is_dir()
     running.close()
