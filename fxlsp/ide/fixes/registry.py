@@ -77,16 +77,18 @@ _NOT_TRACED = "FX9"
 
 @dataclass(frozen=True, slots=True)
 class QuickFix:
-    """A fix, and the problem that it fixes."""
+    """A fix, and the problems that it fixes."""
 
     fix: Fix
-    problem: FileProblem
+    problems: tuple[FileProblem, ...]
 
 
 def quick_fixes(
     snapshot: Snapshot, path: str, selected: Span, named: Collection[tuple[str, Span]] = ()
 ) -> list[QuickFix]:
     """Return the fixes for the problems that a selection or cursor touches.
+
+    One edit that fixes several of them is one fix.
 
     Args:
         named: codes and spans of further problems whose fixes are requested.
@@ -99,9 +101,11 @@ def quick_fixes(
         for problem in problems(snapshot, path)
         if _touches(problem.span, selected) or (problem.code, problem.span) in named
     ]
-    return [
-        QuickFix(fix, problem) for problem in asked for fix in fixes_and_ignore(document, problem.code, problem.span)
-    ]
+    fixed: dict[Fix, list[FileProblem]] = {}
+    for problem in asked:
+        for fix in fixes_and_ignore(document, problem.code, problem.span):
+            fixed.setdefault(fix, []).append(problem)
+    return [QuickFix(fix, tuple(found)) for fix, found in fixed.items()]
 
 
 def fixes_and_ignore(document: Document, code: str, span: Span) -> list[Fix]:

@@ -19,6 +19,7 @@ import torch
 import torch.fx
 
 from ..locations.code_origin import is_installed, is_ours, is_torch
+from ..operations.operation import layer_name
 from ..torch_private import tensors_in
 from .failures import text_of
 
@@ -28,9 +29,11 @@ _CALL = re.compile(
 )
 """What Python says about a call that does not fit the signature of a function."""
 _TYPE_NAMES = re.compile(
-    r"'(?:\w+\.)*(\w+)' (?:object|and)|and '(?:\w+\.)*(\w+)'|(?:not|but got) (?:\w+\.)*(\w+)|iterable (\w+) object"
+    r"'(?:\w+\.)*(\w+)'(?= (?:object|and))|and '(?:\w+\.)*(\w+)'|(?:not|but got) (?:\w+\.)*(\w+)|iterable (\w+) object"
 )
 """Names of types in Python's and torch's messages about operands of a wrong type."""
+_OPERAND = re.compile(r"unsupported operand type|must be (tuple of )?\w*Tensors?\b|expected Tensor\b")
+"""What Python and torch say about an operand that is no tensor."""
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
 
 
@@ -83,6 +86,31 @@ def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: I
         and isinstance(owner, torch.fx.Node)
         and owner.op in ("call_function", "call_module", "call_method")
     )
+
+
+def layer_as_tensor(error: BaseException, modules: Mapping[str, torch.nn.Module], operands: Iterable[Any] = ()) -> str:
+    """Return one line about a layer that is an operand: ``layer `fc` (Linear) is used as a tensor``; "" without one.
+
+    Args:
+        error: The exception of the operation.
+        modules: The modules of the model by their paths.
+        operands: The operands of the operation, if they are known.
+    """
+    text = text_of(error)
+    if not isinstance(error, TypeError) or _OPERAND.search(text) is None:
+        return ""
+    given = [each for value in operands for each in (value if isinstance(value, (list, tuple)) else (value,))]
+    named = {name for match in _TYPE_NAMES.finditer(text) for name in match.groups() if name}
+    alike = {path: module for path, module in modules.items() if type(module).__name__ in named}
+    known = {path: module for path, module in alike.items() if any(module is each for each in given)} or alike
+    if len(known) == 1:
+        ((path, module),) = known.items()
+        layer = f"layer `{layer_name(path)}` ({type(module).__name__})" if path else "the model itself"
+    elif known or any(map(_is_layer, named)):
+        layer = f"a layer ({next(name for name in sorted(named) if _is_layer(name) or known)})"
+    else:
+        return ""
+    return f"{layer} is used as a tensor: is its call missing?"
 
 
 def _raised_in(error: BaseException) -> TracebackType | None:

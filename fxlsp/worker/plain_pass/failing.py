@@ -15,7 +15,7 @@ from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..building.construction import Constructions
 from ..building.failures import innermost_of_workspace, operation_problem
-from ..building.own_mistakes import is_mistaken_operation
+from ..building.own_mistakes import is_mistaken_operation, layer_as_tensor
 from ..locations.code_origin import is_installed
 from ..locations.source_map import SourceMap
 from ..operations.operation import layer_name, shape_text
@@ -71,7 +71,9 @@ class FailingNodes:
             steps = [step.location for step in reported.stack]
             level = self._level(node, steps, alike.get(_kind(reported), ()))
             location = _first_of_workspace(steps[level:]) or innermost_of_workspace(tuple(steps))
-            headline = "" if value.mismatch is None else value.mismatch.headline
+            headline = layer_as_tensor(value.error, self._modules, value.inputs)
+            if value.mismatch is not None:
+                headline = value.mismatch.headline
             problem = operation_problem(
                 value.error,
                 reported,

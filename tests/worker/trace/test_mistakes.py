@@ -178,3 +178,44 @@ def test_what_looks_like_a_mistake_and_is_none_is_not_reported(name: str, worker
     target = f"{models}:{name}"
     assert problems_of(worker, target, f"{name}()", "torch.randn(2, 8)") == []
     assert problems_of(worker, target) == []
+
+
+AS_TENSOR = {
+    "sum": "return self.a + x",
+    "sum_of_two": "return x + self.a",
+    "product": "return x @ self.a",
+    "operand_of_a_layer": "return self.b(self.a)",
+    "function": "return torch.relu(self.a) + x",
+    "functional": "return F.gelu(self.a) * x",
+    "in_a_list": "return torch.cat([x, self.a], 1)",
+    "first_of_a_list": "return torch.stack((self.a, x))",
+    "behind_another_problem": f"{OTHER_PROBLEM}return self.a + x",
+}
+NO_OPERAND = {
+    "iterated": "for layer in self.a:\n            x = layer(x)\n        return x",
+    "unpacked": "h, c = self.a\n        return h",
+    "indexed": "return self.a[0](x)",
+    "called_wrongly": "return self.a(x, x)",
+    "text": "return x + 'a'",
+}
+
+
+@pytest.mark.parametrize("name", [*AS_TENSOR, *NO_OPERAND])
+def test_a_layer_that_is_used_as_a_tensor_is_named_first(name: str, worker: Worker, tmp_path: Path) -> None:
+    init = "self.a = nn.Linear(8, 8)\n        self.b = nn.Linear(8, 8)"
+    forward = AS_TENSOR.get(name) or NO_OPERAND[name]
+    path = tmp_path / "model.py"
+    path.write_text(HEAD + CLASS.format(name="Net", init=init, forward=forward))
+    failing = [
+        problem
+        for problem in worker.report(f"{path}:Net", "Net()", "torch.randn(2, 8)").problems
+        if problem.code in ("FX401", "FX403")
+    ]
+    first = [problem.message.split("\n")[0] for problem in failing]
+    is_named = [each in (_NAMED, _UNNAMED) for each in first]
+    assert is_named == ([True] if name in AS_TENSOR else [False] * len(first)), first
+
+
+_NAMED = "layer `a` (Linear) is used as a tensor: is its call missing?"
+_UNNAMED = "a layer (Linear) is used as a tensor: is its call missing?"
+"""Where torch refuses it before there is a node, and the model has several such layers."""

@@ -63,9 +63,10 @@ def _modules_returned(function: ExecutedFunction, path: str, traced: PassResult)
     arguments = function.definition.args
     takes_input = len([*arguments.posonlyargs, *arguments.args]) > 1 or arguments.vararg is not None
     for statement in function.parts(ast.Return) if takes_input else ():
-        for part in _returned(statement.value):
-            if isinstance(part, ast.Name):
-                part = _assigned_last(part.id, statement, function.definition.body) or part
+        for returned in _returned(statement.value):
+            part = returned
+            if isinstance(returned, ast.Name):
+                part = _assigned_last(returned.id, statement, function.definition.body) or returned
             value = function.resolve(part) if isinstance(part, (ast.Attribute, ast.Subscript)) else None
             is_module = isinstance(value, torch.nn.Module) and has_forward(value)
             if is_module or (isinstance(value, MethodType) and isinstance(value.__self__, torch.nn.Module)):

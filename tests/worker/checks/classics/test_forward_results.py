@@ -80,7 +80,8 @@ MODULES = {
     "of another method": "return self.go(x)\n\ndef go(self, x):\n    x = self.a(x)\n    return ⟦self.head⟧",
     "a variable of another method": "return self.go(x)\n\ndef go(self, x):\n    x = ⟦self.head⟧\n    return x",
     "of a method of a method": (
-        "return self.go(x)\n\ndef go(self, x):\n    return self.on(self.a(x))\n\ndef on(self, x):\n    return ⟦self.head⟧"
+        "return self.go(x)\n\ndef go(self, x):\n    return self.on(self.a(x))\n\n"
+        "def on(self, x):\n    return ⟦self.head⟧"
     ),
 }
 HARMLESS = {
