@@ -21,6 +21,7 @@ from ..locations.source_map import SourceMap
 from ..operations.operation import layer_name, shape_text
 from .interpreter import NodeValue
 from .outputs import is_known, shown
+from .refitting import Refitting
 from .tracer import NodeOrigin
 
 _MOST_OPERANDS = 3
@@ -57,6 +58,7 @@ class FailingNodes:
         self._modules = modules
         self._source_map = source_map
         self._constructions = constructions
+        self._refitting = Refitting(values, modules, source_map, constructions)
         self._numbers = {node: number for number, node in enumerate(nodes)}
 
     def problems(self, target: str) -> Iterator[Problem]:
@@ -84,7 +86,8 @@ class FailingNodes:
                 tuple(self._related(node, location, steps)),
             )
             is_mistake = is_mistaken_operation(node, value.error, value.inputs)
-            yield replace(problem, code=CODE_FAILS) if is_mistake else problem
+            code = CODE_FAILS if is_mistake else problem.code
+            yield replace(problem, code=code, fitting=self._refitting.of(node))
 
     def _fails(self, node: torch.fx.Node) -> bool:
         value = self._values.get(node)
