@@ -251,7 +251,9 @@ def _moved_number(snapshot: Snapshot, group: Sequence[_Found]) -> MovedNumber | 
     models = {found.problem.model for found in group}
     for state, _ in snapshot.reports_touching(place.file):
         report = state.report
-        if report is not None and report.target not in models and _makes_at(report, number.location):
+        # Guessed inputs would be other ones for another number.
+        is_stated = report is not None and report.recipe.source != "search" and report.recipe.inputs is not None
+        if report is not None and is_stated and report.target not in models and _makes_at(report, number.location):
             return None
     span = _current_span(snapshot, number.location, group[0].texts)
     return None if span is None else MovedNumber(number, span)
