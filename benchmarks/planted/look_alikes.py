@@ -82,8 +82,10 @@ LOOK_ALIKES: Mapping[str, tuple[str, str]] = {
         "for layer in self.layers:\n    {x} = layer({x})",
     ),
     "modules in a list and registered": (
-        "self.layers = [nn.Linear({w}, {w})]\nfor index, layer in enumerate(self.layers):\n"
-        "    self.add_module(f'layer{index}', layer)",
+        (
+            "self.layers = [nn.Linear({w}, {w})]\nfor index, layer in enumerate(self.layers):\n"
+            "    self.add_module(f'layer{index}', layer)"
+        ),
         "for layer in self.layers:\n    {x} = layer({x})",
     ),
     "list that is made a sequence": (

@@ -52,6 +52,12 @@ OWN_CODE: Mapping[str, Mistake] = {
     "attribute of None": _code(_ACT, "{x} = {x} * self.act.weight  # <-"),
     "number is called": _code("self.scale = 2.0", "{x} = self.scale({x})  # <-"),
     "list of layers is called": _code(
+        "self.extra = nn.ModuleList([nn.Linear({w}, {w})])", "{x} = self.extra({x})  # <-"
+    ),
+    "dict of layers is called": _code(
+        "self.extra = nn.ModuleDict({'a': nn.Linear({w}, {w})})", "{x} = self.extra({x})  # <-"
+    ),
+    "slice of a list of layers is called": _code(
         "self.extra = nn.ModuleList([nn.Linear({w}, {w})])", "{x} = self.extra[0:]({x})  # <-"
     ),
     "layer is indexed": _code(_EXTRA, "{x} = self.extra[0]({x})  # <-"),

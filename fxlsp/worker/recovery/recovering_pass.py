@@ -18,7 +18,7 @@ from ..building.construction import Constructions
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..locations.source_map import SourceMap
-from ..plain_pass.assembly import Assembly, is_complete
+from ..plain_pass.assembly import Assembly, is_complete, params_of
 from ..plain_pass.feeding import ModelWithInputs
 from ..plain_pass.outputs import Unknown
 from .autograd_functions import functions_followed
@@ -48,7 +48,7 @@ def recover(
     """Run the model on its inputs past each failure, and report all of them."""
     start = time.perf_counter()
     root = subject.built.model
-    elements = sum(parameter.numel() for parameter in root.parameters())
+    elements = params_of(root)
     tracer = tracer_class(places, subject.mode, subject.feed.inputs or {}, subject.real)
     checking, during = Checking(), Constructions(places)
     seed()
