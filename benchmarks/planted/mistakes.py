@@ -126,7 +126,6 @@ OPERATIONS: Mapping[str, Mistake] = {
     "double into a layer": _operation(_EXTRA, "{x} = self.extra({x}.double())  # <-"),
     "integers into a layer": _operation(_EXTRA, "{x} = self.extra({x}.long())  # <-"),
     "repeat with too few dimensions": _operation("", "{x} = {x}.repeat(2)  # <-"),
-    "expand": _operation("", "{x} = {x}.expand({x}.shape[0], {n} + 1)  # <-"),
 }
 CLASSICS: Mapping[str, Mistake] = {
     "FX601 list": _warned(

@@ -27,7 +27,7 @@ from .priors.tables import BATCH
 from .rules.ranks_dtypes import of_rank
 from .rules.sizes import BROADCASTING, misfit_of
 from .runner import TrialOutcome
-from .values import Group, Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
+from .values import DType, Group, Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
 
 Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
@@ -42,6 +42,7 @@ _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3
 _LARGEST_RANK = 5
 _OTHER_KINDS = ("None", "'text'", "(1, 2)", "{'key': 1}")
 _BEYOND = re.compile(r"^Dimension out of range .*but got (-?\d+)")
+_CHANNELS = re.compile(r"to have (\d+) channels, but got (\d+) channels")
 _JOINING = ("cat", "concat", "concatenate", "stack")
 _BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
 """What torch's recurrent layers say, which look at sizes before they call a function."""
@@ -211,7 +212,7 @@ def _with_rank(trial: Trial, given: list[tuple[Path, Tensor]], by: int, by_sizes
 def _of_other_types(trial: Trial) -> list[Trial]:
     """Return trials with integers in the place of floats and the other way around: each input alone, and all."""
     given = tensors(trial)
-    others = {"float": "long", "long": "float"}
+    others: dict[DType, DType] = {"float": "long", "long": "float"}
     typed = [(path, replace(each, dtype=others[each.dtype])) for path, each in given if each.dtype in others]
     trials = [changed(trial, path, other) for path, other in typed]
     together = trial
@@ -223,15 +224,16 @@ def _of_other_types(trial: Trial) -> list[Trial]:
 def _is_by_weights(outcome: TrialOutcome) -> bool:
     """Return whether it is parameters that sizes do not fit."""
     call = outcome.failing
-    by_weights = call is None or any(isinstance(value, torch.nn.Parameter) for value in call.args)
-    return by_weights and bool(_unfit(outcome))
+    if call is None:
+        return bool(_unfit(outcome))
+    return any(isinstance(value, torch.nn.Parameter) for value in call.args) and bool(_reasons(outcome))
 
 
 def _reasons(outcome: TrialOutcome) -> frozenset[object]:
     """Return why an operation failed: sizes that do not fit, else what torch or Python says about it, word for word."""
     unfit: frozenset[object] = _unfit(outcome) or _shapes_unfit(outcome)
     error, call = outcome.error, outcome.failing
-    if unfit or error is None or _is_raised_on_purpose(error):
+    if unfit or error is None:
         return unfit
     if call is None:
         is_unpacked = isinstance(error, ValueError) and "values to unpack" in text_of(error)
@@ -285,4 +287,8 @@ def _unfit(outcome: TrialOutcome) -> _Unfit:
             # By how many they differ stays the same where all have more.
             return frozenset({(0, 0, max(ranks) - min(ranks))})
     misfit = misfit_of(call)
+    channels = _CHANNELS.search(text_of(outcome.error)) if misfit is None and outcome.error is not None else None
+    if channels is not None:
+        # Of an input without a batch.
+        return frozenset({(0, int(channels.group(2)), int(channels.group(1)))})
     return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})
