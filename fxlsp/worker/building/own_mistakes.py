@@ -35,6 +35,7 @@ _TYPE_NAMES = re.compile(
 """Names of types in Python's and torch's messages about operands of a wrong type."""
 _OPERAND = re.compile(r"unsupported operand type|must be (tuple of )?\w*Tensors?\b|expected Tensor\b")
 """What Python and torch say about an operand that is no tensor."""
+_SEQUENTIAL_ADDED = "add operator supports only objects of Sequential class"
 _CONTAINER_CALLED = re.compile(r"^Module \[(ModuleList|ModuleDict|ParameterList|ParameterDict)\] is missing")
 """What torch says when a container that has no ``forward`` is called."""
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
@@ -66,6 +67,8 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
         return _lacks_attribute(error.obj, error.name or "", raised, model, is_given)
     if isinstance(error, (TypeError, ValueError)) and is_given and _unpacks_attribute(raised):
         return True
+    if isinstance(error, ValueError):
+        return is_given and text_of(error).startswith(_SEQUENTIAL_ADDED)
     if isinstance(error, TypeError):
         return _is_wrong_call(error, frame.f_globals, model) or (is_given and _meets_module_or_none(error, model))
     if isinstance(error, NotImplementedError):

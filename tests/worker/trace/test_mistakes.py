@@ -101,6 +101,7 @@ MISTAKES = {
     "norm": Mistake("self.a = nn.Linear(8, 16); self.n = nn.LayerNorm(8)", "return self.n(self.a(x))", "FX401"),
 }
 BY_WORDS = {
+    "adds_sequence": Mistake("self.a = nn.Sequential(nn.Linear(8, 8))", "return self.a + x", "FX403"),
     "two_unknown_sizes": Mistake("self.a = nn.Linear(8, 8)", "return self.a(x).reshape(x.shape[0], -1, -1)", "FX401"),
     "index_of_features": Mistake("self.a = nn.Linear(8, 8)", "return self.a(x)[..., 9]", "FX401"),
 }
@@ -196,7 +197,7 @@ def test_a_mistake_has_one_code_however_inputs_are_found(name: str, worker: Work
 @pytest.mark.parametrize("name", BY_WORDS)
 def test_a_failure_that_is_none_of_sizes_is_proven_too(name: str, worker: Worker, models: Path) -> None:
     stated = failures(worker.report(f"{models}:{name}", f"{name}()", BY_WORDS[name].inputs))
-    assert [each[:2] for each in stated] == [("FX401", "error")]
+    assert [each[:2] for each in stated] == [(BY_WORDS[name].code, "error")]
     assert failures(worker.report(f"{models}:{name}")) == stated
 
 

@@ -29,8 +29,8 @@ class ForwardResults(Check):
         for function, path in _forwards(traced):
             for making in _makers_of_result(function, traced):
                 yield from _modules_returned(making, path, traced)
-            if function.offsets and not _has_hooks(traced.root):
-                yield from _nothing_returned(function, path, traced)
+                if making.offsets and not _has_hooks(traced.root):
+                    yield from _nothing_returned(making, path, traced)
 
 
 def _forwards(traced: PassResult) -> Iterator[tuple[ExecutedFunction, str]]:
@@ -130,7 +130,8 @@ def _nothing_returned(function: ExecutedFunction, path: str, traced: PassResult)
     last = _last_statement(function.definition.body)
     if last is None or may_have_effects(function, path, traced):
         return
-    ends = "forward can end" if any(each.value for each in function.parts(ast.Return)) else "forward ends"
+    can = any(each.value for each in function.parts(ast.Return))
+    ends = f"{function.definition.name} {'can end' if can else 'ends'}"
     place = traced.places.of_definition(function.code)
     yield traced.problem(
         NOTHING_RETURNED,

@@ -124,6 +124,11 @@ def test_a_forward_without_return_is_reported_at_its_name(name: str, mistakes: M
     mistakes(net(LOST[name], "⟦forward⟧"), "FX603")
 
 
+def test_a_method_that_computes_the_result_without_return_is_reported_at_its_name(mistakes: Mistakes) -> None:
+    (problem,) = mistakes(net("return self.go(x)\n\ndef ⟦go⟧(self, x):\n    x = self.a(x)\n    x"), "FX603")
+    assert problem.message.startswith("go ends without returning anything")
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_that_is_returned_is_reported(name: str, mistakes: Mistakes) -> None:
     go = "" if "def go" in MODULES[name] else GO
