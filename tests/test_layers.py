@@ -59,7 +59,7 @@ ORDERS = {
     "worker/operations": """
         operation
         layers, elementwise, reshaping
-        windows, products
+        windows, products, fitting_numbers
         mismatches
     """,
     "worker/checks": """

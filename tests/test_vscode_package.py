@@ -15,6 +15,8 @@ from fxlsp import __version__
 from fxlsp.engine.settings.settings import Settings
 from fxlsp.ide.fixes.fix import FixContext
 from fxlsp.ide.fixes.registry import FIXERS
+from fxlsp.ide.problems import MovedNumber
+from fxlsp.report.problems import FittingNumber
 from fxlsp.server.main import make_server
 from fxlsp.source.python.python_tree import python_tree
 from fxlsp.source.text.documents import Document
@@ -92,10 +94,16 @@ def test_every_fix_of_the_server_has_a_problem_in_the_file_on_which_vs_code_trie
     tree = python_tree(document)
     assert tree is not None
     complaints = [
-        FixContext(tree, each["code"], _span(each["location"])) for each in json.loads(checked.stdout)["problems"]
+        FixContext(tree, each["code"], _span(each["location"]), _number(each))
+        for each in json.loads(checked.stdout)["problems"]
     ]
     tried = {fixer for each in complaints for fixer in FIXERS.get(each.code, ()) if any(fixer(each))}
     assert tried == {fixer for fixers in FIXERS.values() for fixer in fixers}
+
+
+def _number(problem: dict[str, Any]) -> MovedNumber | None:
+    number = FittingNumber.from_json(problem["fitting"]) if "fitting" in problem else None
+    return None if number is None else MovedNumber(number, _span(problem["fitting"]["location"]))
 
 
 def _span(location: dict[str, Any]) -> Span:

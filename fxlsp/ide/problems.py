@@ -16,7 +16,7 @@ from fxlsp.ide.trace_view.provenance import found_recipe
 from fxlsp.report.codes import BAD_RECIPE, NO_INTERPRETER, NOT_FED, NOT_LOADED, Severity, severity_of
 from fxlsp.report.locations import Location, RelatedPlace
 from fxlsp.report.merging import merged_message
-from fxlsp.report.problems import Failure, Problem
+from fxlsp.report.problems import Failure, FittingNumber, Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.python.comment_mistakes import comment_mistakes
@@ -44,6 +44,14 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class MovedNumber:
+    """Argument of a layer's constructor that fits, and the call's span in the current text."""
+
+    number: FittingNumber
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class FileProblem:
     """Problem at a span of the current text."""
 
@@ -57,6 +65,8 @@ class FileProblem:
     """Whether the model has no graph or no inputs, or the file does not parse."""
     is_located: bool = True
     """Whether the span is where the problem is; else it is the name or the recipe of the model."""
+    number: MovedNumber | None = None
+    """Number in this file with which the operation would run."""
     texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Digests of the texts that were traced, by path; none if the present text alone has the problem."""
 
@@ -223,8 +233,35 @@ def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
         model=first.problem.model,
         is_failure=all(found.is_failure for found in group),
         is_located=any(found.is_located for found in group),
+        number=_moved_number(snapshot, group),
         texts=first.texts,
     )
+
+
+def _moved_number(snapshot: Snapshot, group: Sequence[_Found]) -> MovedNumber | None:
+    """Return the number that fits all of a problem's traces.
+
+    None if it is in another file, or another model has a layer that the same expression makes.
+    """
+    numbers = {found.problem.fitting for found in group}
+    number = numbers.pop() if len(numbers) == 1 else None
+    place = group[0].problem.location
+    if number is None or place is None or number.location.file != place.file:
+        return None
+    models = {found.problem.model for found in group}
+    for state, _ in snapshot.reports_touching(place.file):
+        report = state.report
+        # Guessed inputs would be other ones for another number.
+        is_stated = report is not None and report.recipe.source != "search" and report.recipe.inputs is not None
+        if report is not None and is_stated and report.target not in models and _makes_at(report, number.location):
+            return None
+    span = _current_span(snapshot, number.location, group[0].texts)
+    return None if span is None else MovedNumber(number, span)
+
+
+def _makes_at(report: Report, location: Location) -> bool:
+    """Return whether the model of a report has a module that an expression constructs."""
+    return any(module.location == location for module in report.modules)
 
 
 def syntax_problems(document: Document) -> tuple[Problem, ...]:

@@ -19,7 +19,13 @@ def merge_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     groups: dict[tuple[str, Location | str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.code, problem.location or problem.message), []).append(problem)
-    return tuple(replace(group[0], message=merged_message(group)) for group in groups.values())
+    return tuple(_merged(group) for group in groups.values())
+
+
+def _merged(group: Sequence[Problem]) -> Problem:
+    fitting = {problem.fitting for problem in group}
+    # A number that fits one of several modules does not fit the others.
+    return replace(group[0], message=merged_message(group), fitting=fitting.pop() if len(fitting) == 1 else None)
 
 
 def merged_message(group: Sequence[Problem]) -> str:

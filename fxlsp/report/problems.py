@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .codes import Severity
 from .locations import Location, RelatedPlace
-from .serialization import JsonObject, fields_from_json, fields_to_json
+from .serialization import UNLESS_DEFAULT, JsonObject, fields_from_json, fields_to_json
 
 SCHEMA = 1
 """Version of the public JSON; incremented when a field is removed or changes its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class FittingNumber(JsonObject):
+    """Argument of a layer's constructor with which an operation that fails would run, which is proven."""
+
+    location: Location
+    """Call of the constructor."""
+    layer: str
+    """Class of the layer: ``Linear``."""
+    argument: str
+    """Name of the argument: ``in_features``."""
+    value: int
+    """Number with which the layer fails."""
+    fitting: int
+    """Number with which it runs."""
+    unit: str
+    """What is counted: ``features``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +42,8 @@ class Problem(JsonObject):
     related: tuple[RelatedPlace, ...] = ()
     module_path: str | None = None
     model: str = ""
+    fitting: FittingNumber | None = field(default=None, metadata=UNLESS_DEFAULT)
+    """Number that fits, if the operation is a layer that was made with another one."""
 
 
 @dataclass(frozen=True, slots=True)

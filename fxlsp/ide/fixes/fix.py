@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fxlsp.ide.problems import MovedNumber
 from fxlsp.source.python.comments import comments_by_line
 from fxlsp.source.python.python_tree import PythonTree
 from fxlsp.source.text.documents import Document
@@ -39,6 +40,8 @@ class FixContext:
     tree: PythonTree
     code: str
     span: Span
+    number: MovedNumber | None = None
+    """Number in this text with which the operation would run."""
 
     def edit(self, start: int, end: int, new_text: str) -> Edit:
         """Return the edit that replaces the text between two offsets."""

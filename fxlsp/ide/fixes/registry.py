@@ -18,12 +18,13 @@ from fxlsp.ide.fixes.factories import factory_size_fixes
 from fxlsp.ide.fixes.fix import Fix, FixContext
 from fxlsp.ide.fixes.forward_call import forward_call_fixes
 from fxlsp.ide.fixes.ignore import ignore_fix
+from fxlsp.ide.fixes.layer_numbers import layer_number_fixes
 from fxlsp.ide.fixes.local_variables import local_variable_fixes
 from fxlsp.ide.fixes.move_to_init import move_to_init_fixes
 from fxlsp.ide.fixes.tensor_attributes import tensor_attribute_fixes
 from fxlsp.ide.fixes.where import where_fixes
 from fxlsp.ide.fixes.wrap import wrap_helper_fixes, wrap_length_fixes
-from fxlsp.ide.problems import FileProblem, problems
+from fxlsp.ide.problems import FileProblem, MovedNumber, problems
 from fxlsp.report.codes import (
     COMPILED,
     CONSTANT,
@@ -39,6 +40,7 @@ from fxlsp.report.codes import (
     LOCAL_INSTEAD_OF_ATTRIBUTE,
     MADE_IN_FORWARD,
     MODULES_NOT_REGISTERED,
+    OPERATION_FAILS,
     PARAMETER_NOT_REGISTERED,
     TENSOR_ATTRIBUTE,
     UNREGISTERED_MODULE,
@@ -66,6 +68,7 @@ FIXERS: Mapping[str, tuple[Fixer, ...]] = {
     CONSTANT: (buffer_fixes, parameter_container_fixes),
     LEAF_BYPASSED: (forward_call_fixes,),
     TENSOR_ATTRIBUTE: (tensor_attribute_fixes,),
+    OPERATION_FAILS: (layer_number_fixes,),
     MODULES_NOT_REGISTERED: (module_attribute_fixes,),
     PARAMETER_NOT_REGISTERED: (parameter_attribute_fixes,),
     LOCAL_INSTEAD_OF_ATTRIBUTE: (local_variable_fixes,),
@@ -77,16 +80,18 @@ _NOT_TRACED = "FX9"
 
 @dataclass(frozen=True, slots=True)
 class QuickFix:
-    """A fix, and the problem that it fixes."""
+    """A fix, and the problems that it fixes."""
 
     fix: Fix
-    problem: FileProblem
+    problems: tuple[FileProblem, ...]
 
 
 def quick_fixes(
     snapshot: Snapshot, path: str, selected: Span, named: Collection[tuple[str, Span]] = ()
 ) -> list[QuickFix]:
     """Return the fixes for the problems that a selection or cursor touches.
+
+    One edit that fixes several of them is one fix.
 
     Args:
         named: codes and spans of further problems whose fixes are requested.
@@ -99,26 +104,28 @@ def quick_fixes(
         for problem in problems(snapshot, path)
         if _touches(problem.span, selected) or (problem.code, problem.span) in named
     ]
-    return [
-        QuickFix(fix, problem) for problem in asked for fix in fixes_and_ignore(document, problem.code, problem.span)
-    ]
+    fixed: dict[Fix, list[FileProblem]] = {}
+    for problem in asked:
+        for fix in fixes_and_ignore(document, problem.code, problem.span, problem.number):
+            fixed.setdefault(fix, []).append(problem)
+    return [QuickFix(fix, tuple(found)) for fix, found in fixed.items()]
 
 
-def fixes_and_ignore(document: Document, code: str, span: Span) -> list[Fix]:
+def fixes_and_ignore(document: Document, code: str, span: Span, number: MovedNumber | None = None) -> list[Fix]:
     """Return the fixes of one problem, the best first, the ignoring one last."""
-    found = fixes_for(document, code, span)
+    found = fixes_for(document, code, span, number)
     ignored = None if code.startswith(_NOT_TRACED) else ignore_fix(document, code, span)
     return found if ignored is None else [*found, ignored]
 
 
-def fixes_for(document: Document, code: str, span: Span) -> list[Fix]:
+def fixes_for(document: Document, code: str, span: Span, number: MovedNumber | None = None) -> list[Fix]:
     """Return the fixes that change the program so that the problem is gone.
 
     The best comes first.
     """
     fixers = FIXERS.get(code, ())
     tree = python_tree(document) if fixers else None
-    return [] if tree is None else [fix for fixer in fixers for fix in fixer(FixContext(tree, code, span))]
+    return [] if tree is None else [fix for fixer in fixers for fix in fixer(FixContext(tree, code, span, number))]
 
 
 def _touches(problem: Span, selected: Span) -> bool:

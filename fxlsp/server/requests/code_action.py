@@ -45,7 +45,7 @@ def register(server: Server) -> None:
                 text_document,
                 quick_fix.fix,
                 _FIX,
-                [to_diagnostic(server, snapshot, text_document, quick_fix.problem)],
+                [to_diagnostic(server, snapshot, text_document, each) for each in quick_fix.problems],
             )
             for quick_fix in quick_fixes(snapshot, text_document.path, selected, named)
         ]

@@ -50,6 +50,10 @@ class Constructions:
         made = self._made.get(id(module))
         return None if made is None or made[0] is not module else made[1]
 
+    def count_at(self, made: Instruction) -> int:
+        """Return the number of modules that an expression constructed."""
+        return sum(running.innermost[:2] == made[:2] for _, running in self._made.values())
+
     def order(self, module: torch.nn.Module) -> int | None:
         """Return the number of a module's construction in order of time.
 

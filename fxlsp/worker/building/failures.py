@@ -181,18 +181,15 @@ def _first_refusal(error: BaseException) -> BaseException:
 
 
 def mistake_problem(
-    error: BaseException, source_map: SourceMap, module_path: str, model: str, place: Location | None = None
+    error: BaseException, source_map: SourceMap, module_path: str, model: str, headline: str
 ) -> Problem:
-    """Return the problem of code that raises ``error`` whatever the model is given.
-
-    ``place`` is its location if that is not in the traceback.
-    """
+    """Return the problem of code that raises ``error`` whatever the model is given, with a headline if there is one."""
     path = source_map.of_traceback(error)
     return Problem(
         code=CODE_FAILS,
         severity=severity_of(CODE_FAILS),
-        message=failure_message(error, module_path),
-        location=place or innermost_of_workspace(path),
+        message=with_headline(headline, failure_message(error, module_path)),
+        location=innermost_of_workspace(path),
         related=_deeper(path),
         module_path=module_path,
         model=model,

@@ -20,6 +20,7 @@ import torch.fx
 
 from .. import module_tree
 from ..locations.code_origin import is_installed, is_ours, is_torch
+from ..operations.operation import layer_name
 from ..torch_private import tensors_in
 from .failures import text_of
 
@@ -29,9 +30,15 @@ _CALL = re.compile(
 )
 """What Python says about a call that does not fit the signature of a function."""
 _TYPE_NAMES = re.compile(
-    r"'(?:\w+\.)*(\w+)' (?:object|and)|and '(?:\w+\.)*(\w+)'|(?:not|but got) (?:\w+\.)*(\w+)|iterable (\w+) object"
+    r"'(?:\w+\.)*(\w+)'(?= (?:object|and|has no len))|and '(?:\w+\.)*(\w+)'"
+    r"|(?:not|but got) (?:\w+\.)*(\w+)|iterable (\w+) object"
 )
 """Names of types in Python's and torch's messages about operands of a wrong type."""
+_OPERAND = re.compile(r"unsupported operand type|must be (tuple of )?\w*Tensors?\b|expected Tensor\b")
+"""What Python and torch say about an operand that is no tensor."""
+_SEQUENTIAL_ADDED = "add operator supports only objects of Sequential class"
+_CONTAINER_CALLED = re.compile(r"^Module \[(ModuleList|ModuleDict|ParameterList|ParameterDict)\] is missing")
+"""What torch says when a container that has no ``forward`` is called."""
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Sequential, torch.nn.ParameterList)
 
 
@@ -59,8 +66,14 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
         return not isinstance(error, UnboundLocalError)
     if isinstance(error, AttributeError):
         return _lacks_attribute(error.obj, error.name or "", raised, model, is_given)
+    if isinstance(error, (TypeError, ValueError)) and is_given and _unpacks_attribute(raised):
+        return True
+    if isinstance(error, ValueError):
+        return is_given and text_of(error).startswith(_SEQUENTIAL_ADDED)
     if isinstance(error, TypeError):
         return _is_wrong_call(error, frame.f_globals, model) or (is_given and _meets_module_or_none(error, model))
+    if isinstance(error, NotImplementedError):
+        return is_given and _CONTAINER_CALLED.search(text_of(error)) is not None
     return is_given and isinstance(error, (IndexError, KeyError)) and _is_raised_by_container(error)
 
 
@@ -75,6 +88,8 @@ def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: I
         return True
     if isinstance(error, TypeError) and node.op == "call_module" and _CALL.search(text_of(error)) is not None:
         return True
+    if isinstance(error, NotImplementedError) and node.op == "call_module":
+        return _CONTAINER_CALLED.search(text_of(error)) is not None
     owner = node.args[0] if node.args else None
     return (
         isinstance(error, AttributeError)
@@ -84,6 +99,31 @@ def is_mistaken_operation(node: torch.fx.Node, error: BaseException, operands: I
         and isinstance(owner, torch.fx.Node)
         and owner.op in ("call_function", "call_module", "call_method")
     )
+
+
+def layer_as_tensor(error: BaseException, modules: Mapping[str, torch.nn.Module], operands: Iterable[Any] = ()) -> str:
+    """Return one line about a layer that is an operand: ``layer `fc` (Linear) is used as a tensor``; "" without one.
+
+    Args:
+        error: The exception of the operation.
+        modules: The modules of the model by their paths.
+        operands: The operands of the operation, if they are known.
+    """
+    text = text_of(error)
+    if not isinstance(error, TypeError) or _OPERAND.search(text) is None:
+        return ""
+    given = [each for value in operands for each in (value if isinstance(value, (list, tuple)) else (value,))]
+    named = {name for match in _TYPE_NAMES.finditer(text) for name in match.groups() if name}
+    alike = {path: module for path, module in modules.items() if type(module).__name__ in named}
+    known = {path: module for path, module in alike.items() if any(module is each for each in given)} or alike
+    if len(known) == 1:
+        ((path, module),) = known.items()
+        layer = f"layer `{layer_name(path)}` ({type(module).__name__})" if path else "the model itself"
+    elif known or any(map(_is_layer, named)):
+        layer = f"a layer ({next(name for name in sorted(named) if _is_layer(name) or known)})"
+    else:
+        return ""
+    return f"{layer} is used as a tensor: is its call missing?"
 
 
 def _raised_in(error: BaseException) -> TracebackType | None:
@@ -135,12 +175,45 @@ def _is_attribute_of_module(raised: TracebackType) -> bool:
 
     The constructor has set it; an optional input, in contrast, is None only until one is given.
     """
+    found = _attribute_before(raised)
+    return found is not None and vars(found[0]).get(found[1], found) is None
+
+
+def _attribute_before(raised: TracebackType) -> tuple[torch.nn.Module, str] | None:
+    """Return the module and attribute that were read directly before the instruction that raised: ``self.act``."""
     code, locals_ = raised.tb_frame.f_code, raised.tb_frame.f_locals
     before = [each for each in dis.get_instructions(code) if each.offset < raised.tb_lasti][-2:]
     if len(before) < 2 or not before[0].opname.startswith("LOAD_FAST") or before[1].opname != "LOAD_ATTR":
+        return None
+    # One instruction of newer versions of Python reads two variables.
+    name = before[0].argval[-1] if isinstance(before[0].argval, tuple) else before[0].argval
+    owner = locals_.get(name)
+    return (owner, str(before[1].argval)) if isinstance(owner, torch.nn.Module) else None
+
+
+def _unpacks_attribute(raised: TracebackType) -> bool:
+    """Return whether what cannot be unpacked is a constant that a constructor set: ``low, high = self.sizes``."""
+    code = raised.tb_frame.f_code
+    opcode = dis.opname[code.co_code[raised.tb_lasti]]
+    found = _attribute_before(raised) if opcode.startswith("UNPACK") else None
+    if found is None:
         return False
-    owner = locals_.get(before[0].argval)
-    return isinstance(owner, torch.nn.Module) and vars(owner).get(before[1].argval, owner) is None
+    owner, name = found
+    methods = [method for kind in type(owner).__mro__ for method in vars(kind).values()]
+    codes = [method.__code__ for method in methods if inspect.isfunction(method) and method.__name__ != "__init__"]
+    is_set = any(
+        each.opname == "STORE_ATTR" and each.argval == name
+        for each_code in codes
+        if name in each_code.co_names and not _is_passed(each_code.co_filename)
+        for each in dis.get_instructions(each_code)
+    )
+    return not is_set and _is_constant(vars(owner).get(name, owner))
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return not isinstance(value, torch.Size) and all(map(_is_constant, value))
+    return value is None or isinstance(value, (int, float, str))
 
 
 def _is_wrong_call(error: TypeError, names: Mapping[str, Any], model: torch.nn.Module | None) -> bool:

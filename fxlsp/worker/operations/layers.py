@@ -44,7 +44,7 @@ def features(
         return Mismatch(f"{headline}: the input {shape_text(shape)} is not flattened", {key: Fit((shape[0], wanted))})
     fitting: dict[Key, Fit | int] = {key: with_size(given, -1, wanted)}
     if wanted not in shape:
-        return Mismatch(headline, fitting)
+        return Mismatch(headline, fitting, is_of_size=True)
     # If another dimension has that size, the input may have to be transposed, and the result has other sizes then.
     at = len(shape) - 2 - shape[-2::-1].index(wanted)
     turned = (*shape[:at], shape[-1], *shape[at + 1 : -1], wanted)
@@ -82,7 +82,8 @@ def _normalization(operation: Operation, layer: Any, label: str) -> Mismatch | N
     fits = with_size(given, channel, wanted)
     shape = given.shape[channel + 1 :]
     headline = f"{label} takes {wanted} channels, got {given.shape[channel]}"
-    return Mismatch(headline, {operation.key(0, "input"): fits}, is_certain=wanted not in shape)
+    is_certain = wanted not in shape
+    return Mismatch(headline, {operation.key(0, "input"): fits}, is_certain, is_of_size=is_certain)
 
 
 _RANKS = {"1": (2, 3), "2": (3, 4), "3": (4, 5)}
@@ -110,7 +111,8 @@ def layer_norm(label: str, key: Key, given: torch.Tensor, wanted: tuple[int, ...
     if len(last) < len(wanted):
         return Mismatch(headline)
     fits = Fit((*shape[: len(shape) - len(wanted)], *wanted))
-    return Mismatch(headline, {key: fits}, is_certain=not set(wanted) & set(shape))
+    is_certain = not set(wanted) & set(shape)
+    return Mismatch(headline, {key: fits}, is_certain, is_of_size=is_certain and len(wanted) == 1)
 
 
 def _layer_norm(operation: Operation, layer: Any, label: str) -> Mismatch | None:
@@ -131,7 +133,9 @@ def embedding(label: str, key: Key, given: torch.Tensor, entries: int, has_data:
     if low >= 0 and high < entries:
         return None
     index = low if low < 0 else high
-    return Mismatch(f"{label} has {entries} entries, got the index {index}", {key: Fit(tuple(given.shape))})
+    return Mismatch(
+        f"{label} has {entries} entries, got the index {index}", {key: Fit(tuple(given.shape))}, is_of_size=low >= 0
+    )
 
 
 def _embedding(operation: Operation, layer: Any, label: str) -> Mismatch | None:
@@ -202,7 +206,7 @@ def _parametric_relu(operation: Operation, layer: Any, label: str) -> Mismatch |
         return None
     fits = with_size(given, 1, wanted)
     headline = f"{label} takes {wanted} channels, got {given.shape[1]}"
-    return Mismatch(headline, {operation.key(0, "input"): fits}, is_certain=False)
+    return Mismatch(headline, {operation.key(0, "input"): fits}, is_certain=False, is_of_size=True)
 
 
 def _bilinear(operation: Operation, layer: Any, label: str) -> Mismatch | None:

@@ -59,6 +59,8 @@ _LAYERS: tuple[tuple[type[nn.Module] | tuple[type[nn.Module], ...], LayerRule], 
     ((nn.Softmax, nn.LogSoftmax, nn.Softmin, nn.GLU, nn.Flatten), _along),
 )
 
+_CONTAINERS = (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)
+
 _FUNCTIONS: Mapping[str, tuple[Rule, ...]] = {
     **dict.fromkeys(ELEMENTWISE, (elementwise,)),
     **dict.fromkeys(("max", "min"), (dimension, elementwise)),
@@ -100,6 +102,9 @@ def mismatch_of(operation: Operation) -> Mismatch | None:
 
 
 def _of_layer(operation: Operation, layer: nn.Module) -> Mismatch | None:
+    if isinstance(layer, _CONTAINERS) and type(layer).forward is nn.Module.forward:
+        kind = type(layer).__name__
+        return Mismatch(f"{operation.label} is a {kind}, which cannot be called: call what it holds")
     found = None
     for kinds, rule in _LAYERS:
         if isinstance(layer, kinds):

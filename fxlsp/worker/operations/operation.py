@@ -34,6 +34,8 @@ class Mismatch:
     """Whether the sizes of the result with ``fitting`` are the same however the mismatch is repaired."""
     otherwise: Mapping[Key, Fit | int] = field(default_factory=dict)
     """Other replacements that repair an uncertain mismatch as well; empty if they are unknown."""
+    is_of_size: bool = False
+    """Whether the operand has one size that is not the layer's own, and nothing else seems wrong with it."""
 
 
 @dataclass(frozen=True)

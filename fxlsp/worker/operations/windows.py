@@ -135,7 +135,7 @@ def _of_channels(key: Key, given: torch.Tensor, window: Window, label: str) -> M
         return Mismatch(headline, {key: Fit(moved)}, False, {key: with_size(given, at, wanted)})
     fits = with_size(given, at, wanted)
     # An input without a batch may as well lack its channels.
-    return Mismatch(headline, {key: fits}, is_certain=is_batched)
+    return Mismatch(headline, {key: fits}, is_certain=is_batched, is_of_size=is_batched)
 
 
 def _of_extent(key: Key, given: torch.Tensor, sizes: Sequence[int], window: Window, label: str) -> Mismatch | None:

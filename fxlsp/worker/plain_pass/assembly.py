@@ -85,7 +85,7 @@ class Assembly:
 
     def _node_params(self, node: torch.fx.Node, called: torch.nn.Module | None) -> int:
         if called is not None:
-            return params_of(called)
+            return module_tree.elements(called)
         if node.op != "get_attr":
             return 0
         owner, _, name = str(node.target).rpartition(".")
@@ -174,7 +174,7 @@ class Assembly:
             path=paths[0],
             aliases=tuple(paths[1:]),
             type=type(module).__name__,
-            params=params_of(module),
+            params=module_tree.elements(module),
             calls=calls,
             location=None if made is None else self._source_map.locate(made.code, made.offset),
             arguments=arguments_of(module),
@@ -215,7 +215,7 @@ class Assembly:
             forward=None if code is None else self._source_map.of_definition(code),
             inputs=tuple(self._output(argument, call.first_node) for argument in call.arguments),
             output=self._output(call.output, end) if finished else None,
-            params=params_of(call.module),
+            params=module_tree.elements(call.module),
             flops=self._flops(call.first_node, end) if finished else None,
             first_node=call.first_node,
             end_node=end,
@@ -288,14 +288,3 @@ def arguments_of(module: torch.nn.Module) -> str:
     except Exception:
         # extra_repr may be the user's code, and nothing else in the report depends on it.
         return ""
-
-
-def params_of(module: torch.nn.Module) -> int:
-    """Return the number of elements of a module's parameters, each counted once.
-
-    Lazy parameters without a shape are not counted.
-    """
-    uninitialised = torch.nn.parameter.UninitializedParameter
-    return sum(
-        parameter.numel() for parameter in module_tree.parameters(module) if not isinstance(parameter, uninitialised)
-    )

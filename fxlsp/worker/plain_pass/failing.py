@@ -15,12 +15,13 @@ from ...report.locations import Location, RelatedPlace
 from ...report.problems import Problem
 from ..building.construction import Constructions
 from ..building.failures import innermost_of_workspace, operation_problem
-from ..building.own_mistakes import is_mistaken_operation
+from ..building.own_mistakes import is_mistaken_operation, layer_as_tensor
 from ..locations.code_origin import is_installed
 from ..locations.source_map import SourceMap
 from ..operations.operation import layer_name, shape_text
 from .interpreter import NodeValue
 from .outputs import is_known, shown
+from .refitting import Refitting
 from .tracer import NodeOrigin
 
 _MOST_OPERANDS = 3
@@ -57,6 +58,7 @@ class FailingNodes:
         self._modules = modules
         self._source_map = source_map
         self._constructions = constructions
+        self._refitting = Refitting(values, modules, source_map, constructions)
         self._numbers = {node: number for number, node in enumerate(nodes)}
 
     def problems(self, target: str) -> Iterator[Problem]:
@@ -71,7 +73,9 @@ class FailingNodes:
             steps = [step.location for step in reported.stack]
             level = self._level(node, steps, alike.get(_kind(reported), ()))
             location = _first_of_workspace(steps[level:]) or innermost_of_workspace(tuple(steps))
-            headline = "" if value.mismatch is None else value.mismatch.headline
+            headline = layer_as_tensor(value.error, self._modules, value.inputs)
+            if value.mismatch is not None:
+                headline = value.mismatch.headline
             problem = operation_problem(
                 value.error,
                 reported,
@@ -82,7 +86,8 @@ class FailingNodes:
                 tuple(self._related(node, location, steps)),
             )
             is_mistake = is_mistaken_operation(node, value.error, value.inputs)
-            yield replace(problem, code=CODE_FAILS) if is_mistake else problem
+            code = CODE_FAILS if is_mistake else problem.code
+            yield replace(problem, code=code, fitting=self._refitting.of(node))
 
     def _fails(self, node: torch.fx.Node) -> bool:
         value = self._values.get(node)

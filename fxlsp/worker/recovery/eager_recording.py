@@ -57,6 +57,10 @@ class EagerRecording(TorchFunctionMode):
             args, kwargs = context.values_in((args, kwargs))
             with context.evaluation():
                 return func(*args, **kwargs)
+        if getattr(func, "__name__", "") in _TEXTS:
+            with context.evaluation():
+                # An error that shows a value is none of fake tensors.
+                return str(func(*args, **kwargs)).replace("FakeTensor(", "tensor(")
         if any(is_proxy(leaf) for leaf in leaves((args, kwargs))):
             return self._with_proxies(func, args, kwargs)
         if context.follows(args, kwargs):
@@ -176,6 +180,8 @@ _REFUSED = {
     "__setitem__": ITEM_ASSIGNMENT,
     "__array__": FOREIGN_FUNCTION,
 }
+_TEXTS = frozenset({"__repr__", "__str__", "__format__"})
+"""Methods that yield the text of a tensor, which no graph records."""
 _NEED_DATA = frozenset({"__int__", "__float__", "__complex__", "__index__", "__array__", "__contains__"})
 
 
@@ -194,7 +200,7 @@ def node_of_call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> No
     plain = name.strip("_")
     if name.startswith("__r") and plain[1:] in _REFLECTED and len(args) == 2:
         return "call_function", _operator(plain[1:]), (args[1], args[0]), {}
-    dunder = name.startswith("__") and hasattr(operator, name)
+    dunder = name.startswith("__") and name in vars(operator)
     if dunder and not kwargs:
         return "call_function", _operator(plain), args, {}
     return "call_method", name, args, kwargs

@@ -14,6 +14,7 @@ from ...report.codes import (
     SWALLOWED,
     TYPE_TEST,
     UNREGISTERED_MODULE,
+    UNREGISTERED_PARAMETER,
     severity_of,
 )
 from ...report.locations import Location, RelatedPlace
@@ -21,10 +22,12 @@ from ...report.problems import Problem
 from .. import module_tree
 from ..building.construction import Constructions
 from ..building.failures import failure_message, message_of, refusal_message, with_headline
-from ..building.own_mistakes import is_own_mistake
+from ..building.own_mistakes import is_own_mistake, layer_as_tensor
 from ..checks.base.pass_result import PassResult
 from ..locations.code_origin import is_installed
 from .findings import RecoveryFinding, RecoveryFindings
+
+_LOST = "not in parameters(), not trained, not saved, not moved by .to()"
 
 
 class FindingProblems:
@@ -88,6 +91,8 @@ class FindingProblems:
         message = self._message(finding)
         if finding.module is not None:
             message = f"{self._plain_words(finding.module, code)}\n{message}"
+        elif code == UNREGISTERED_PARAMETER:
+            message = f"This uses a parameter that is not registered under the root module: {_LOST}.\n{message}"
         return Problem(code, severity_of(code), message, location, related, finding.module_path, self._traced.target)
 
     def _is_own_mistake(self, finding: RecoveryFinding) -> bool:
@@ -116,7 +121,7 @@ class FindingProblems:
         owned = [each for each in module_tree.parameters(module) if id(each) not in registered]
         is_trained = any(each.requires_grad for each in owned)
         if code != MADE_IN_FORWARD:
-            lost = "not in parameters(), not trained, not saved, not moved by .to()" if is_trained else "it has no path"
+            lost = _LOST if is_trained else "it has no path"
             return f"{subject} is not registered under the root module: {lost}."
         if module in module_tree.modules(self._traced.root):
             return f"{subject} is registered while forward runs: before the first call, the model does not have it."
@@ -139,7 +144,8 @@ class FindingProblems:
             return f"torch.fx does something else here{where} than the model when it runs: {finding.remark}"
         if finding.code == OPERATION_FAILS:
             if self._is_own_mistake(finding):
-                return failure_message(finding.error, finding.module_path)
+                headline = layer_as_tensor(finding.error, dict(self._traced.root.named_modules()))
+                return with_headline(headline, failure_message(finding.error, finding.module_path))
             message = f"{message_of(finding.error)} ({type(finding.error).__name__}{where})"
             return with_headline(finding.headline, message)
         if finding.code == GRAPH_FAILS:

@@ -31,10 +31,11 @@ class OutOfTimeError(BaseException):
 class Budget:
     """Tries and time that are left."""
 
-    def __init__(self, tries: int = TRIES, milliseconds: float = MILLISECONDS) -> None:
+    def __init__(self, tries: int = TRIES, milliseconds: float = MILLISECONDS, large: int = LARGE) -> None:
         self.tries = 0
         """Those begun so far."""
         self._most = tries
+        self._large = large
         self._start = time.process_time()
         self._seconds = milliseconds / 1000
 
@@ -44,7 +45,7 @@ class Budget:
 
     def begin_try(self) -> bool:
         """Return whether another try may begin, and count it."""
-        if self.tries >= self._most or (self._left() <= 0 and self.tries >= LARGE):
+        if self.tries >= self._most or (self._left() <= 0 and self.tries >= self._large):
             return False
         self.tries += 1
         return True

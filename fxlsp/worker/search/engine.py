@@ -43,6 +43,8 @@ _NEARLY: Progress = (1, 1_000_000)
 _NEAR = 12
 """For how many of its suggestions it does."""
 _TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 100, 600.0
+_TRIES_OF_LARGE_PROOF = 32
+"""Tries of the proof of a large model. Most take no time, since its first layer refuses them."""
 _NUMBERS = re.compile(r"\d+")
 
 
@@ -164,7 +166,7 @@ class Search:
 
         The inputs of a guess are a text, of which nothing can be changed for a proof.
         """
-        if self._furthest is None or self._furthest[1].progress != outcome.progress:
+        if self._furthest is None or self._furthest[1].progress != outcome.progress or self._furthest[1] is outcome:
             return False
         places = [self._place_and_text(error)[0] for error in (outcome.error, self._furthest[1].error)]
         return places[0] == places[1] and self._fails(*self._furthest)
@@ -176,7 +178,7 @@ class Search:
             return True
         if not is_given:
             return False
-        budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF)
+        budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF, _TRIES_OF_LARGE_PROOF)
 
         def run(other: Trial) -> TrialOutcome | None:
             return self._run_to_the_end(other) if budget.begin_try() else None

@@ -8,10 +8,12 @@ others: a layer with weights refuses them before.
 from __future__ import annotations
 
 import dis
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import zip_longest
 from typing import Literal
 
@@ -25,7 +27,7 @@ from .priors.tables import BATCH
 from .rules.ranks_dtypes import of_rank
 from .rules.sizes import BROADCASTING, misfit_of
 from .runner import TrialOutcome
-from .values import Group, Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
+from .values import DType, Group, Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
 
 Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
@@ -40,6 +42,7 @@ _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3
 _LARGEST_RANK = 5
 _OTHER_KINDS = ("None", "'text'", "(1, 2)", "{'key': 1}")
 _BEYOND = re.compile(r"^Dimension out of range .*but got (-?\d+)")
+_CHANNELS = re.compile(r"to have (\d+) channels, but got (\d+) channels")
 _JOINING = ("cat", "concat", "concatenate", "stack")
 _BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
 """What torch's recurrent layers say, which look at sizes before they call a function."""
@@ -51,14 +54,34 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     False wherever that is not known.
     """
     model = outcome.model
-    if model is None or not _unfit(outcome) or not _is_all_sizes(trial):
+    if model is None or not _reasons(outcome) or not _is_all_sizes(trial):
         return False
     effects = _Effects(outcome, run, places)
     options = optional_inputs(model, trial.inputs)
     if any(effects.of(changed(trial, ("inputs", key), guess)) != "same" for key, guess in options):
         return False
-    if effects.of(*_of_other_ranks(trial)) == "other":
+    others = (other for other in _of_other_ranks(trial) if effects.of(other) == "other")
+    if not all(_fails_alike(other, effects.place, run, places) for other in others):
         return False
+    if any(effects.of(other) == "other" for other in _of_other_types(trial)):
+        return False
+    return _is_without_influence(trial, effects)
+
+
+def _fails_alike(trial: Trial, place: tuple[object, ...], run: Run, places: SourceMap) -> bool:
+    """Return whether a trial with inputs of another rank fails in the same place by reasons of its own, always.
+
+    Without a batch, for example, other sizes do not fit than with one.
+    """
+    outcome = run(trial)
+    if outcome is None or outcome.error is None or outcome.model is None or not _reasons(outcome):
+        return False
+    effects = _Effects(outcome, run, places)
+    return effects.place == place and _is_without_influence(trial, effects)
+
+
+def _is_without_influence(trial: Trial, effects: _Effects) -> bool:
+    """Return whether no number of the inputs has an influence on a failure."""
     refused = 0
     for alike in _numbers(trial):
         together = effects.of(*(_with(trial, alike, change) for change in _CHANGES))
@@ -101,15 +124,15 @@ class _Effects:
         self._first = outcome
         self._run = run
         self._places = places
-        self._unfit = _unfit(outcome)
-        self._place = self._place_of(outcome)
+        self._reasons = _reasons(outcome)
+        self.place = self._place_of(outcome)
         self.is_repeated = False
         """Whether any trial failed in the same place."""
 
     def is_the_same_error(self, trial: Trial) -> bool:
         """Return whether a trial fails in the same place by the same error."""
         came, first = self._run(trial), self._first.error
-        if came is None or came.error is None or first is None or self._place_of(came) != self._place:
+        if came is None or came.error is None or first is None or self._place_of(came) != self.place:
             return False
         return type(came.error) is type(first) and text_of(came.error) == text_of(first)
 
@@ -122,12 +145,12 @@ class _Effects:
         came = self._run(trial)
         if came is None or came.error is None:
             return "other"
-        is_there, is_as_far = self._place_of(came) == self._place, came.progress >= self._first.progress
-        if is_there and self._unfit & _unfit(came):
-            self._unfit &= _unfit(came)
+        is_there, is_as_far = self._place_of(came) == self.place, came.progress >= self._first.progress
+        if is_there and self._reasons & _reasons(came):
+            self._reasons &= _reasons(came)
             self.is_repeated = True
             return "same"
-        if is_as_far and (_unfit(came) or not is_there):
+        if is_as_far and (_reasons(came) or not is_there):
             return "other"
         # It fails earlier, or there for another reason, as for its rank.
         return "refused" if not is_as_far and _is_by_weights(came) else "unknown"
@@ -186,11 +209,61 @@ def _with_rank(trial: Trial, given: list[tuple[Path, Tensor]], by: int, by_sizes
     return trial
 
 
+def _of_other_types(trial: Trial) -> list[Trial]:
+    """Return trials with integers in the place of floats and the other way around: each input alone, and all."""
+    given = tensors(trial)
+    others: dict[DType, DType] = {"float": "long", "long": "float"}
+    typed = [(path, replace(each, dtype=others[each.dtype])) for path, each in given if each.dtype in others]
+    trials = [changed(trial, path, other) for path, other in typed]
+    together = trial
+    for path, other in typed:
+        together = changed(together, path, other)
+    return [*trials, together] if len(typed) > 1 else trials
+
+
 def _is_by_weights(outcome: TrialOutcome) -> bool:
     """Return whether it is parameters that sizes do not fit."""
     call = outcome.failing
-    by_weights = call is None or any(isinstance(value, torch.nn.Parameter) for value in call.args)
-    return by_weights and bool(_unfit(outcome))
+    if call is None:
+        return bool(_unfit(outcome))
+    return any(isinstance(value, torch.nn.Parameter) for value in call.args) and bool(_reasons(outcome))
+
+
+def _reasons(outcome: TrialOutcome) -> frozenset[object]:
+    """Return why an operation failed: sizes that do not fit, else what torch or Python says about it, word for word."""
+    unfit: frozenset[object] = _unfit(outcome) or _shapes_unfit(outcome)
+    error, call = outcome.error, outcome.failing
+    if unfit or error is None:
+        return unfit
+    if call is None:
+        is_unpacked = isinstance(error, ValueError) and "values to unpack" in text_of(error)
+        return frozenset({text_of(error)}) if is_unpacked else frozenset()
+    # With data, it may be their values that are wrong.
+    has_data = any(type(each) is torch.Tensor for each in call.taken)
+    return frozenset() if has_data else frozenset({(type(error), text_of(error))})
+
+
+def _shapes_unfit(outcome: TrialOutcome) -> frozenset[object]:
+    """Return which elements or sizes do not fit a shape that is written in the call."""
+    call = outcome.failing
+    name = "" if call is None else call.name.strip("_")
+    if call is None or name not in ("view", "reshape", "expand") or not call.taken:
+        return frozenset()
+    given, rest = call.taken[0], call.args[1:]
+    sizes = rest[0] if len(rest) == 1 and isinstance(rest[0], (tuple, list)) else rest
+    if not sizes or not all(type(size) is int for size in sizes):
+        return frozenset()
+    if name == "expand":
+        pairs = zip(reversed(given.shape), reversed(sizes), strict=False)
+        unfit = ((at, int(have), want) for at, (have, want) in enumerate(pairs))
+        return frozenset(each for each in unfit if each[1] not in (1, each[2]) and each[2] != -1)
+    # How many times the elements are those of the shape stays the same where both have the batch.
+    wanted = math.prod(size for size in sizes if size != -1)
+    return (
+        frozenset({(sizes.count(-1), Fraction(given.numel(), wanted))})
+        if wanted and sizes.count(-1) < 2
+        else frozenset()
+    )
 
 
 def _unfit(outcome: TrialOutcome) -> _Unfit:
@@ -214,4 +287,8 @@ def _unfit(outcome: TrialOutcome) -> _Unfit:
             # By how many they differ stays the same where all have more.
             return frozenset({(0, 0, max(ranks) - min(ranks))})
     misfit = misfit_of(call)
+    channels = _CHANNELS.search(text_of(outcome.error)) if misfit is None and outcome.error is not None else None
+    if channels is not None:
+        # Of an input without a batch.
+        return frozenset({(0, int(channels.group(2)), int(channels.group(1)))})
     return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})

@@ -21,7 +21,7 @@ def downgrade(problem: Problem, target: ModelTarget) -> Problem:
     that other arguments would register, and may cause errors that involve no traced value.
     """
     if problem.code == OPERATION_FAILS:
-        return replace(problem, severity="info", message=f"{_MAY_WORK}{problem.message}")
+        return replace(problem, severity="info", message=f"{_MAY_WORK}{problem.message}", fitting=None)
     if target.is_guessed and (_is_of_an_argument(problem, target) or _has_no_value(problem)):
         return _note(problem, "\nWhat the model is made with was guessed.")
     return problem

@@ -16,7 +16,7 @@ from ..building.builder import FakesFailedError, seed
 from ..building.construction import comes_from_fakes
 from ..building.failures import mistake_problem, trace_error, trace_problem
 from ..building.fake_tensors import OnCpu
-from ..building.own_mistakes import is_own_mistake
+from ..building.own_mistakes import is_own_mistake, layer_as_tensor
 from ..checks.base.pass_result import PassResult
 from ..checks.registry import Checking
 from ..checks.silent.train_eval import mode_problems
@@ -112,7 +112,8 @@ class PlainPass:
         if traced.error is not None:
             path = self._tracer.module_that_raised(traced.error)
             if is_own_mistake(traced.error, self._model, self._subject.is_given):
-                yield mistake_problem(traced.error, self._source_map, path, traced.target)
+                headline = layer_as_tensor(traced.error, dict(self._model.named_modules()))
+                yield mistake_problem(traced.error, self._source_map, path, traced.target, headline)
             else:
                 yield trace_problem(traced.error, self._source_map, path, traced.target, assembly.place_without_frame)
         yield from assembly.failing_operations(nodes, traced.target)

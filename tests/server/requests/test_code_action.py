@@ -95,7 +95,9 @@ async def test_problems_that_the_editor_names_are_fixed_wherever_the_cursor_is(s
     buffer = await with_problem(client, tmp_path)
     assert await client.actions(buffer, 'name = "') == []
     named = await client.actions(buffer, 'name = "', problems=buffer.problems)
-    assert {action["title"] for action in named} == {WRAP, "Ignore FX601 here", IGNORE}
+    assert sorted(action["title"] for action in named) == ["Ignore FX201 here", "Ignore FX601 here", WRAP]
+    (wrap,) = [action for action in named if action["title"] == WRAP]
+    assert {each["code"] for each in wrap["diagnostics"]} == {"FX201", "FX601"}
     foreign = [{"range": (buffer.problems or [])[0]["range"], "message": "of another server"}]
     assert await client.actions(buffer, 'name = "', problems=foreign) == []
 
@@ -138,3 +140,75 @@ async def test_shapes_as_a_comment_are_offered_to_who_asks_and_not_to_a_light_bu
     assert action["kind"] == "refactor.rewrite"
     client.apply(buffer, edits(action))
     assert "        # (2, 3)  x\n        return x.relu()" in buffer.text
+
+
+SIZES = """\
+import torch
+from torch import nn
+
+
+# fxlsp: Net()(torch.randn(2, 3, 8, 8))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 6, 3)
+        self.fc = nn.Linear(6 * 5 * 5, 10)  # 𝔽ully connected
+
+    def forward(self, x):
+        return self.fc(self.conv(x).flatten(1))
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+async def test_the_number_that_fits_ends_the_failure(start: Start, tmp_path: Path, encoding: Encoding) -> None:
+    client = await start(Abilities(encoding=encoding))
+    buffer = await with_problem(client, tmp_path, SIZES)
+    assert {each["code"] for each in buffer.problems or []} == {"FX401"}
+    client.replace(buffer, "# fxlsp", "# First.\n# fxlsp")
+    (fix, ignore) = await client.actions(buffer, "self.fc(self.conv(x)")
+    assert (fix["title"], fix.get("isPreferred")) == ("Make self.fc take 216 features", None)
+    assert ignore["title"] == "Ignore FX401 here"
+    client.apply(buffer, edits(fix))
+    assert "self.fc = nn.Linear(216, 10)  # 𝔽ully connected" in buffer.text
+    await client.until(lambda: client.problems(buffer), lambda found: found == [])
+
+
+async def test_no_number_is_offered_that_another_model_of_the_file_needs(start: Start, tmp_path: Path) -> None:
+    text = """\
+import torch
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+# fxlsp: Narrow()(torch.randn(2, 6))
+class Narrow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = Head()
+
+    def forward(self, x):
+        return self.head(x)
+"""
+    other = """
+
+# fxlsp: Wide()(torch.randn(2, 8))
+class Wide(Narrow):
+    pass
+"""
+    client = await start()
+    buffer = await with_problem(client, tmp_path, text)
+
+    async def titles() -> list[str]:
+        return [each["title"] for each in await client.actions(buffer, "self.fc(x)")]
+
+    assert await client.until(titles, lambda found: "Make self.fc take 6 features" in found)
+    client.type(buffer, len(text), len(text), other)
+    assert await client.until(titles, lambda found: "Make self.fc take 6 features" not in found)

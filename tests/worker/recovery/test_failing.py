@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.cases import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces
+from tests.support.marked import PREAMBLE
 
 FAILING = {
     "a typo": Case("return ⟦x.shap⟧ + 1", is_complete=False),
@@ -103,3 +106,34 @@ def test_what_a_forward_that_never_returns_gives_is_unknown(body: str, worker: A
     report = worker.report(write(text) + ":Net", "Net()", None)
     assert report.calls[0].output is None
     assert report.nodes[-1].output is None
+
+
+@pytest.mark.parametrize(
+    "text", ["{x}", "{x!r}", "{x!s:>40}", "{x.shape} {x.sum()}", "{self.lin.weight}", "{x.shape[0]:>3}"]
+)
+def test_an_error_whose_text_has_values_is_reported_as_it_is(text: str, worker: Any, write: Callable[..., str]) -> None:
+    model = f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lin = nn.Linear(4, 4)
+
+            def forward(self, x):
+                if self.lin.in_features != 5:
+                    raise ValueError(f"unexpected {text}")
+                return self.lin(x)
+        """
+    path = write(PREAMBLE + textwrap.dedent(model))
+    problems = worker.report(f"{path}:Net", "Net()", "torch.ones(3, 4)").problems
+    (problem,) = [each for each in problems if each.code.startswith("FX4")]
+    assert (problem.code, problem.severity) == ("FX401", "error")
+    assert problem.location is not None
+    assert "unexpected " in problem.message
+    assert "FakeTensor" not in problem.message
+    assert problem.location.line == path_line(path, "raise ValueError")
+
+
+def path_line(path: str, text: str) -> int:
+    """Return the number of the first line of a file that has a text."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)

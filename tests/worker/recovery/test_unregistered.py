@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces
+from tests.support.cases import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces, in_root
 
 MODULES = {
     "in a list": Case("return ⟦self.l[0](x)⟧", "self.l = [nn.Linear(4, 4)]"),
@@ -63,6 +63,18 @@ def test_an_unregistered_module_stands_on_its_call_elsewhere(spelling: str, stan
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_an_unregistered_parameter_stands_on_its_use(name: str, stands: Stands) -> None:
     stands(PARAMETERS[name], "FX202")
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_an_unregistered_parameter_is_explained_without_torch_fx_first(name: str, followed: Followed) -> None:
+    report = followed(in_root(PARAMETERS[name]), "FX202")
+    (problem,) = [each for each in report.problems if each.code == "FX202"]
+    first, _, rest = problem.message.partition("\n")
+    assert first == (
+        "This uses a parameter that is not registered under the root module: "
+        "not in parameters(), not trained, not saved, not moved by .to()."
+    )
+    assert rest.startswith("torch.fx cannot trace this: NameError: parameter is not a member of this module")
 
 
 @pytest.mark.parametrize("spelling", ELSEWHERE)

@@ -69,6 +69,17 @@ MISTAKES = {
         "self.a = nn.Linear(8, 8)", "for m in self.a:\n            x = m(x)\n        return x", "FX403"
     ),
     "unpacks_layer": Mistake("self.a = nn.Linear(8, 8)", "h, c = self.a\n        return h(x)", "FX403"),
+    "attribute_of_none_in_a_product": Mistake(
+        "self.act = None", "y = x * 2\n        return y * self.act.weight", "FX403"
+    ),
+    "length_of_a_layer": Mistake("self.a = nn.Linear(8, 8)", "return x * len(self.a)", "FX403"),
+    "calls_list_of_layers": Mistake("self.layers = nn.ModuleList([nn.Linear(8, 8)])", "return self.layers(x)", "FX403"),
+    "unpacks_too_few_sizes": Mistake("self.sizes = (1, 2, 3)", "a, b = self.sizes\n        return x * b", "FX403"),
+    "unpacks_too_many_sizes": Mistake("self.sizes = [1]", "a, b = self.sizes\n        return x * b", "FX403"),
+    "unpacks_number": Mistake("self.size = 3", "a, b = self.size\n        return x * b", "FX403"),
+    "without_a_batch": Mistake(
+        "self.c = nn.Conv2d(3, 8, 3); self.d = nn.Linear(9, 4)", "return self.d(self.c(x).mean((2, 3)))", "FX401", IMAGE
+    ),
     "calls_number": Mistake("self.scale = 2.0", "return self.scale(x)", "FX403"),
     "method_misspelt": Mistake("self.a = nn.Linear(8, 8)", "return self._forwrd(x)", "FX403"),
     "attribute_of_layer": Mistake("self.a = nn.Linear(8, 8)", "return x @ self.a.weights", "FX403"),
@@ -89,7 +100,19 @@ MISTAKES = {
     ),
     "norm": Mistake("self.a = nn.Linear(8, 16); self.n = nn.LayerNorm(8)", "return self.n(self.a(x))", "FX401"),
 }
+BY_WORDS = {
+    "adds_sequence": Mistake("self.a = nn.Sequential(nn.Linear(8, 8))", "return self.a + x", "FX403"),
+    "two_unknown_sizes": Mistake("self.a = nn.Linear(8, 8)", "return self.a(x).reshape(x.shape[0], -1, -1)", "FX401"),
+    "index_of_features": Mistake("self.a = nn.Linear(8, 8)", "return self.a(x)[..., 9]", "FX401"),
+}
+"""Proven by what torch says, which is none of sizes."""
 FINE = {
+    "lazy_layer": ("self.a = nn.LazyLinear(4)", "return self.a(x)"),
+    "sizes_that_forward_sets": (
+        "self.sizes = ()",
+        "self.sizes = x.shape\n        b, c = self.sizes\n        return x * c",
+    ),
+    "unpacked_sizes": ("self.sizes = (1, 2)", "a, b = self.sizes\n        return x * b"),
     "attribute_that_is_tested": ("", "return self.scale * x if hasattr(self, 'scale') else x"),
     "attribute_with_a_default": ("", "return x * getattr(self, 'scale', 2.0)"),
     "attribute_that_is_caught": (
@@ -131,6 +154,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, mistake in MISTAKES.items():
         text += CLASS.format(name=name, init=mistake.init, forward=mistake.forward)
         text += CLASS.format(name=f"{name}_after", init=mistake.init, forward=OTHER_PROBLEM + mistake.forward)
+    for name, mistake in BY_WORDS.items():
+        text += CLASS.format(name=name, init=mistake.init, forward=mistake.forward)
     for name, (init, forward) in FINE.items():
         text += CLASS.format(name=name, init=init or "pass", forward=forward)
     path = tmp_path_factory.mktemp("mistakes") / "models.py"
@@ -169,8 +194,15 @@ def test_a_mistake_has_one_code_however_inputs_are_found(name: str, worker: Work
     }
 
 
+@pytest.mark.parametrize("name", BY_WORDS)
+def test_a_failure_that_is_none_of_sizes_is_proven_too(name: str, worker: Worker, models: Path) -> None:
+    stated = failures(worker.report(f"{models}:{name}", f"{name}()", BY_WORDS[name].inputs))
+    assert [each[:2] for each in stated] == [(BY_WORDS[name].code, "error")]
+    assert failures(worker.report(f"{models}:{name}")) == stated
+
+
 def problems_of(worker: Worker, target: str, *recipe: str) -> list[Problem]:
-    return [each for each in worker.report(target, *recipe).problems if each.code in ("FX401", "FX403")]
+    return [each for each in worker.report(target, *recipe).problems if each.code in ("FX401", "FX403", "FX905")]
 
 
 @pytest.mark.parametrize("name", FINE)
@@ -178,3 +210,53 @@ def test_what_looks_like_a_mistake_and_is_none_is_not_reported(name: str, worker
     target = f"{models}:{name}"
     assert problems_of(worker, target, f"{name}()", "torch.randn(2, 8)") == []
     assert problems_of(worker, target) == []
+
+
+AS_TENSOR = {
+    "sum": "return self.a + x",
+    "sum_of_two": "return x + self.a",
+    "product": "return x @ self.a",
+    "operand_of_a_layer": "return self.b(self.a)",
+    "function": "return torch.relu(self.a) + x",
+    "functional": "return F.gelu(self.a) * x",
+    "in_a_list": "return torch.cat([x, self.a], 1)",
+    "first_of_a_list": "return torch.stack((self.a, x))",
+    "behind_another_problem": f"{OTHER_PROBLEM}return self.a + x",
+}
+NO_OPERAND = {
+    "iterated": "for layer in self.a:\n            x = layer(x)\n        return x",
+    "unpacked": "h, c = self.a\n        return h",
+    "indexed": "return self.a[0](x)",
+    "called_wrongly": "return self.a(x, x)",
+    "text": "return x + 'a'",
+}
+
+
+@pytest.mark.parametrize("name", [*AS_TENSOR, *NO_OPERAND])
+def test_a_layer_that_is_used_as_a_tensor_is_named_first(name: str, worker: Worker, tmp_path: Path) -> None:
+    init = "self.a = nn.Linear(8, 8)\n        self.b = nn.Linear(8, 8)"
+    forward = AS_TENSOR.get(name) or NO_OPERAND[name]
+    path = tmp_path / "model.py"
+    path.write_text(HEAD + CLASS.format(name="Net", init=init, forward=forward))
+    failing = [
+        problem
+        for problem in worker.report(f"{path}:Net", "Net()", "torch.randn(2, 8)").problems
+        if problem.code in ("FX401", "FX403")
+    ]
+    first = [problem.message.split("\n")[0] for problem in failing]
+    is_named = [each in (_NAMED, _UNNAMED) for each in first]
+    assert is_named == ([True] if name in AS_TENSOR else [False] * len(first)), first
+
+
+_NAMED = "layer `a` (Linear) is used as a tensor: is its call missing?"
+_UNNAMED = "a layer (Linear) is used as a tensor: is its call missing?"
+"""Where torch refuses it before there is a node, and the model has several such layers."""
+
+
+def test_a_mistake_in_a_large_model_is_proven_without_stated_inputs(worker: Worker, tmp_path: Path) -> None:
+    init = "self.blocks = nn.Sequential(*[nn.Sequential(nn.Conv2d(16, 16, 3), nn.BatchNorm2d(16)) for _ in range(120)])"
+    forward = "x = self.blocks(F.pad(x, [130] * 4))\n        return torch.flatten(x, 7)"
+    path = tmp_path / "model.py"
+    path.write_text(HEAD + CLASS.format(name="Net", init=init, forward=forward))
+    (problem,) = failures(worker.report(f"{path}:Net"))
+    assert problem[:2] == ("FX401", "error")

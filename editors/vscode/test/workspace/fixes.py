@@ -56,6 +56,17 @@ class Sized(nn.Module):
         return x * len(x) + low + high
 
 
+class Narrow(nn.Module):
+    """A layer that takes fewer features than it gets."""
+
+    def __init__(self):
+        super().__init__()
+        self.narrow = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.narrow(x)
+
+
 class Local(nn.Module):
     """A layer that is meant as an attribute."""
 
@@ -70,5 +81,6 @@ class Local(nn.Module):
 
 Registered()(torch.randn(2, 8))
 Local()(torch.randn(2, 8))
+Narrow()(torch.randn(2, 8))
 Chosen()(torch.randn(2, 8))
 Sized()(torch.randn(2, 8))

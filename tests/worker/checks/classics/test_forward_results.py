@@ -26,10 +26,21 @@ class Net(nn.Module):
     def {definition}(self, {arguments}):
         {body}
 """
+GO = """
+    def go(self, x):
+        return self.a(x)
+"""
+
+
+def _indented(body: str) -> str:
+    """Return the lines of ``forward``, and of methods behind it, with their indentation."""
+    first, *methods = body.split("\n\n")
+    indented = [first.replace("\n", "\n        "), *(each.replace("\n", "\n    ") for each in methods)]
+    return "\n\n    ".join(indented)
 
 
 def net(body: str, definition: str = "forward", arguments: str = "x") -> str:
-    return NET.format(body=body.replace("\n", "\n        "), definition=definition, arguments=arguments)
+    return NET.format(body=_indented(body), definition=definition, arguments=arguments)
 
 
 LOST = {
@@ -58,6 +69,20 @@ MODULES = {
     "an item": "x = self.a(x)\nreturn ⟦self.layers[0]⟧",
     "nested": "return self.a(x), [⟦self.head⟧]",
     "of a child": "x = self.a(x)\nreturn ⟦self.store⟧",
+    "in a conditional expression": "return ⟦self.a⟧ if x is None else self.head(x)",
+    "as a variable": "x = self.a(x)\nx = ⟦self.head⟧\nreturn x",
+    "as a variable in a branch": "if x is not None:\n    x = ⟦self.head⟧\n    return x\nreturn self.a(x)",
+    "as a variable of a name of its own": "y = ⟦self.head⟧\nx = self.a(x)\nreturn x, y",
+    "as a variable with an annotation": "y: torch.Tensor = ⟦self.head⟧\nreturn y",
+    "a method": "x = self.a(x)\nreturn ⟦self.go⟧",
+    "a method as a variable": "x = ⟦self.go⟧\nreturn x",
+    "a method of a child": "x = self.a(x)\nreturn x, ⟦self.store.forward⟧",
+    "of another method": "return self.go(x)\n\ndef go(self, x):\n    x = self.a(x)\n    return ⟦self.head⟧",
+    "a variable of another method": "return self.go(x)\n\ndef go(self, x):\n    x = ⟦self.head⟧\n    return x",
+    "of a method of a method": (
+        "return self.go(x)\n\ndef go(self, x):\n    return self.on(self.a(x))\n\n"
+        "def on(self, x):\n    return ⟦self.head⟧"
+    ),
 }
 HARMLESS = {
     "it returns": "return self.a(x)",
@@ -79,6 +104,18 @@ HARMLESS = {
     "it calls something of the user's": "y = self.a(x)\nreport(y)",
     "it calls the backward pass": "y = self.a(x).sum()\ny.backward()",
     "it returns None as a choice": "y = self.a(x)\nreturn None",
+    "it calls a layer that has a name": "layer = self.head\nreturn layer(x)",
+    "a name held a layer before": "x, y = self.a(x), self.head\ny = y(x)\nreturn y",
+    "a layer is chosen by a branch": "y = self.head\nif x is not None:\n    y = y(x)\nreturn y",
+    "a loop replaces a layer": "y = self.head\nfor _ in range(2):\n    y = self.a(x)\nreturn y",
+    "with replaces a layer": "y = self.head\nwith torch.no_grad():\n    y = y(x)\nreturn y",
+    "a walrus replaces a layer": "y = self.head\nprint(y := y(x))\nreturn y",
+    "another method chooses a layer": ("return self.choose()(x)\n\ndef choose(self):\n    return self.head"),
+    "another method with an argument chooses a layer": (
+        "layer = self.choose(1)\nreturn layer(x)\n\ndef choose(self, n):\n    return self.layers[0]"
+    ),
+    "it returns a property": "return self.a(x) * self.scale\n\n@property\ndef scale(self):\n    return 2",
+    "it returns an attribute": "self.last = self.a(x)\nreturn self.last",
 }
 
 
@@ -87,9 +124,15 @@ def test_a_forward_without_return_is_reported_at_its_name(name: str, mistakes: M
     mistakes(net(LOST[name], "⟦forward⟧"), "FX603")
 
 
+def test_a_method_that_computes_the_result_without_return_is_reported_at_its_name(mistakes: Mistakes) -> None:
+    (problem,) = mistakes(net("return self.go(x)\n\ndef ⟦go⟧(self, x):\n    x = self.a(x)\n    x"), "FX603")
+    assert problem.message.startswith("go ends without returning anything")
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_that_is_returned_is_reported(name: str, mistakes: Mistakes) -> None:
-    (problem,) = mistakes(net(MODULES[name]), "FX603")
+    go = "" if "def go" in MODULES[name] else GO
+    (problem,) = mistakes(net(MODULES[name]) + go, "FX603")
     assert "instead of its result" in problem.message
 
 
