@@ -20,6 +20,7 @@ from ..torch_private import WITHOUT_DATA
 from .budget import Budget, OutOfTimeError
 from .evidence import Evidence, TargetFacts, own_frames
 from .priors.class_body import body_of
+from .priors.configurations import configurations
 from .priors.constructor import first_init, further_arguments, is_configuration, optional_arguments, other_defaults
 from .priors.inputs import first_inputs, part_of_input
 from .priors.written import named_inputs, written_inputs
@@ -103,11 +104,20 @@ class Search:
         """Search arguments for a class or factory, and inputs for the model that it returns."""
         names, module = self._facts.names, self._facts.module
         names.read(body_of(target))
+        names.configurations = configurations(target, module, names)
         first = first_init(target, name, names, module)
         self._facts.optional = optional_arguments(target, names, module)
         self._facts.further = further_arguments(target, names)
         self._facts.defaults = other_defaults(target)
         self._push(Trial(first), (0, 0), 0)
+        for key, others in names.configurations.items():
+            for rank, other in enumerate(others[1:], 1):
+                if key in dict(first.items):
+                    self._push(Trial(first.with_part(key, other)), (0, 0), rank)
+        if names.configurations:
+            names.configurations = {}
+            # In case that the configurations of the file are those of other models.
+            self._elsewhere.append(starting(Trial(first_init(target, name, names, module)), "made-up configuration"))
         self._elsewhere.append(starting(Trial(alike(first), None, UNIFORM), "one size for everything"))
         return self._result()
 

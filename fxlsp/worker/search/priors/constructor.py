@@ -8,7 +8,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -39,6 +39,8 @@ class NamePriors:
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
         self._body = ClassBody()
+        self.configurations: Mapping[str, Sequence[Guess]] = {}
+        """For arguments of the target: those that the user's code makes itself, the best first."""
 
     def read(self, body: ClassBody) -> None:
         """Take into account how a class uses its arguments."""
@@ -162,7 +164,9 @@ def parameters_of(target: Any) -> list[inspect.Parameter]:
 
 
 def likely_argument(parameter: inspect.Parameter, names: NamePriors, module: ModuleType, depth: int) -> Guess:
-    """Guess an argument by its annotation, else by its name."""
+    """Guess an argument: what the code makes for it, else by its annotation, else by its name."""
+    if depth == 0 and names.configurations.get(parameter.name):
+        return names.configurations[parameter.name][0]
     annotated = _of_annotation(parameter.annotation, parameter.name, names, module, depth)
     return names.of(parameter.name) if annotated is None else annotated
 

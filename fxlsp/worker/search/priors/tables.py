@@ -191,7 +191,7 @@ ARGUMENT_SIZES = Table(
 )
 
 FEATURE = re.compile(
-    r".*(channel|chan|feats?|dim|planes?|hiddens?|filters?|width|units|embed|emb|size|model|state|nf|ch$|in$|out$|inp"
+    r".*(channel|chan|feats?|dim|planes?|hiddens?|filters?|width|units|embed|embd|emb|size|model|state|nf|ch$|in$|out$|inp"
     r"|oup|features|c\d|ngf|ndf)"
 )
 """Numbers of features, each of which has a size of its own."""
