@@ -21,7 +21,14 @@ from .budget import Budget, OutOfTimeError
 from .evidence import Evidence, TargetFacts, own_frames
 from .priors.class_body import body_of
 from .priors.configurations import configurations
-from .priors.constructor import first_init, further_arguments, is_configuration, optional_arguments, other_defaults
+from .priors.constructor import (
+    first_init,
+    further_arguments,
+    is_configuration,
+    optional_arguments,
+    other_defaults,
+    takes_images,
+)
 from .priors.inputs import first_inputs, part_of_input
 from .priors.written import named_inputs, written_inputs
 from .proof import contradicts_itself, fails_without_inputs
@@ -104,6 +111,8 @@ class Search:
         """Search arguments for a class or factory, and inputs for the model that it returns."""
         names, module = self._facts.names, self._facts.module
         names.read(body_of(target))
+        if takes_images(target, name):
+            names.of_whole_image_model()
         names.configurations = configurations(target, module, names)
         first = first_init(target, name, names, module)
         self._facts.optional = optional_arguments(target, names, module)

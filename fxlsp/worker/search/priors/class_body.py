@@ -21,7 +21,7 @@ class ClassBody:
     counts: set[str] = field(default_factory=set)
     """What is counted up to."""
     flags: set[str] = field(default_factory=set)
-    """What is compared with True and False."""
+    """What is compared with True and False, or read as a truth value and as nothing else."""
     steps: dict[str, int] = field(default_factory=dict)
     """Of what a fixed number of layers is taken before it is divided into blocks: the depth with two in each part."""
 
@@ -30,6 +30,7 @@ def body_of(target: Any) -> ClassBody:
     """Read the methods of a class and of its bases, or a factory itself."""
     found = ClassBody()
     classes = inspect.getmro(target) if isinstance(target, type) else ()
+    uses = _TruthUses()
     members = [member for cls in classes if not is_torchs(cls) for member in vars(cls).values()]
     for function in members if classes else [target]:
         tree = _tree(function)
@@ -37,7 +38,55 @@ def body_of(target: Any) -> ClassBody:
             _note(node, found)
         for node in ast.walk(tree):
             _note_loop(node, found)
+        uses.note(tree)
+    found.flags |= uses.flags()
     return found
+
+
+class _TruthUses:
+    """Which names are read as truth values, and which as something else."""
+
+    def __init__(self) -> None:
+        self._tested: set[str] = set()
+        self._used: set[str] = set()
+        self._copies: list[tuple[str, str]] = []
+        """Pairs of an attribute or variable, and the one that is stored in it unchanged."""
+
+    def note(self, tree: ast.AST) -> None:
+        """Read a function."""
+        neutral: set[int] = set()
+        for node in ast.walk(tree):
+            match node:
+                case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                    for each in _truth_values(test):
+                        neutral.add(id(each))
+                        self._tested.update(_name(each))
+                case ast.Assign(targets=[target], value=ast.Name() | ast.Attribute() as value):
+                    neutral.add(id(value))
+                    self._copies += [(to, of) for to in _name(target) for of in _name(value)]
+                case ast.keyword(value=ast.Name() | ast.Attribute() as value):
+                    neutral.add(id(value))
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
+                self._used.update(() if id(node) in neutral else _name(node))
+
+    def flags(self) -> set[str]:
+        """Return the names that are truth values and nothing else, also by another name."""
+        found = self._tested - self._used
+        for _ in self._copies:
+            found |= {of for to, of in self._copies if to in found and of not in self._used}
+        return found
+
+
+def _truth_values(test: ast.expr) -> Iterator[ast.expr]:
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _truth_values(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _truth_values(operand)
+        case ast.Name() | ast.Attribute() | ast.Subscript(slice=ast.Constant(value=str())):
+            yield test
 
 
 def looped_over(function: Any) -> set[str]:

@@ -43,6 +43,8 @@ def configurations(target: Any, module: ModuleType, names: NamePriors) -> dict[s
     found: dict[str, list[Guess]] = {}
     available: _Available | None = None
     for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.name == "self":
+            continue
         reads = FieldReads()
         FieldReader(module, reads).read(function, parameter.name, _owner(target), 0)
         is_read = reads.attributes_wanted or reads.keys_wanted

@@ -14,6 +14,7 @@ from ...building.forward_entry import forward_entry
 from ..values import Group, Guess, Open, Size, Tensor, Text, several
 from .class_body import looped_over
 from .first_uses import UNKNOWN, first_uses
+from .flat_models import as_rows, takes_rows
 from .layers import image_sizes, inputs_of_layers, spatial
 from .tables import (
     BATCH,
@@ -21,10 +22,12 @@ from .tables import (
     IDS,
     IMAGE,
     IMAGES,
+    MASK,
     POINTS,
     SEQUENCE,
     SOME_ID,
     STEPS_INPUT,
+    VALUES,
     beside_values,
 )
 
@@ -43,7 +46,8 @@ def first_inputs(model: torch.nn.Module) -> Group:
             continue
         key = parameter.name + "=" * (parameter.kind is parameter.KEYWORD_ONLY)
         filled[key] = likely_input(parameter, uses.get(parameter.name), main, filled)
-    return Group("inputs", tuple(filled.items()))
+    given = Group("inputs", tuple(filled.items()))
+    return as_rows(given) if takes_rows(model) else given
 
 
 def is_wanted(parameter: inspect.Parameter) -> bool:
@@ -128,11 +132,16 @@ def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
     if first is None and main is None and STEPS_INPUT.fullmatch(name):
         return Tensor((BATCH, SEQUENCE, FEATURES))
     usual = first or main or spatial(FEATURES, 2)
+    if MASK.fullmatch(name) and first is not None and _is_map(first):
+        # It is multiplied with, the same for all channels.
+        return replace(first, shape=(first.shape[0], 1, *first.shape[2:]))
     if name == "k" and "q" in before:
         return usual
     found = beside_values(_length(usual), bool(before)).of(name)
     if found is not None:
         return found
+    if usual.dtype == "long" and VALUES.fullmatch(name):
+        return Tensor((BATCH, SEQUENCE, FEATURES))
     if main is not None and main.dtype == "long" and first is None:
         return main
     if POINTS.fullmatch(name) and (main is None or 3 in main.shape):
@@ -144,6 +153,11 @@ def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
     if IMAGES.fullmatch(name) and (main is None or len(main.shape) != 4):
         return spatial(3, 2)
     return replace(usual, dtype="float") if first is not None and usual.dtype != "long" else usual
+
+
+def _is_map(tensor: Tensor) -> bool:
+    """Return whether a tensor has channels behind the batch, and edges."""
+    return tensor.dtype == "float" and (len(tensor.shape) == 4 or (len(tensor.shape) == 3 and _place(tensor) == 1))
 
 
 def _length(tensor: Tensor) -> int:

@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 
+from ...locations.code_origin import is_installed
 from ..duck import DuckValue
 from ..evidence import Evidence, Line
 from ..priors.class_body import tree_of
-from ..priors.constructor import ARRAY, array_of, called_module, instance_of
+from ..priors.constructor import ARRAY, array_of, called_module, hidden_parameters, instance_of
 from ..priors.tables import VOCABULARY
 from ..values import (
     Edit,
@@ -43,6 +44,8 @@ from .sizes import divisible, equalised
 
 _LARGEST_CHOICE = 12
 """Values of a collection that are tried."""
+_CHECKS = frozenset({"_assert", "_check", "_check_value", "_check_index", "_check_type"})
+"""Functions of torch's that act as an ``assert``."""
 _UNBOUND = re.compile(r"variable '(\w+)'")
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -62,7 +65,7 @@ _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def _asserted(evidence: Evidence) -> Iterator[Edit]:
     """Make the condition hold for want of which the error was raised, in the user's code or in torch's."""
     last = evidence.error.__traceback__
-    while last is not None and last.tb_next is not None:
+    while last is not None and last.tb_next is not None and not _checks(last.tb_next.tb_frame.f_code):
         last = last.tb_next
     if last is None:
         return
@@ -88,6 +91,9 @@ def _found_conditions(code: CodeType, line: int, unbound: str | None) -> Iterato
     for node in ast.walk(tree_of(code)):
         if isinstance(node, ast.Assert) and _covers(node, at):
             yield node.test, True
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _covers(node, at):
+            called = ast.unparse(node.value.func).rpartition(".")[2]
+            yield from ((test, True) for test in node.value.args[:1] if called in _CHECKS)
         if isinstance(node, ast.If) and unbound is not None:
             if _binds(node.body, unbound):
                 yield node.test, True
@@ -96,6 +102,11 @@ def _found_conditions(code: CodeType, line: int, unbound: str | None) -> Iterato
                 yield node.test, False
             elif _raises(node.orelse, at):
                 yield node.test, True
+
+
+def _checks(code: CodeType) -> bool:
+    """Return whether this is a function of torch's that raises unless its first argument is true."""
+    return code.co_name in _CHECKS and is_installed(code.co_filename)
 
 
 def _covers(node: ast.stmt, line: int) -> bool:
@@ -286,7 +297,16 @@ class Solver:
         found = [(path, part) for path, part in every if name is not None and name_of(path) == name]
         if not found and isinstance(subject, ast.Name) and self._is_own_argument(subject.id):
             return [(("init", subject.id), Size(1))]
+        if not found and isinstance(subject, ast.Attribute) and self._is_hidden_argument(subject):
+            return [(("init", subject.attr), Size(1))]
         return found
+
+    def _is_hidden_argument(self, subject: ast.Attribute) -> bool:
+        """Return whether ``self.name`` is named like an argument that reaches a base class as ``**name``."""
+        owner, init = self.scope.locals.get("self"), self.trial.init
+        if ast.unparse(subject.value) != "self" or not isinstance(init, Group) or type(owner).__name__ != init.name:
+            return False
+        return subject.attr in hidden_parameters(type(owner))
 
     def _is_own_argument(self, name: str) -> bool:
         """Return whether it is an argument of the trial's constructor, left to its default."""
