@@ -617,7 +617,7 @@ def test_an_input_of_each_name_keeps_its_own_size(worker: Any, write: Callable[.
     text = net(
         "self.a, self.b = nn.Linear(6, 4), nn.Linear(9, 4)", "left, right", "return self.a(left) + self.b(right)"
     )
-    assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 16, 6), torch.randn(2, 16, 9)"
+    assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 6), torch.randn(2, 9)"
 
 
 def test_inputs_that_are_stated_remain_where_arguments_are_searched(worker: Any, write: Callable[..., str]) -> None:

@@ -65,6 +65,8 @@ def likely_input(
     if isinstance(used, Group):
         first = next((guess for guess in before.values() if isinstance(guess, Tensor)), main) or spatial(FEATURES, 2)
         return replace(used, items=tuple((key, first if part == Tensor(()) else part) for key, part in used.items))
+    if MASK.fullmatch(parameter.name) and isinstance(used, Tensor) and _is_map(used) and before:
+        return of_name(parameter.name, main, before)
     if used is not None and UNKNOWN not in used.shape:
         return used
     named = of_name(parameter.name, main, before)

@@ -65,7 +65,7 @@ _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def _asserted(evidence: Evidence) -> Iterator[Edit]:
     """Make the condition hold for want of which the error was raised, in the user's code or in torch's."""
     last = evidence.error.__traceback__
-    while last is not None and last.tb_next is not None and not _checks(last.tb_next.tb_frame.f_code):
+    while last is not None and last.tb_next is not None and not _is_check_of(last.tb_frame, last.tb_next.tb_frame):
         last = last.tb_next
     if last is None:
         return
@@ -104,9 +104,10 @@ def _found_conditions(code: CodeType, line: int, unbound: str | None) -> Iterato
                 yield node.test, True
 
 
-def _checks(code: CodeType) -> bool:
-    """Return whether this is a function of torch's that raises unless its first argument is true."""
-    return code.co_name in _CHECKS and is_installed(code.co_filename)
+def _is_check_of(caller: FrameType, called: FrameType) -> bool:
+    """Return whether the user's code calls a function of torch's that raises unless its first argument is true."""
+    is_check = called.f_code.co_name in _CHECKS and is_installed(called.f_code.co_filename)
+    return is_check and not is_installed(caller.f_code.co_filename)
 
 
 def _covers(node: ast.stmt, line: int) -> bool:
