@@ -11,6 +11,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any
@@ -25,8 +26,10 @@ from .constructor import NamePriors, first_init
 from .field_reads import FieldReader, FieldReads, function_of, loaded_value
 from .tables import CONFIGURATION
 
-_MOST_TRIED = 6
+_MOST_TRIED = 3
 """Configurations that are tried for one argument."""
+_MOST_NAMES = 40
+"""Classes, functions and objects of a file that are looked at."""
 _NAMED_LIKE_ONE = re.compile(
     r"(?i:.*(config|conf|cfg|hparams|hyper_?param\w*|settings|options|params|opts?|args|arguments|spec|dimensions"
     r"|preset)s?\d*)|.*(?i:config|cfg|hparams).*"
@@ -41,7 +44,6 @@ def configurations(target: Any, module: ModuleType, names: NamePriors) -> dict[s
     if function is None:
         return {}
     found: dict[str, list[Guess]] = {}
-    available: _Available | None = None
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.name == "self":
             continue
@@ -51,8 +53,7 @@ def configurations(target: Any, module: ModuleType, names: NamePriors) -> dict[s
         is_named = CONFIGURATION.fullmatch(parameter.name) is not None or _NAMED_LIKE_ONE.fullmatch(parameter.name)
         if not (is_read or is_named) or parameter.default not in (parameter.empty, None) or _is_of_module(reads):
             continue
-        available = available or _Available(target, module, names)
-        guesses = available.fitting(parameter, reads)
+        guesses = _Available(target, module, names, reads).fitting(parameter)
         if guesses:
             found[parameter.name] = guesses
     return found
@@ -71,11 +72,11 @@ def _is_of_module(reads: FieldReads) -> bool:
 _OF_MODULES = frozenset(dir(torch.nn.Module)) | frozenset(dir(torch.Tensor)) | frozenset(dir(str))
 
 
-def _bound_configurations(statement: ast.stmt) -> Iterator[str]:
+def _bound_configurations(statement: ast.stmt, reads: FieldReads) -> Iterator[str]:
     """Yield the names that a statement of a file binds and that may be configurations, or make some."""
     match statement:
-        case ast.ClassDef(name=name, bases=bases):
-            if not any(_OF_OTHERS.search(ast.unparse(base)) for base in bases):
+        case ast.ClassDef(name=name):
+            if _may_have(statement, reads):
                 yield name
         case ast.FunctionDef(name=name) if _NAMED_LIKE_ONE.fullmatch(name):
             yield name
@@ -85,6 +86,21 @@ def _bound_configurations(statement: ast.stmt) -> Iterator[str]:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             if _NAMED_LIKE_ONE.fullmatch(name):
                 yield name
+
+
+def _may_have(statement: ast.ClassDef, reads: FieldReads) -> bool:
+    """Return whether a class may have the fields that are read, by its text alone."""
+    bases = [ast.unparse(base) for base in statement.bases]
+    if any(_OF_OTHERS.search(base) for base in bases):
+        return False
+    if not all(base in ("object", "NamedTuple", "typing.NamedTuple") for base in bases):
+        return _NAMED_LIKE_ONE.fullmatch(statement.name) is not None
+    fields = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+    fields |= {part.attr for part in ast.walk(statement) if isinstance(part, ast.Attribute)}
+    fields |= {part.arg for part in ast.walk(statement) if isinstance(part, ast.arg)}
+    fields |= {part.name for part in statement.body if isinstance(part, (ast.FunctionDef, ast.ClassDef))}
+    sets_others = "setattr" in fields or "__dict__" in fields
+    return (sets_others or reads.attributes_wanted <= fields) and not reads.keys_wanted
 
 
 _OF_OTHERS = re.compile(r"Module|Dataset|Function|Exception|Error|ABC|Protocol|Enum|TestCase|Optimizer|Callback")
@@ -104,16 +120,18 @@ class _Candidate:
 
 
 class _Available:
-    """The configurations that a file can make, found when the first is needed."""
+    """The configurations that a file can make for one argument."""
 
-    def __init__(self, target: Any, module: ModuleType, names: NamePriors) -> None:
+    def __init__(self, target: Any, module: ModuleType, names: NamePriors, reads: FieldReads) -> None:
         self._target = target
         self._module = module
         self._priors = names
+        self._reads = reads
         self._candidates = list(self._all())
 
-    def fitting(self, parameter: inspect.Parameter, reads: FieldReads) -> list[Guess]:
+    def fitting(self, parameter: inspect.Parameter) -> list[Guess]:
         """Return the configurations that have what is read of an argument, the best first."""
+        reads = self._reads
         annotated = _words(getattr(parameter.annotation, "__name__", str(parameter.annotation)))
         if not (reads.attributes_wanted or reads.keys_wanted):
             fits = [each for each in self._candidates if _is_named_for(each, parameter.name, annotated)]
@@ -154,22 +172,32 @@ class _Available:
 
     def _all(self) -> Iterator[_Candidate]:
         for name in self._names():
-            value = loaded_value(self._module, name)
-            if isinstance(value, type):
-                if not issubclass(value, (torch.nn.Module, BaseException)) and not is_torchs(value):
-                    yield from self._of_class(value, name)
-            elif isinstance(value, FunctionType):
-                yield from self._of_call(value, name)
-            elif value is not None and not isinstance(value, (ModuleType, torch.nn.Module, str, int, float)):
-                yield from _of_object(value, name, Text(name))
+            with suppress(Exception):
+                # Whatever the user's code answers when its objects are looked at.
+                yield from self._named(name)
         for cls in (self._target,) if isinstance(self._target, type) else ():
             yield from self._of_methods(cls, cls.__name__)
 
+    def _named(self, name: str) -> list[_Candidate]:
+        value = loaded_value(self._module, name)
+        if isinstance(value, type):
+            is_other = issubclass(value, (torch.nn.Module, BaseException)) or is_torchs(value)
+            return [] if is_other else list(self._of_class(value, name))
+        if isinstance(value, FunctionType):
+            return list(self._of_call(value, name))
+        is_other = value is None or isinstance(value, (ModuleType, torch.nn.Module, str, int, float))
+        return [] if is_other else list(_of_object(value, name, Text(name)))
+
     def _names(self) -> Sequence[str]:
-        if isinstance(self._module, WorkspaceModule):
-            body = execution_behind(self._module).statements
-            return list(dict.fromkeys(name for statement in body for name in _bound_configurations(statement)))
-        return [name for name in dir(self._module) if _NAMED_LIKE_ONE.fullmatch(name)]
+        if not isinstance(self._module, WorkspaceModule):
+            return [name for name in dir(self._module) if _NAMED_LIKE_ONE.fullmatch(name)][:_MOST_NAMES]
+        execution = execution_behind(self._module)
+        bound = (name for each in execution.statements for name in _bound_configurations(each, self._reads))
+        names = list(dict.fromkeys(bound))[:_MOST_NAMES]
+        with suppress(Exception):
+            # At once: what each needs is computed for all of the file. One that fails is asked for again by itself.
+            execution.ask(names)
+        return names
 
     def _of_class(self, cls: type, name: str) -> Iterator[_Candidate]:
         attributes = set(dir(cls)) | _set_by_methods(cls)
@@ -179,7 +207,8 @@ class _Available:
             return
         if dataclasses.is_dataclass(cls):
             attributes |= {each.name for each in dataclasses.fields(cls)}
-        attributes |= {each for base in inspect.getmro(cls) for each in vars(base).get("__annotations__", {})}
+        for base in inspect.getmro(cls):
+            attributes |= () if is_torchs(base) else inspect.get_annotations(base).keys()
         made = first_init(cls, name, self._priors, self._module, 1)
         yield _Candidate(made, name, attributes, set(), _unset_fields(cls))
         yield from self._of_methods(cls, name)
