@@ -29,7 +29,7 @@ def shown(text: str, recipe: Recipe) -> str:
     if recipe.source != "search":
         return text
     call = f"_({text})"
-    expression = parse_expression(call)
+    expression = None if "\n" in text else parse_expression(call)
     if expression is None:
         return text
     data = call.encode()
@@ -39,8 +39,8 @@ def shown(text: str, recipe: Recipe) -> str:
 
 
 def _invented(node: ast.AST) -> Iterator[tuple[int, int]]:
-    """Yield where the outermost invented parts of an expression on one line are, in bytes."""
-    if isinstance(node, ast.expr) and _is_invented(node) and node.lineno == node.end_lineno == 1:
+    """Yield where the outermost invented parts of an expression are, in bytes of its line: a search writes one."""
+    if isinstance(node, ast.expr) and _is_invented(node):
         yield node.col_offset, node.end_col_offset or 0
         return
     for child in ast.iter_child_nodes(node):
