@@ -35,7 +35,7 @@ def breaches(trial: Trial) -> int:
 def _is_bent(tensor: Tensor) -> bool:
     """Return whether a tensor is an image of which one edge is far longer than the other."""
     edges = tensor.shape[-2:]
-    return len(tensor.shape) == 4 and tensor.dtype == "float" and max(edges) > _WIDEST * max(min(edges), 1)
+    return len(tensor.shape) == 4 and tensor.dtype == "float" and 1 < min(edges) < max(edges) / _WIDEST
 
 
 def _is_of_other_kind(name: str, tensor: Tensor) -> bool:
@@ -113,7 +113,9 @@ def _with_distinct_sizes(trial: Trial, runs: Runs) -> Trial:
 def _groups(trial: Trial, path: Path, others: list[Path], size: int) -> list[list[_Dimension]]:
     """Return what may have to be changed together with the number at ``path``."""
     own, inputs = _Dimension(path), _inputs_of_size(trial, size)
-    pairs = [[own, other] for other in (*inputs, *map(_Dimension, others))]
+    # Two that are moved together stay equal, which is of use only where more than these are.
+    beside = [*inputs, *map(_Dimension, others)] if trial.uniform else inputs
+    pairs = [[own, other] for other in beside]
     return [[own], *pairs, [own, *inputs]]
 
 

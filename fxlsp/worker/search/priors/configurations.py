@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import inspect
 import re
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -172,9 +173,11 @@ class _Available:
 
     def _all(self) -> Iterator[_Candidate]:
         for name in self._names():
-            with suppress(Exception):
-                # Whatever the user's code answers when its objects are looked at.
+            try:
                 yield from self._named(name)
+            except Exception:
+                # Objects of the user's code that are looked at may raise whatever they are asked. Why goes to the log.
+                traceback.print_exc()
         for cls in (self._target,) if isinstance(self._target, type) else ():
             yield from self._of_methods(cls, cls.__name__)
 
@@ -208,7 +211,7 @@ class _Available:
         if dataclasses.is_dataclass(cls):
             attributes |= {each.name for each in dataclasses.fields(cls)}
         for base in inspect.getmro(cls):
-            attributes |= () if is_torchs(base) else inspect.get_annotations(base).keys()
+            attributes.update(() if is_torchs(base) else inspect.get_annotations(base))
         made = first_init(cls, name, self._priors, self._module, 1)
         yield _Candidate(made, name, attributes, set(), _unset_fields(cls))
         yield from self._of_methods(cls, name)
