@@ -133,7 +133,7 @@ def net(made: str, signature: str, run: str) -> str:
             "self.w = nn.Parameter(torch.randn(6, 5))",
             "x",
             "if x.sum() is None: return x\nreturn x @ self.w",
-            "torch.randn(2, 32, 64, 6)",
+            "torch.randn(2, 32, 6, 6)",
             id="a product",
         ),
         pytest.param(

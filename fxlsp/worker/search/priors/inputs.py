@@ -23,6 +23,7 @@ from .tables import (
     IMAGE,
     IMAGES,
     MASK,
+    ONE_OF_EACH,
     POINTS,
     SEQUENCE,
     SOME_ID,
@@ -66,7 +67,12 @@ def likely_input(
         first = next((guess for guess in before.values() if isinstance(guess, Tensor)), main) or spatial(FEATURES, 2)
         return replace(used, items=tuple((key, first if part == Tensor(()) else part) for key, part in used.items))
     if MASK.fullmatch(parameter.name) and isinstance(used, Tensor) and _is_map(used) and before:
-        return of_name(parameter.name, main, before)
+        # It is multiplied with, the same for all channels.
+        return replace(used, shape=(used.shape[0], 1, *used.shape[2:]))
+    first = next((guess for guess in before.values() if isinstance(guess, Tensor)), None)
+    is_ids = isinstance(used, Tensor) and used.dtype == "long" and used.shape == (BATCH, SEQUENCE)
+    if is_ids and first is not None and len(first.shape) >= 4 and ONE_OF_EACH.fullmatch(parameter.name):
+        return Tensor((BATCH,), "long")
     if used is not None and UNKNOWN not in used.shape:
         return used
     named = of_name(parameter.name, main, before)
@@ -134,9 +140,6 @@ def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
     if first is None and main is None and STEPS_INPUT.fullmatch(name):
         return Tensor((BATCH, SEQUENCE, FEATURES))
     usual = first or main or spatial(FEATURES, 2)
-    if MASK.fullmatch(name) and first is not None and _is_map(first):
-        # It is multiplied with, the same for all channels.
-        return replace(first, shape=(first.shape[0], 1, *first.shape[2:]))
     if name == "k" and "q" in before:
         return usual
     found = beside_values(_length(usual), bool(before)).of(name)

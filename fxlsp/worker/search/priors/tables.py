@@ -23,8 +23,6 @@ IMAGE = 64
 VOLUME = 32
 """Edge of a volume: as an image's would be sixteen times as much to compute."""
 SEQUENCE = 16
-WAVE = 16_000
-"""A second of speech."""
 VOCABULARY = 100
 COLOURS = 3
 FEATURES = 32
@@ -269,8 +267,8 @@ IDS = re.compile(
     r"|_index)$|ids|index"
 )
 """Indices into a table."""
-WAVES = re.compile(r".*(waveforms?|audio|wavs?|speech|signals?)(_input)?")
-"""Sound, as samples rather than as a spectrogram."""
+ONE_OF_EACH = re.compile(r"t|ts|time_?steps?|times?|(class_)?labels?|y|c|class(es)?|domains?|cond(ition)?s?")
+"""What is one index of each image, rather than a sequence of them."""
 VALUES = re.compile(
     r"(.*_)?(features?|feats?|embeddings?|embeds?|latents?|noise|codes?_float|spec|mels?|spectrogram)|z|noise_vector"
 )
