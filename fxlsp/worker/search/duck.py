@@ -274,7 +274,12 @@ def _unpacked_next(code: CodeType, at: int) -> int:
     """Return into how many names an instruction's result is unpacked; 0 if it is not."""
     following = (each for each in dis.get_instructions(code) if each.offset > at)
     after = next((each for each in following if each.opname not in ("CACHE", "PRECALL", "CALL")), None)
-    return after.arg or 0 if after is not None and after.opname == "UNPACK_SEQUENCE" else 0
+    if after is None or after.arg is None:
+        return 0
+    if after.opname == "UNPACK_EX":
+        # ``first, *rest = ...``: the names before and after the one with a star, and one item for that.
+        return (after.arg & 0xFF) + (after.arg >> 8) + 1
+    return after.arg if after.opname == "UNPACK_SEQUENCE" else 0
 
 
 def _repeated_by_torch(frame: FrameType) -> int | None:

@@ -10,7 +10,7 @@ from types import FunctionType
 
 import torch
 
-from ..values import Group, Tensor
+from ..values import Group, Guess, Tensor
 from .class_body import is_torchs, tree_of
 from .tables import BATCH, SEQUENCE, STEPS_INPUT
 
@@ -57,14 +57,11 @@ def _is_for_sequences(cls: type) -> bool:
 
 def as_rows(given: Group) -> Group:
     """Return inputs of a model without the steps of sequences."""
-    items = tuple(
-        (key, replace(part, shape=(BATCH, *part.shape[2:])) if _is_sequence(key, part) else part)
-        for key, part in given.items
-    )
-    return replace(given, items=items)
+    return replace(given, items=tuple((key, _as_row(key, part)) for key, part in given.items))
 
 
-def _is_sequence(name: str, part: object) -> bool:
+def _as_row(name: str, part: Guess) -> Guess:
     if not isinstance(part, Tensor) or part.dtype != "float" or STEPS_INPUT.fullmatch(name):
-        return False
-    return len(part.shape) == 3 and part.shape[:2] == (BATCH, SEQUENCE)
+        return part
+    is_sequence = len(part.shape) == 3 and part.shape[:2] == (BATCH, SEQUENCE)
+    return replace(part, shape=(BATCH, *part.shape[2:])) if is_sequence else part

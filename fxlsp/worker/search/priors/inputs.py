@@ -69,9 +69,9 @@ def likely_input(
     if MASK.fullmatch(parameter.name) and isinstance(used, Tensor) and _is_map(used) and before:
         # It is multiplied with, the same for all channels.
         return replace(used, shape=(used.shape[0], 1, *used.shape[2:]))
-    first = next((guess for guess in before.values() if isinstance(guess, Tensor)), None)
     is_ids = isinstance(used, Tensor) and used.dtype == "long" and used.shape == (BATCH, SEQUENCE)
-    if is_ids and first is not None and len(first.shape) >= 4 and ONE_OF_EACH.fullmatch(parameter.name):
+    is_of_map = any(isinstance(guess, Tensor) and len(guess.shape) >= 4 for guess in before.values())
+    if is_ids and is_of_map and ONE_OF_EACH.fullmatch(parameter.name):
         return Tensor((BATCH,), "long")
     if used is not None and UNKNOWN not in used.shape:
         return used
