@@ -41,6 +41,22 @@ from tests.worker.search.frames import HEAD, constructed, net
         ),
         pytest.param(
             "dim",
+            "self.a, self.b = nn.Linear(dim, dim), nn.Linear(dim, dim)",
+            "x",
+            "steps = [self.b(self.a(x[:, t])) for t in range(x.shape[1])]\nreturn torch.cat(steps, 1)",
+            "Net(dim=32)(torch.randn(2, 16, 32))",
+            id="a sequence for a loop over its steps",
+        ),
+        pytest.param(
+            "dim",
+            "self.a, self.b = nn.Linear(dim, dim), nn.Linear(dim, dim)",
+            "sequence",
+            "return self.b(F.relu(self.a(sequence)))",
+            "Net(dim=32)(torch.randn(2, 16, 32))",
+            id="a sequence for what is called one",
+        ),
+        pytest.param(
+            "dim",
             "self.a, self.b = nn.Conv2d(3, dim, 3), nn.Embedding(1000, dim)",
             "x, timesteps",
             "return self.a(x) + self.b(timesteps)[:, :, None, None]",

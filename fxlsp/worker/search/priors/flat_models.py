@@ -21,6 +21,8 @@ _OF_SEQUENCES = re.compile(
     r"|rearrange|repeat|index_select|gather|topk|sort|argsort|stack"
 )
 """Operations by which the steps of a sequence have to do with each other."""
+_NAMED_FOR_SEQUENCES = re.compile(r"(?i:.*(seq|packed|time_?step|lstm|gru|rnn|recurrent).*)")
+"""Variables, attributes and classes that have to do with steps."""
 _PARTS_OF_TRANSFORMERS = re.compile(
     r"(?i:.*(feed_?forward|ffn|glu|expert|token|position|point_?wise|adapter|lora|per_?step|temporal).*)|FF|.*MLP.+"
 )
@@ -44,6 +46,8 @@ def takes_rows(model: torch.nn.Module) -> bool:
 
 
 def _is_for_sequences(cls: type) -> bool:
+    if _NAMED_FOR_SEQUENCES.fullmatch(cls.__name__):
+        return True
     for base in inspect.getmro(cls):
         for method in vars(base).values() if not is_torchs(base) else ():
             if isinstance(method, FunctionType) and method.__name__ != "__init__":
@@ -51,6 +55,9 @@ def _is_for_sequences(cls: type) -> bool:
                     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
                         return True
                     if isinstance(node, ast.Attribute) and _OF_SEQUENCES.fullmatch(node.attr):
+                        return True
+                    name = getattr(node, "attr", "") or getattr(node, "id", "") or getattr(node, "arg", "")
+                    if isinstance(name, str) and _NAMED_FOR_SEQUENCES.fullmatch(name):
                         return True
     return False
 
