@@ -13,7 +13,7 @@ from fxlsp.graphview.boxes import Box, root_box
 from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import flops_sum_text, short_count
 from fxlsp.ide.render.shapes import flow_text, output_text
-from fxlsp.ide.trace_view.provenance import is_guessed, readable_recipe
+from fxlsp.ide.trace_view.provenance import is_guessed, readable_recipe, source_text
 from fxlsp.ide.trace_view.report_index import index_of
 from fxlsp.report.codes import page_url
 from fxlsp.report.graph import Node, Output
@@ -142,7 +142,7 @@ class _Painter:
         return {
             "title": report.target,
             "facts": [*report_facts(report, Policy()), f"{report.mode} mode"],
-            "recipe": f"{readable_recipe(report.recipe)} ({report.recipe.source})",
+            "recipe": f"{readable_recipe(report.recipe)} ({source_text(report.recipe)})",
             "files": list(self._files),
             "boxes": self._boxes,
             "nodes": nodes,

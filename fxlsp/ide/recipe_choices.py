@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
-from fxlsp.ide.trace_view.provenance import found_recipe, place_text, readable_recipe
+from fxlsp.ide.trace_view.provenance import INVENTED, found_recipe, place_text, readable_recipe
 from fxlsp.report.recipes import Recipe, RecipeSource
+from fxlsp.source.recipes.invented import has_invented_parts, shown
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.wire.frames import text_digest
 
@@ -95,7 +96,9 @@ def recipe_line(snapshot: Snapshot, path: str, name: str) -> str | None:
 def _former(state: ModelState, recipe: Recipe) -> str:
     """Return the inputs that a guess replaces, if an edit has changed what the model takes."""
     before = state.former_guess
-    return "" if before is None or before.inputs is None or recipe.source != "search" else f", was {before.inputs}"
+    if before is None or before.inputs is None or recipe.source != "search":
+        return ""
+    return f", was {shown(before.inputs, recipe)}"
 
 
 def _line_inside(states: Sequence[ModelState], choices: Sequence[RecipeChoice]) -> str | None:
@@ -149,6 +152,8 @@ def _found_in_use(state: ModelState) -> FoundRecipe | None:
 def _origin(state: ModelState, recipe: Recipe) -> str:
     found = found_recipe(state, recipe)
     source = _SOURCES[recipe.source]
+    if has_invented_parts(recipe):
+        source = f"{source}, {INVENTED}"
     if found is None or found.file == "":
         return source
     place = place_text(state.key.file, found.file or state.key.file, found.span.line)

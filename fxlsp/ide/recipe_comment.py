@@ -6,7 +6,7 @@ The comment has the form ``# fxlsp: Net(10)(torch.randn(1, 3))``.
 from __future__ import annotations
 
 from fxlsp.ide.fixes.fix import Edit
-from fxlsp.ide.trace_view.provenance import recipe_text
+from fxlsp.ide.trace_view.provenance import readable_recipe, recipe_text
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.models.models import (
     Factory,
@@ -19,6 +19,7 @@ from fxlsp.source.models.models import (
 )
 from fxlsp.source.python.comments import recipe_comments
 from fxlsp.source.python.expressions import parse_expression, write
+from fxlsp.source.recipes.invented import has_invented_parts
 from fxlsp.source.recipes.recipes import parse_recipe
 from fxlsp.source.text.documents import Document
 
@@ -62,6 +63,11 @@ def _comment(recipe: Recipe, name: str, instance: bool) -> str:
         NotWritableError: read again, it would be another recipe.
     """
     text = recipe_text(recipe)
+    if has_invented_parts(recipe):
+        raise NotWritableError(
+            f"{readable_recipe(recipe)} cannot be written: … is what a search made up. "
+            "Write the comment by hand, with what the model is made and fed with."
+        )
     expression = parse_expression(text)
     if expression is not None and "\n" in text:
         text = write(expression)

@@ -167,6 +167,12 @@ def test_a_recipe_that_nobody_wrote_says_so(source: RecipeSource, words: str) ->
     assert f"recipe: Net()(x) · {words} · 2 others" in texts(snapshot(TEXT, replace(made.state(), found=two)))
 
 
+def test_a_recipe_with_parts_that_a_search_made_up_says_so() -> None:
+    made = trace()
+    made.recipe = Recipe("Net(__import__('types').SimpleNamespace(width=3))", "y", "search")
+    assert "recipe: Net(…)(y) · guess, … is invented" in texts(snapshot(TEXT, made.state()))
+
+
 def test_a_guess_that_an_edit_has_changed_names_the_inputs_of_before() -> None:
     made = trace()
     made.recipe = Recipe("Net()", "y", "search")

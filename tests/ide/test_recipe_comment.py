@@ -31,6 +31,12 @@ def test_it_goes_above_the_class() -> None:
     assert written(NET) == NET.replace("class", f"{TEXT}\nclass")
 
 
+def test_parts_that_a_search_made_up_are_not_written() -> None:
+    recipe = Recipe("Net(config=__import__('types').SimpleNamespace(width=3))", "torch.randn(4, 8)", "search")
+    with pytest.raises(NotWritableError, match=r"^Net\(config=…\)\(torch.randn\(4, 8\)\) cannot be written"):
+        recipe_comment(Document("", "/net.py", None, NET), "Net", recipe)
+
+
 def test_it_goes_above_decorators_and_below_other_comments() -> None:
     decorated = NET.replace("class", "# A net.\n@first\n@second(\n    1,\n)\nclass")
     assert written(decorated) == decorated.replace("@first", f"{TEXT}\n@first")

@@ -102,7 +102,7 @@ def _lines(results: CheckResults, timing_ms: dict[str, float], output_format: st
         yield from map(concise_line, problems)
         return
     for problem in problems:
-        yield from full_lines(problem)
+        yield from full_lines(problem, results.recipe_of(problem))
         yield ""
     yield _summary(results.entries(), problems)
 

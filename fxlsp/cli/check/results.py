@@ -80,6 +80,13 @@ class CheckResults:
         remaining = sorted(found if self.suppressions is None else self.suppressions.remaining(found), key=_place_key)
         return [in_cells(problem) for problem in remaining]
 
+    def recipe_of(self, problem: Problem) -> Recipe | None:
+        """Return the recipe of the trace that found a problem; None if it is none of a trace."""
+        reports = (attempt.outcome for attempt in self.attempts if isinstance(attempt.outcome, Report))
+        recipes = [report.recipe for report in reports if report.target == problem.model]
+        # With a recipe that is written somewhere it was found as well, if several recipes found it.
+        return min(recipes, key=lambda recipe: recipe.source == "search", default=None)
+
     def to_json(self, timing_ms: dict[str, float]) -> dict[str, Any]:
         """Return the object of ``check --format json``."""
         return {

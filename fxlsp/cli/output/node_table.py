@@ -10,7 +10,7 @@ from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import short_count
 from fxlsp.ide.render.shapes import output_text
 from fxlsp.ide.render.tables import table_lines
-from fxlsp.ide.trace_view.provenance import readable_recipe
+from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
 from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
@@ -35,9 +35,8 @@ def graph_lines(report: Report) -> list[str]:
     """
     usual = ReportIndex(report).usual_dtype
     rows = [_row(node, usual) for node in report.nodes]
-    recipe = (
-        f"{readable_recipe(report.recipe)} ({report.recipe.source})" if report.recipe.init else report.recipe.source
-    )
+    source = source_text(report.recipe)
+    recipe = f"{readable_recipe(report.recipe)} ({source})" if report.recipe.init else source
     return [
         f"{report.target}: {recipe}, {report.mode} mode",
         "",

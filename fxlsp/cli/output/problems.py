@@ -7,20 +7,28 @@ from collections.abc import Sequence
 
 from fxlsp.cli.output.excerpts import excerpt, location_text
 from fxlsp.ide.render.numbers import counted
+from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
 from fxlsp.report.codes import Severity, page_url, severity_of
 from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
+from fxlsp.report.recipes import Recipe
 
 _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note", "hint": "hint"}
 
 
-def full_lines(problem: Problem) -> list[str]:
-    """Return the lines of a problem: message, excerpt, related facts and its page."""
+def full_lines(problem: Problem, recipe: Recipe | None = None) -> list[str]:
+    """Return the lines of a problem: message, excerpt, related facts and its page.
+
+    Args:
+        recipe: of the trace that found it; shown if a search found it, since it may be what is wrong.
+    """
     first, *rest = problem.message.splitlines() or [""]
     lines = [f"{problem.severity}[{problem.code}]: {first}", *(f"    {line}" for line in rest)]
     if problem.location is not None:
         lines += [f"  --> {location_text(problem.location)}", *excerpt(problem.location)]
     facts = [f"model: {problem.model}"] if problem.model else []
+    if recipe is not None and recipe.source == "search":
+        facts.append(f"recipe: {readable_recipe(recipe)} ({source_text(recipe)})")
     if problem.module_path:
         facts.append(f"module path: {problem.module_path}")
     facts += [f"{_one_line(related.message)}: {location_text(related.location)}" for related in problem.related]

@@ -16,8 +16,10 @@ from fxlsp.ide.trace_view.forwards import forward_runs, forward_text
 from fxlsp.ide.trace_view.provenance import STALE, is_stale, provenance_lines, provenance_text
 from fxlsp.ide.trace_view.report_index import index_of
 from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
+from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Report
 from fxlsp.source.models.models import ModelClass
+from fxlsp.source.recipes.invented import ELLIPSIS, shown
 from fxlsp.source.text.positions import Span
 
 
@@ -79,9 +81,14 @@ def _report(state: ModelState) -> Iterator[RichText]:
         yield provenance_text(state, state.report)
         if state.report.recipe.inputs is None:
             yield words("Its inputs are not known: say what to feed it, for example with a comment above it: ") + code(
-                f"# fxlsp: {state.report.recipe.init}(torch.randn(1, 3, 32, 32))"
+                f"# fxlsp: {_written_init(state.report.recipe)}(torch.randn(1, 3, 32, 32))"
             )
         yield words(_environment(state.key.python, state.report))
+
+
+def _written_init(recipe: Recipe) -> str:
+    """Return the construction as a comment may give it: ``...`` for what a search made up."""
+    return shown(recipe.init, recipe).replace(ELLIPSIS, "...")
 
 
 def _verdict(report: Report) -> Iterator[RichText]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from fxlsp.engine.state.snapshot import ModelState, Status
 from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.render.rich_text import RichText, code, dotted, joined, words
 from fxlsp.report.recipes import Recipe, RecipeSource
 from fxlsp.report.report import Report
+from fxlsp.source.recipes.invented import has_invented_parts, shown
 from fxlsp.source.recipes.recipes import FoundRecipe, find_written
 from fxlsp.source.text.notebooks.ipynb import is_notebook
 
 STALE = " (stale)"
+INVENTED = "… is invented"
+"""What is added where a recipe has parts that a search made up."""
 
 _SOURCES: dict[RecipeSource, str] = {
     "comment": "from a comment",
@@ -72,7 +76,8 @@ def _source(state: ModelState, recipe: Recipe) -> str:
     where = f" in {place}" if place is not None else ""
     if found is not None and found.file is None:
         where = " in this notebook" if is_notebook(state.key.file) else f" on line {found.span.line}"
-    return _SOURCES[recipe.source] + where
+    invented = f", {INVENTED}" if has_invented_parts(recipe) else ""
+    return _SOURCES[recipe.source] + where + invented
 
 
 def found_recipe(state: ModelState, recipe: Recipe) -> FoundRecipe | None:
@@ -110,8 +115,17 @@ def recipe_text(recipe: Recipe) -> str:
 
 
 def readable_recipe(recipe: Recipe) -> str:
-    """Return the recipe with only the names of what it imports.
+    """Return the recipe with only the names of what it imports, and ``…`` for parts that a search made up.
 
     This is for people; Python could not evaluate it.
     """
-    return _IMPORT.sub("", recipe_text(recipe))
+    init = shown(recipe.init, recipe)
+    inputs = None if recipe.inputs is None else shown(recipe.inputs, recipe)
+    return _IMPORT.sub("", recipe_text(replace(recipe, init=init, inputs=inputs)))
+
+
+def source_text(recipe: Recipe) -> str:
+    """Return where a recipe comes from, in the text of the command line: ``found by search``."""
+    if recipe.source != "search":
+        return recipe.source
+    return f"found by search, {INVENTED}" if has_invented_parts(recipe) else "found by search"

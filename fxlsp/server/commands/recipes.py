@@ -21,6 +21,7 @@ from fxlsp.server.requests.code_action import to_workspace_edit
 from fxlsp.server.session.command_names import CHOOSE_RECIPE, LIST_RECIPES, WRITE_RECIPE
 from fxlsp.server.session.server import Server
 from fxlsp.server.session.text_documents import text_document_at
+from fxlsp.source.recipes.invented import has_invented_parts
 from fxlsp.source.text.documents import uri_of_path
 
 _AUTOMATIC = "automatic"
@@ -101,7 +102,7 @@ async def _picked(server: Server, path: str, name: str, choices: list[RecipeChoi
     items = {f"{number}: {choice.text} ({choice.origin})": choice.id for number, choice in enumerate(choices, 1)}
     if any(choice.pinned for choice in choices):
         items["The first that works"] = _AUTOMATIC
-    if recipe is not None:
+    if recipe is not None and not has_invented_parts(recipe):
         items[_WRITE_TITLE] = _WRITE_TITLE
     if not items:
         show_info(server, f"No recipe is known for {name}.")

@@ -119,6 +119,11 @@ class Execution:
         return self._needs.bound
 
     @property
+    def statements(self) -> Sequence[ast.stmt]:
+        """The top-level statements of the file."""
+        return self._body
+
+    @property
     def is_past_head(self) -> bool:
         """Whether statements after the head have run, because its imports requested them."""
         return any(place >= self._needs.head for place in self._ran)

@@ -86,6 +86,9 @@ class RecipeSearch:
         kinds = {parameter.kind for parameter in parameters}
         if isinstance(error, KeyError) and inspect.Parameter.VAR_KEYWORD in kinds:
             return True
+        if isinstance(error, (AssertionError, ValueError)) and inspect.Parameter.VAR_KEYWORD in kinds:
+            # Of what a base class takes, something that is left to its default may have to be passed.
+            return True
         hides = not kinds.isdisjoint((inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD))
         return hides and _MISSING.search(text) is not None
 

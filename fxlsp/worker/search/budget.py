@@ -50,6 +50,14 @@ class Budget:
         self.tries += 1
         return True
 
+    def end_soon(self, tries: int) -> None:
+        """Allow no more than so many further tries."""
+        self._most = min(self._most, self.tries + tries)
+
+    def allow(self, tries: int) -> None:
+        """Allow so many further tries, whatever was allowed before."""
+        self._most = max(self._most, self.tries + tries)
+
     def _left(self) -> float:
         """Seconds."""
         return self._start + self._seconds - time.process_time()

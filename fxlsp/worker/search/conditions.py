@@ -13,6 +13,8 @@ from .priors.class_body import tree_of
 Condition = tuple[ast.expr, bool]
 """An expression, and whether it has to hold."""
 _Way = tuple[Condition, ...]
+CHECKS = frozenset({"_assert", "_check", "_check_value", "_check_index", "_check_type"})
+"""Functions of torch's that act as an ``assert``."""
 _REGISTERING = frozenset({"add_module", "register_buffer", "register_module", "register_parameter"})
 
 
@@ -31,6 +33,9 @@ def _found_conditions(code: CodeType, line: int, unbound: str | None) -> Iterato
     for node in ast.walk(tree_of(code)):
         if isinstance(node, ast.Assert) and _covers(node, at):
             yield node.test, True
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _covers(node, at):
+            called = ast.unparse(node.value.func).rpartition(".")[2]
+            yield from ((test, True) for test in node.value.args[:1] if called in CHECKS)
         if isinstance(node, ast.If) and unbound is not None:
             if _binds(node.body, unbound):
                 yield node.test, True

@@ -128,7 +128,7 @@ class DuckValue(int):
         if key in use.written:
             return use.written[key]
         if key not in use.entries:
-            name = key if isinstance(key, str) else _singular(use.open.name)
+            name = key if isinstance(key, str) else _name_of_item(use, key)
             use.entries[key] = _handed_out(self, f"[{key!r}]", name)
         return use.values[f"[{key!r}]"]
 
@@ -291,6 +291,17 @@ def _repeated_by_torch(frame: FrameType) -> int | None:
     """
     count = frame.f_locals.get("n") if frame.f_code.co_name == _REPEATING else None
     return count if isinstance(count, int) else None
+
+
+_SHAPE = re.compile(r"(.*_)?(img|image|input|in|obs(ervation)?|state|data|sample|feature)_?(shape|dims)")
+"""Shapes of one sample: channels first."""
+
+
+def _name_of_item(use: DuckUse, index: int) -> str:
+    """Return what an element of a list is called: channels, height and width in the shape of an image."""
+    if _SHAPE.fullmatch(use.open.name) and use.known_length() == _UNKNOWN_LENGTH:
+        return ("n_channels", "height", "width")[index]
+    return _singular(use.open.name)
 
 
 def _singular(name: str) -> str:

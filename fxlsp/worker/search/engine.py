@@ -17,9 +17,18 @@ from ..building.failures import text_of
 from ..building.own_mistakes import is_own_mistake
 from ..torch_private import WITHOUT_DATA
 from .budget import Budget, OutOfTimeError
+from .conventions import as_people_write, breaches
 from .evidence import Evidence, TargetFacts, own_frames
 from .priors.class_body import body_of
-from .priors.constructor import first_init, further_arguments, is_configuration, optional_arguments, other_defaults
+from .priors.configurations import configurations
+from .priors.constructor import (
+    first_init,
+    further_arguments,
+    is_configuration,
+    optional_arguments,
+    other_defaults,
+    takes_images,
+)
 from .priors.inputs import first_inputs, part_of_input
 from .priors.written import named_inputs, written_inputs
 from .proof import contradicts_itself, fails_without_inputs
@@ -36,6 +45,8 @@ _MOST_SUGGESTED = 40
 """Trials that one failure may suggest."""
 _CONSTRUCTED: Progress = (1, 0)
 """How far a trial came whose model was constructed, and that failed before any operation had run."""
+_MORE_FOR_CONVENTIONS = 24
+"""Tries after one that runs with unusual inputs."""
 _GUESSED: Progress = (3, 0)
 _SYNTHESISED: Progress = (2, 0)
 _NEARLY: Progress = (1, 1_000_000)
@@ -82,6 +93,8 @@ class Search:
         self._is_guess_unmade = False
         """Whether the model cannot be constructed any more as it was before an edit."""
         self._is_guess_kept = False
+        self._found: Trial | None = None
+        """Of the trials that run the one that keeps most conventions."""
         self._unconfirmed: tuple[Trial, TrialOutcome] | None = None
         """A trial that ran as far as fake tensors can, and how it failed with data."""
         self._furthest: tuple[Trial, TrialOutcome] | None = None
@@ -98,11 +111,23 @@ class Search:
         """Search arguments for a class or factory, and inputs for the model that it returns."""
         names, module = self._facts.names, self._facts.module
         names.read(body_of(target))
+        if takes_images(target, name):
+            names.of_whole_image_model()
+        names.configurations = configurations(target, module, names)
         first = first_init(target, name, names, module)
         self._facts.optional = optional_arguments(target, names, module)
         self._facts.further = further_arguments(target, names)
         self._facts.defaults = other_defaults(target)
         self._queue.push(Trial(first), (0, 0), 0)
+        for key, others in names.configurations.items():
+            for rank, other in enumerate(others[1:], 1):
+                if key in dict(first.items):
+                    self._queue.push(Trial(first.with_part(key, other)), (0, 0), rank)
+        if names.configurations:
+            names.configurations = {}
+            # In case that the configurations of the file are those of other models.
+            made_up = Trial(first_init(target, name, names, module))
+            self._queue.begin_elsewhere([starting(made_up, "made-up configuration")])
         self._queue.begin_elsewhere([starting(Trial(alike(first), None, UNIFORM), "one size for everything")])
         return self._result()
 
@@ -128,7 +153,8 @@ class Search:
             with self._budget.enforced():
                 inputs = self._first_that_runs()
         except OutOfTimeError:
-            pass
+            if self._found is not None and self._found.inputs is not None:
+                self._init, inputs = self._found.init_text, self._found.inputs.text
         except Exception:
             # Signatures, annotations and attributes that are looked at may be anything of the user's, and raise. What
             # was found so far counts; why no more was goes to the log.
@@ -218,8 +244,13 @@ class Search:
                     continue
                 refuted = self._refuted(trial, outcome)
                 if refuted is None:
-                    self._count_find(trial)
-                    return self._as_wanted(trial)
+                    if self._found is None or breaches(trial) < breaches(self._found):
+                        self._found = trial
+                    if trial == self._guessed or not breaches(trial):
+                        break
+                    # Another one may be what people would write, rather than something that runs.
+                    self._budget.end_soon(_MORE_FOR_CONVENTIONS)
+                    continue
                 # As far as fake tensors can say it runs: that counts if nothing else does.
                 self._unconfirmed = self._unconfirmed or (trial, refuted)
                 outcome = refuted
@@ -234,7 +265,13 @@ class Search:
             if self._furthest is None or outcome.progress > self._furthest[1].progress:
                 self._furthest = trial, outcome
             self._suggest(trial, outcome)
-        return None
+        return self._text_of_found()
+
+    def _text_of_found(self) -> str | None:
+        if self._found is None:
+            return None
+        self._count_find(self._found)
+        return self._as_wanted(self._found)
 
     def _stays(self, trial: Trial, outcome: TrialOutcome) -> bool:
         """Return whether what was found before an edit is still what the model takes, though it fails now.
@@ -262,6 +299,9 @@ class Search:
     def _as_wanted(self, trial: Trial) -> str:
         """Return the inputs of a trial that runs, in the user's sizes as far as it runs with them."""
         with suppress(OutOfTimeError):
+            if trial != self._guessed:
+                self._budget.allow(_MORE_FOR_CONVENTIONS)
+                trial = as_people_write(trial, self._runs)
             trial = with_wanted_sizes(trial, self._sizes, self._runs)
         assert trial.inputs is not None
         self._init = trial.init_text

@@ -132,7 +132,7 @@ def net(made: str, signature: str, run: str) -> str:
             "self.w = nn.Parameter(torch.randn(6, 5))",
             "x",
             "if x.sum() is None: return x\nreturn x @ self.w",
-            "torch.randn(2, 32, 64, 6)",
+            "torch.randn(2, 32, 6, 6)",
             id="a product",
         ),
         pytest.param(
@@ -599,7 +599,7 @@ def test_an_input_of_each_name_keeps_its_own_size(worker: Any, write: Callable[.
     text = net(
         "self.a, self.b = nn.Linear(6, 4), nn.Linear(9, 4)", "left, right", "return self.a(left) + self.b(right)"
     )
-    assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 16, 6), torch.randn(2, 16, 9)"
+    assert worker.report(write(text) + ":Net").recipe.inputs == "torch.randn(2, 6), torch.randn(2, 9)"
 
 
 def test_inputs_that_are_stated_remain_where_arguments_are_searched(worker: Any, write: Callable[..., str]) -> None:

@@ -21,6 +21,7 @@ def block(forward: str) -> str:
     ("run", "forward"),
     [
         pytest.param("a, b = self.part(x)\nreturn self.a(a) + b.mean()", PAIR, id="a pair"),
+        pytest.param("a, *rest = self.part(x)\nreturn self.a(a) + rest[0].mean()", PAIR, id="one and others"),
         pytest.param(
             "found = self.part(x)\nreturn self.a(found['low']) + found['high'].mean()",
             "lambda self, first, *_, **__: {'low': first, 'high': first}",

@@ -76,8 +76,8 @@ def test_a_result_says_which_rules_led_to_it() -> None:
     evidence.facts.module.__dict__["Net"] = Net
     search = Search(evidence.facts.module, RunConditions(new_fake_mode(), evidence.facts.places), Budget())
     found = search.of_target(Net, "Net")
-    assert found.inputs == "torch.randn(2, 32, 64, 7)"
-    assert {name: each.finds for name, each in found.rules.items() if each.finds} == {"input that does not fit": 1}
+    assert found.inputs == "torch.randn(2, 32, 7, 7)"
+    assert {name: each.finds for name, each in found.rules.items() if each.finds} == {"size by its number": 1}
 
 
 class Net(torch.nn.Module):

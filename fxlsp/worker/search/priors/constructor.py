@@ -8,7 +8,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -21,10 +21,15 @@ from .tables import (
     ARGUMENT_TEXTS,
     CALLED_CLASSES,
     CALLED_MODULES,
+    COLOURS,
     CONFIGURATION,
     COUNT,
     FEATURE,
+    IN_CHANNELS,
+    OF_WHOLE,
+    PART,
     POOL,
+    WHOLE,
     WORDS,
 )
 
@@ -39,10 +44,17 @@ class NamePriors:
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
         self._body = ClassBody()
+        self._takes_images = False
+        self.configurations: Mapping[str, Sequence[Guess]] = {}
+        """For arguments of the target: those that the user's code makes itself, the best first."""
 
     def read(self, body: ClassBody) -> None:
         """Take into account how a class uses its arguments."""
         self._body = body
+
+    def of_whole_image_model(self) -> None:
+        """Take into account that the target takes images themselves, not maps of features."""
+        self._takes_images = True
 
     def of(self, name: str) -> Guess:
         """Return what ``name`` is likely to be: exactly known for flags and rates, else open."""
@@ -57,6 +69,8 @@ class NamePriors:
         is_feature = FEATURE.fullmatch(name.lower()) is not None
         if name in self._body.steps and not is_feature:
             return self._body.steps[name]
+        if self._takes_images and IN_CHANNELS.fullmatch(name):
+            return COLOURS
         size = ARGUMENT_SIZES.of(name)
         if size is not None:
             return size
@@ -80,6 +94,17 @@ def _in_snake_case(name: str) -> str:
 def is_configuration(name: str) -> bool:
     """Return whether an argument of this name is likely to be a configuration."""
     return CONFIGURATION.fullmatch(name) is not None
+
+
+def takes_images(target: Any, name: str) -> bool:
+    """Return whether a class is a whole model of images by its name, its arguments and what its file uses."""
+    try:
+        named = {parameter.name for parameter in parameters_of(target)}
+        lines, _ = inspect.findsource(target)
+    except (OSError, TypeError, ValueError):
+        return False
+    whole = WHOLE.fullmatch(name) is not None or any(map(OF_WHOLE.fullmatch, named))
+    return whole and PART.fullmatch(name) is None and any("Conv2d" in line for line in lines)
 
 
 def called_class(name: str) -> str:
@@ -161,8 +186,24 @@ def parameters_of(target: Any) -> list[inspect.Parameter]:
         return list(inspect.signature(target).parameters.values())
 
 
+def hidden_parameters(cls: type) -> set[str]:
+    """Return the parameters of base classes that the constructor of a class takes as ``**name``."""
+    found: set[str] = set()
+    for each in inspect.getmro(cls):
+        method = vars(each).get("__init__")
+        if not isinstance(method, types.FunctionType):
+            continue
+        parameters = inspect.signature(method).parameters.values()
+        found.update(parameter.name for parameter in parameters)
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            return found
+    return found
+
+
 def likely_argument(parameter: inspect.Parameter, names: NamePriors, module: ModuleType, depth: int) -> Guess:
-    """Guess an argument by its annotation, else by its name."""
+    """Guess an argument: what the code makes for it, else by its annotation, else by its name."""
+    if depth == 0 and names.configurations.get(parameter.name):
+        return names.configurations[parameter.name][0]
     annotated = _of_annotation(parameter.annotation, parameter.name, names, module, depth)
     return names.of(parameter.name) if annotated is None else annotated
 

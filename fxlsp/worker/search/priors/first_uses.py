@@ -170,9 +170,17 @@ def _before_joining(user: torch.fx.Node, modules: Modules, depth: int) -> Tensor
     if dim == 1 and any(isinstance(layer, torch.nn.Linear) for layer in layers):
         # Features behind the batch, not steps of a sequence.
         return Tensor((BATCH, UNKNOWN))
+    if dim == 1 and len(after.shape) == 3 and after.shape[:2] == (BATCH, SEQUENCE) and _is_before_steps(layers):
+        # Steps of a sequence beside others.
+        return after
     if not 0 < dim % len(after.shape) == (len(after.shape) - 1 if len(after.shape) < 4 else 1):
         return None
     return Tensor(tuple(UNKNOWN if index == dim % len(after.shape) else size for index, size in enumerate(after.shape)))
+
+
+def _is_before_steps(layers: Sequence[torch.nn.Module | None]) -> bool:
+    kinds = (torch.nn.RNNBase, torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.LayerNorm)
+    return any(isinstance(layer, kinds) for layer in layers)
 
 
 def _of_layers(user: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:

@@ -15,6 +15,7 @@ from ...building.forward_entry import forward_entry
 from ..values import Group, Guess, Open, Size, Tensor, Text, several
 from .class_body import looped_over
 from .first_uses import UNKNOWN, first_uses
+from .flat_models import as_rows, takes_rows
 from .layers import image_sizes, inputs_of_layers, spatial
 from .tables import (
     BATCH,
@@ -22,10 +23,13 @@ from .tables import (
     IDS,
     IMAGE,
     IMAGES,
+    MASK,
+    ONE_OF_EACH,
     POINTS,
     SEQUENCE,
     SOME_ID,
     STEPS_INPUT,
+    VALUES,
     beside_values,
 )
 
@@ -44,7 +48,8 @@ def first_inputs(model: torch.nn.Module) -> Group:
             continue
         key = parameter.name + "=" * (parameter.kind is parameter.KEYWORD_ONLY)
         filled[key] = likely_input(parameter, uses.get(parameter.name), main, filled)
-    return Group("inputs", tuple(filled.items()))
+    given = Group("inputs", tuple(filled.items()))
+    return as_rows(given) if takes_rows(model) else given
 
 
 def is_wanted(parameter: inspect.Parameter) -> bool:
@@ -62,6 +67,13 @@ def likely_input(
     if isinstance(used, Group):
         first = next((guess for guess in before.values() if isinstance(guess, Tensor)), main) or spatial(FEATURES, 2)
         return replace(used, items=tuple((key, first if part == Tensor(()) else part) for key, part in used.items))
+    if MASK.fullmatch(parameter.name) and isinstance(used, Tensor) and _is_map(used) and before:
+        # It is multiplied with, the same for all channels.
+        return replace(used, shape=(used.shape[0], 1, *used.shape[2:]))
+    is_ids = isinstance(used, Tensor) and used.dtype == "long" and used.shape == (BATCH, SEQUENCE)
+    is_of_map = any(isinstance(guess, Tensor) and len(guess.shape) >= 4 for guess in before.values())
+    if is_ids and is_of_map and ONE_OF_EACH.fullmatch(parameter.name):
+        return Tensor((BATCH,), "long")
     if used is not None and UNKNOWN not in used.shape:
         return used
     named = of_name(parameter.name, main, before)
@@ -134,6 +146,8 @@ def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
     found = beside_values(_length(usual), bool(before)).of(name)
     if found is not None:
         return found
+    if usual.dtype == "long" and VALUES.fullmatch(name):
+        return Tensor((BATCH, SEQUENCE, FEATURES))
     if main is not None and main.dtype == "long" and first is None:
         return main
     if POINTS.fullmatch(name) and (main is None or 3 in main.shape):
@@ -145,6 +159,11 @@ def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
     if IMAGES.fullmatch(name) and (main is None or len(main.shape) != 4):
         return spatial(3, 2)
     return replace(usual, dtype="float") if first is not None and usual.dtype != "long" else usual
+
+
+def _is_map(tensor: Tensor) -> bool:
+    """Return whether a tensor has channels behind the batch, and edges."""
+    return tensor.dtype == "float" and (len(tensor.shape) == 4 or (len(tensor.shape) == 3 and _place(tensor) == 1))
 
 
 def _length(tensor: Tensor) -> int:

@@ -43,6 +43,9 @@ def input_of(layer: torch.nn.Module, position: int = 0) -> Tensor | None:
 
 def _only_input(layer: torch.nn.Module) -> Tensor | None:
     match layer:
+        case _Transposed() if layer.stride[0] == 1 and layer.padding[0] == 0 and layer.kernel_size[0] > 2:
+            # A code that is to become the first, small map.
+            return Tensor((BATCH, layer.in_channels, *[1] * len(layer.kernel_size)))
         case _Conv():
             return spatial(layer.in_channels, len(layer.kernel_size))
         case torch.nn.Linear() if not isinstance(layer, torch.nn.LazyLinear):

@@ -150,6 +150,7 @@ ARGUMENT_SIZES = Table(
             IMAGE,
             "edges of images",
         ),
+        (r"(n|num)_?mels?(_(bins|channels))?|mel_(dims?|channels|bins)|n_mel_channels", 80, "bands of a spectrogram"),
         (r"sample_(size|duration)", VOLUME, "edges of videos, in projects that copy 3D-ResNets"),
         (r"patch_?(size|dim)?|.*_patch_size", 8, "divides the edge of an image"),
         (r"n_?fft|fft_?(size|len\w*)|win(dow)?_?len(gth)?|filter_length", 64, "a window of a short signal"),
@@ -190,8 +191,23 @@ ARGUMENT_SIZES = Table(
     )
 )
 
+IN_CHANNELS = re.compile(r"in_?(c|ch|chs|chans?|channels?|chns)|inp_?(ch|channels?)|n_in_channels|c_?in|in_dim_img")
+"""Channels of what a model takes: those of an image where it is a whole model of images."""
+OF_WHOLE = re.compile(
+    r"(num|n)_?(class(es)?|labels)|class_num|classes|nclass|(image|img)_?(size|dim|shape|resolution)|patch_?size"
+)
+"""Arguments that whole models have."""
+WHOLE = re.compile(
+    r"(?i:.*(net|vit|mixer|former|classifier|segment(er|or|ation)|detector|discriminator|critic|generator|model|vae"
+    r"|autoencoder|cnn)\w{0,4})"
+)
+PART = re.compile(
+    r"(?i:.*(block|layer|head|neck|decoder|attention|attn|unit|cell|stage|module|fpn|pyramid|aspp|bottleneck|down|up|conv"
+    r"|stem|fusion|expert))"
+)
+"""Names of classes that are whole models, and of those that are parts of one."""
 FEATURE = re.compile(
-    r".*(channel|chan|feats?|dim|planes?|hiddens?|filters?|width|units|embed|emb|size|model|state|nf|ch$|in$|out$|inp"
+    r".*(channel|chan|feats?|dim|planes?|hiddens?|filters?|width|units|embed|embd|emb|size|model|state|nf|ch$|in$|out$|inp"
     r"|oup|features|c\d|ngf|ndf)"
 )
 """Numbers of features, each of which has a size of its own."""
@@ -251,6 +267,12 @@ IDS = re.compile(
     r"|_index)$|ids|index"
 )
 """Indices into a table."""
+ONE_OF_EACH = re.compile(r"t|ts|time_?steps?|times?|(class_)?labels?|y|c|class(es)?|domains?|cond(ition)?s?")
+"""What is one index of each image, rather than a sequence of them."""
+VALUES = re.compile(
+    r"(.*_)?(features?|feats?|embeddings?|embeds?|latents?|noise|codes?_float|spec|mels?|spectrogram)|z|noise_vector"
+)
+"""Floats, even where a model's first layer is a table."""
 SOME_ID = re.compile(r"\w+_id(s?)")
 """What is an integer beside features too: one of each image or sequence, or of each step."""
 IMAGES = re.compile(r".*(img|image|pixel_values|frame|rgb|photo|picture)s?\d*$")
@@ -289,7 +311,8 @@ def beside_values(length: int, is_later: bool) -> Table[Guess]:
         (r"(.*_)?(boxes|rois|proposals|bbox(es)?|anchors)", Tensor((BATCH, 4)), "four edges"),
     )
     later: tuple[tuple[str, Guess, str], ...] = (
-        (r"t|ts|time_?steps?|timesteps?|times?|noise_level|sigmas?", Tensor((BATCH,)), "a time of each image"),
+        (r"t|ts|time_?steps?|timesteps?|times?", Tensor((BATCH,), "long"), "the number of a step, of each image"),
+        (r"noise_levels?|sigmas?|log_?snr", Tensor((BATCH,)), "an amount of noise, of each image"),
         (r"adj\w*|laplacian|graph|A|L", Tensor((length, length)), "a matrix between all nodes"),
         (r"[HWhw]|height|width|.*_(height|width)|\w+_size[12]", Size(IMAGE), "an edge of the image before"),
         (

@@ -1,4 +1,4 @@
-"""Names that a class only asks for their truth: flags, which are off unless somebody turns them on."""
+"""Names that a class only asks for their truth: flags, which are off unless they are turned on."""
 
 from __future__ import annotations
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
-from ..conditions import dimension_of, failing_conditions, rank_tensor
+from ...locations.code_origin import is_installed
+from ..conditions import CHECKS, dimension_of, failing_conditions, rank_tensor
 from ..duck import DuckValue
 from ..evidence import Evidence
-from ..priors.constructor import ARRAY, array_of, called_module, instance_of
+from ..priors.constructor import ARRAY, array_of, called_module, hidden_parameters, instance_of
 from ..priors.tables import VOCABULARY
 from ..size_edits import divisible, equalised
 from ..values import (
@@ -61,7 +62,7 @@ _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def _asserted(evidence: Evidence) -> Iterator[Edit]:
     """Make the condition hold for want of which the error was raised, in the user's code or in torch's."""
     last = evidence.error.__traceback__
-    while last is not None and last.tb_next is not None:
+    while last is not None and last.tb_next is not None and not _is_check_of(last.tb_frame, last.tb_next.tb_frame):
         last = last.tb_next
     if last is None:
         return
@@ -70,6 +71,12 @@ def _asserted(evidence: Evidence) -> Iterator[Edit]:
     scope = FrameScope.of(last.tb_frame)
     for test, wanted in failing_conditions(scope.code, last.tb_lineno, unbound.group(1) if unbound else None):
         yield from Solver(evidence.trial, scope).that(test, wanted)
+
+
+def _is_check_of(caller: FrameType, called: FrameType) -> bool:
+    """Return whether the user's code calls a function of torch's that raises unless its first argument is true."""
+    is_check = called.f_code.co_name in CHECKS and is_installed(called.f_code.co_filename)
+    return is_check and not is_installed(caller.f_code.co_filename)
 
 
 @dataclass(frozen=True)
@@ -243,7 +250,16 @@ class Solver:
         found = [(path, part) for path, part in every if name is not None and name_of(path) == name]
         if not found and isinstance(subject, ast.Name) and self._is_own_argument(subject.id):
             return [(("init", subject.id), Size(1))]
+        if not found and isinstance(subject, ast.Attribute) and self._is_hidden_argument(subject):
+            return [(("init", subject.attr), Size(1))]
         return found
+
+    def _is_hidden_argument(self, subject: ast.Attribute) -> bool:
+        """Return whether ``self.name`` is named like an argument that reaches a base class as ``**name``."""
+        owner, init = self.scope.locals.get("self"), self.trial.init
+        if ast.unparse(subject.value) != "self" or not isinstance(init, Group) or type(owner).__name__ != init.name:
+            return False
+        return subject.attr in hidden_parameters(type(owner))
 
     def _is_own_argument(self, name: str) -> bool:
         """Return whether it is an argument of the trial's constructor, left to its default."""
