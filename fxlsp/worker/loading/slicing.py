@@ -17,25 +17,33 @@ from typing import NamedTuple
 
 from .call_effects import ELSEWHERE, CallEffects
 from .scopes import free_names, imported_names
+from .statements import (
+    DEFINITIONS,
+    IMPORTS,
+    LOOPS,
+    WRAP,
+    changed_by,
+    full_name,
+    imports_of,
+    may_have_state,
+    relevant_parts,
+    root_name,
+    split_imports,
+    used_to_define,
+    wrapped_names,
+)
 
-_WRAP = "torch.fx.wrap"
 _ALWAYS_CHANGED = (
     "sys.path",
     "os.environ",
     "torch.set_default",
     "torch.backends.",
     "torch.manual_seed",
-    _WRAP,
+    WRAP,
     ELSEWHERE,
 )
 """Prefixes of dotted names whose change affects every model."""
 
-_TRAINING = ("train", "eval", "zero_grad", "requires_grad_", "to", "cuda", "cpu", "fit")
-"""Methods of a model that training loops call: inside a loop they do not count as changes, outside loops they do."""
-
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_IMPORTS = (ast.Import, ast.ImportFrom)
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 _COMPOUND = (ast.If, ast.Try, ast.With, ast.For)
 """Statements that can run in part."""
@@ -62,11 +70,11 @@ class SlicedStatement(NamedTuple):
 
     @property
     def is_import(self) -> bool:
-        return isinstance(self.statement, _IMPORTS)
+        return isinstance(self.statement, IMPORTS)
 
     @property
     def is_definition(self) -> bool:
-        return isinstance(self.statement, _DEFINITIONS)
+        return isinstance(self.statement, DEFINITIONS)
 
     @property
     def is_partial(self) -> bool:
@@ -82,13 +90,13 @@ class ModuleSlicer:
     """
 
     def __init__(self, tree: ast.Module) -> None:
-        self._body = [part for statement in tree.body for part in _split(statement)]
+        self._body = [part for statement in tree.body for part in split_imports(statement)]
         self._imported = {
-            name: full for node in self._body if isinstance(node, _IMPORTS) for name, full in _imports(node)
+            name: full for node in self._body if isinstance(node, IMPORTS) for name, full in imports_of(node)
         }
-        self._modules = {name for name, full in self._imported.items() if not _may_have_state(full)}
+        self._modules = {name for name, full in self._imported.items() if not may_have_state(full)}
         self._effects = CallEffects(self._body, self._imported)
-        defined = {node.name for node in self._body if isinstance(node, _DEFINITIONS)}
+        defined = {node.name for node in self._body if isinstance(node, DEFINITIONS)}
         self._constant = frozenset(defined | self._imported.keys() | set(dir(builtins)))
         """Names that running a statement for its effect may read, as they cost nothing."""
         self._changed: dict[ast.stmt, frozenset[str]] = {}
@@ -134,7 +142,7 @@ class ModuleSlicer:
     def setup_parts(self) -> Iterator[SlicedStatement]:
         """Yield every statement but for the ``__main__`` block, loops and what trains."""
         for part in self.all_parts():
-            if not isinstance(part.statement, _LOOPS) and not self._effects.trains(part.statement):
+            if not isinstance(part.statement, LOOPS) and not self._effects.trains(part.statement):
                 yield part
 
     @cached_property
@@ -145,9 +153,9 @@ class ModuleSlicer:
         """
         end = 0
         for index, statement in enumerate(self._body):
-            if isinstance(statement, _DEFINITIONS) or _is_main_guard(statement):
+            if isinstance(statement, DEFINITIONS) or _is_main_guard(statement):
                 break
-            if any(isinstance(node, _IMPORTS) for node in _relevant(statement)):
+            if any(isinstance(node, IMPORTS) for node in relevant_parts(statement)):
                 end = index + 1
         return end
 
@@ -159,7 +167,7 @@ class ModuleSlicer:
         return {
             name
             for statement in self._body
-            if not isinstance(statement, _LOOPS) and not _is_main_guard(statement)
+            if not isinstance(statement, LOOPS) and not _is_main_guard(statement)
             for name in self._names(statement)
         }
 
@@ -169,22 +177,22 @@ class ModuleSlicer:
         Imported modules are left out: a call on one changes nothing in this file.
         """
         changed = {name for name in self._changes(statement) if "." not in name and name != ELSEWHERE}
-        return frozenset(changed if isinstance(statement, _IMPORTS) else changed - self._modules)
+        return frozenset(changed if isinstance(statement, IMPORTS) else changed - self._modules)
 
     def _read_by(self, statement: ast.stmt, needed: set[str]) -> set[str]:
         """Return the names that the part of a statement in the slice reads."""
-        if isinstance(statement, _IMPORTS):
+        if isinstance(statement, IMPORTS):
             return set()
-        if isinstance(statement, _DEFINITIONS) and statement.name not in needed:
+        if isinstance(statement, DEFINITIONS) and statement.name not in needed:
             if statement not in self._used:
-                self._used[statement] = _used_to_define(statement)
+                self._used[statement] = used_to_define(statement)
             return self._used[statement]
-        if not isinstance(statement, _DEFINITIONS) and not self._matters(statement, needed):
+        if not isinstance(statement, DEFINITIONS) and not self._matters(statement, needed):
             return free_names(statement) if isinstance(statement, ast.Raise) else set()
         if isinstance(statement, _COMPOUND):
             return set().union(*(self._read_by_child(child, needed) for child in ast.iter_child_nodes(statement)))
         if statement not in self._read:
-            self._read[statement] = free_names(statement) | _wrapped_names(statement, self._imported)
+            self._read[statement] = free_names(statement) | wrapped_names(statement, self._imported)
         return self._read[statement]
 
     def _read_by_child(self, child: ast.AST, needed: set[str]) -> set[str]:
@@ -213,7 +221,7 @@ class ModuleSlicer:
         """Return the call of a statement that calls an imported function for its effect, if it reads nothing costly."""
         if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
             return None
-        full = self._imported.get(_root(statement.value.func), "")
+        full = self._imported.get(root_name(statement.value.func), "")
         if not full or full.split(".")[0] in ("torch", *sys.stdlib_module_names):
             return None
         return statement.value if free_names(statement) <= self._constant else None
@@ -222,8 +230,8 @@ class ModuleSlicer:
         if statement not in self._changed:
             self._changed[statement] = frozenset(
                 name
-                for node in _relevant(statement)
-                for name in (*_changed_by(node, self._imported), *self._changed_through(node))
+                for node in relevant_parts(statement)
+                for name in (*changed_by(node, self._imported), *self._changed_through(node))
             )
         return self._changed[statement]
 
@@ -232,15 +240,15 @@ class ModuleSlicer:
         if isinstance(node, ast.Expr):
             return self._effects.of(node.value)
         if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            full = _full_name(node, self._imported)
-            is_imported = _root(node) in self._imported and not full.startswith(_OF_THE_PROCESS)
+            full = full_name(node, self._imported)
+            is_imported = root_name(node) in self._imported and not full.startswith(_OF_THE_PROCESS)
             return frozenset({ELSEWHERE} if is_imported else ())
         return frozenset()
 
     def _kept(self, body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
         kept: list[ast.stmt] = []
         for statement in body:
-            if isinstance(statement, (*_DEFINITIONS, *_IMPORTS)):
+            if isinstance(statement, (*DEFINITIONS, *IMPORTS)):
                 kept.append(statement)
             elif self._matters(statement, needed):
                 kept.append(self._filtered(statement, needed))
@@ -289,133 +297,10 @@ class ModuleSlicer:
         """
         return [
             _allowed_to_fail(statement)
-            if isinstance(statement, _IMPORTS) and needed.isdisjoint(imported_names(statement))
+            if isinstance(statement, IMPORTS) and needed.isdisjoint(imported_names(statement))
             else statement
             for statement in self._kept(body, needed)
         ]
-
-
-def _split(statement: ast.stmt) -> list[ast.stmt]:
-    """Return an import of several names as imports that can fail separately."""
-    if not isinstance(statement, _IMPORTS) or len(statement.names) == 1:
-        return [statement]
-    parts: list[ast.stmt] = []
-    for alias in statement.names:
-        part = copy.copy(statement)
-        part.names = [alias]
-        parts.append(part)
-    return parts
-
-
-def _wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
-    """Return the names that calls of ``torch.fx.wrap("name")`` refer to."""
-    return {
-        argument.value
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call) and _full_name(node.func, imported) == _WRAP
-        for argument in node.args
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-    }
-
-
-def _used_to_define(statement: ast.stmt) -> set[str]:
-    """Return the names read while a ``def`` or ``class`` statement is executed."""
-    used: set[str] = set()
-    for child in ast.iter_child_nodes(statement):
-        if isinstance(statement, ast.ClassDef) and isinstance(child, _DEFINITIONS):
-            used |= _used_to_define(child)
-        elif isinstance(statement, ast.ClassDef) or not isinstance(child, ast.stmt):
-            used |= free_names(child)
-    return used
-
-
-def _relevant(node: ast.AST, in_loop: bool = False) -> Iterator[ast.AST]:
-    """Yield the parts of a statement that may bind or change something.
-
-    Calls in a loop that belong to training are left out, and so are the bodies of definitions, which do not run when
-    the definition is executed.
-    """
-    if in_loop and isinstance(node, ast.Expr) and _method(node.value) in _TRAINING:
-        return
-    yield node
-    if isinstance(node, _DEFINITIONS):
-        return
-    # The variables of a comprehension are local to it.
-    children = [node.iter, *node.ifs] if isinstance(node, ast.comprehension) else ast.iter_child_nodes(node)
-    for child in children:
-        yield from _relevant(child, in_loop or isinstance(node, _LOOPS))
-
-
-def _method(node: ast.expr) -> str:
-    """Return the name of a called method: ``eval`` for ``net.eval()``; else ""."""
-    return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-
-
-def _changed_by(node: ast.AST, imported: dict[str, str]) -> list[str]:
-    """Return the names that a node binds or may change: roots and dotted names."""
-    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        return [node.id]
-    if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        return [_root(node), _full_name(node, imported)]
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return _changed_by_call(node.value.func, imported)
-    if isinstance(node, _IMPORTS):
-        return imported_names(node)
-    return [node.name] if isinstance(node, _DEFINITIONS) else []
-
-
-def _changed_by_call(function: ast.expr, imported: dict[str, str]) -> list[str]:
-    """Return the names that a call with an unused result may change.
-
-    ``cfg.update(...)`` changes ``cfg``. ``train(net)`` does not count as a change of ``net``, nor does
-    ``net(x).sum().backward()``: a call on the result of another call does not change what the first was called on.
-    """
-    dotted, root = _dotted(function), _root(function)
-    if dotted and root in imported:
-        full = [_full_name(function, imported)]
-        return [root, *full] if isinstance(function, ast.Attribute) and _may_have_state(imported[root]) else full
-    return [root, dotted] if dotted and isinstance(function, ast.Attribute) else []
-
-
-def _may_have_state(full_name: str) -> bool:
-    """Return whether an imported name may be mutable: ``from config import cfg``."""
-    package, dot, _ = full_name.partition(".")
-    return bool(dot) and package != "torch" and package not in sys.stdlib_module_names
-
-
-def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import binds, with its full name.
-
-    ``from torch.fx import wrap`` yields ``wrap`` and ``torch.fx.wrap``.
-    """
-    for name, alias in zip(imported_names(node), node.names, strict=True):
-        if isinstance(node, ast.ImportFrom):
-            yield name, f"{node.module or ''}.{alias.name}"
-        else:
-            yield name, alias.name if alias.asname else name
-
-
-def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
-    """Return the dotted name at the start of an expression, resolved by imports."""
-    root, dot, rest = _dotted(node).partition(".")
-    return imported.get(root, root) + dot + rest
-
-
-def _root(node: ast.expr) -> str:
-    """Return the name at the root of ``a.b[c].d()``: ``a``; "" if there is none."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _dotted(node: ast.expr) -> str:
-    """Return the dotted name at the start of code: ``a.b`` for ``a.b[c]``; else ""."""
-    if isinstance(node, ast.Attribute):
-        base = _dotted(node.value)
-        return f"{base}.{node.attr}" if base else ""
-    if isinstance(node, ast.Subscript):
-        return _dotted(node.value)
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_main_guard(statement: ast.stmt) -> bool:

@@ -119,6 +119,13 @@ class Search:
         self._facts.further = further_arguments(target, names)
         self._facts.defaults = other_defaults(target)
         self._queue.push(Trial(first), (0, 0), 0)
+        self._push_other_configurations(target, name, first)
+        self._queue.begin_elsewhere([starting(Trial(alike(first), None, UNIFORM), "one size for everything")])
+        return self._result()
+
+    def _push_other_configurations(self, target: Any, name: str, first: Group) -> None:
+        """Let trials wait with the further configurations that the code makes, and one with a made-up one."""
+        names = self._facts.names
         for key, others in names.configurations.items():
             for rank, other in enumerate(others[1:], 1):
                 if key in dict(first.items):
@@ -126,10 +133,8 @@ class Search:
         if names.configurations:
             names.configurations = {}
             # In case that the configurations of the file are those of other models.
-            made_up = Trial(first_init(target, name, names, module))
+            made_up = Trial(first_init(target, name, names, self._facts.module))
             self._queue.begin_elsewhere([starting(made_up, "made-up configuration")])
-        self._queue.begin_elsewhere([starting(Trial(alike(first), None, UNIFORM), "one size for everything")])
-        return self._result()
 
     def of_model(self, init: str) -> SearchResult:
         """Search inputs for the model that ``init`` constructs."""
@@ -244,12 +249,8 @@ class Search:
                     continue
                 refuted = self._refuted(trial, outcome)
                 if refuted is None:
-                    if self._found is None or breaches(trial) < breaches(self._found):
-                        self._found = trial
-                    if trial == self._guessed or not breaches(trial):
+                    if self._is_wanted(trial):
                         break
-                    # Another one may be what people would write, rather than something that runs.
-                    self._budget.end_soon(_MORE_FOR_CONVENTIONS)
                     continue
                 # As far as fake tensors can say it runs: that counts if nothing else does.
                 self._unconfirmed = self._unconfirmed or (trial, refuted)
@@ -266,6 +267,15 @@ class Search:
                 self._furthest = trial, outcome
             self._suggest(trial, outcome)
         return self._text_of_found()
+
+    def _is_wanted(self, trial: Trial) -> bool:
+        """Keep a trial that runs if it is the best so far; return whether it is what people would write."""
+        if self._found is None or breaches(trial) < breaches(self._found):
+            self._found = trial
+        if trial == self._guessed or not breaches(trial):
+            return True
+        self._budget.end_soon(_MORE_FOR_CONVENTIONS)
+        return False
 
     def _text_of_found(self) -> str | None:
         if self._found is None:
