@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks.repositories.checked import Checked, Model
 
-_STATUSES = ("traced", "recovered", "covered", "failed", "skipped")
+_STATUSES = ("traced", "recovered", "covered", "unshaped", "failed", "skipped")
 _EXAMPLES = 3
 _REASON_LENGTH = 160
 _NAMES = re.compile(r"[\w./]+\.py(:[\w.]+)?|'[^']*'|\"[^\"]*\"")

@@ -199,3 +199,39 @@ class {name}(nn.Module):
             {"init": "Parsed(get_args().width)", "inputs": "torch.randn(5, 8)", "source": "call-site", "file": train},
         ),
     ]
+
+
+UNSHAPED = """
+from torch import nn
+
+
+class Part(nn.Module):
+    def forward(self, x):
+        return x.absent().relu()
+
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+        self.fc = nn.Linear(3, 4)
+
+    def forward(self, record):
+        return self.fc(self.part(record.absent()))
+
+
+class Fine(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+
+
+def test_classes_that_are_followed_without_a_shape_have_a_status_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(UNSHAPED, encoding="utf-8")
+    models = json.loads(fxlsp("check", str(tmp_path), "--format", "json").stdout)["models"]
+    statuses = {model["target"].rpartition(":")[2]: model["status"] for model in models}
+    assert statuses == {"Part": "unshaped", "Whole": "unshaped", "Fine": "traced"}

@@ -20,7 +20,13 @@ from fxlsp.report.serialization import JsonObject
 from fxlsp.source.models.models import ModelClass
 from fxlsp.source.recipes.recipes import find_written
 
-Status = Literal["traced", "recovered", "covered", "failed", "skipped"]
+Status = Literal["traced", "recovered", "covered", "unshaped", "failed", "skipped"]
+"""How far a class was followed.
+
+``traced``: by torch.fx; ``recovered``: past what torch.fx refuses; ``covered``: in the trace of another model;
+``unshaped``: in one of these ways, but without a single shape; ``failed``: there is no graph; ``skipped``: it was not
+tried, since it needs something.
+"""
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,8 @@ class CheckResults:
     attempts: list[CheckedTrace] = field(default_factory=list)
     covers: dict[tuple[str, str], str] = field(default_factory=dict)
     """Target of the model whose trace covers a class, by the class's file and qualified name."""
+    unshaped: set[tuple[str, str]] = field(default_factory=set)
+    """Classes, as in ``covers``, that no such trace has shapes of."""
     unreadable: Sequence[Problem] = ()
     """Those of files that cannot be read at all."""
     environment: Environment | None = None
@@ -117,11 +125,16 @@ class CheckResults:
         cover = self.covers.get((file.document.path, model.qualname))
         attempt = self._attempt_at(place)
         if attempt is not None and not _is_sure(attempt) and cover is not None:
-            return ModelEntry(target, place, "covered", covered_by=cover)
+            return self._covered_entry(file, model, cover)
         entry = ModelEntry(target, place, "skipped", _skip_reason(model)) if attempt is None else _entry_of(attempt)
         if entry.status == "skipped" and cover is not None:
-            return ModelEntry(target, place, "covered", covered_by=cover)
+            return self._covered_entry(file, model, cover)
         return entry
+
+    def _covered_entry(self, file: FoundFile, model: ModelClass, cover: str) -> ModelEntry:
+        is_unshaped = (file.document.path, model.qualname) in self.unshaped
+        status: Status = "unshaped" if is_unshaped else "covered"
+        return ModelEntry(file.target(model), file.location(model), status, covered_by=cover)
 
     def _attempt_at(self, place: Location) -> CheckedTrace | None:
         """Return the trace by the model's first recipe."""
@@ -173,10 +186,12 @@ def _entry_of(attempt: CheckedTrace) -> ModelEntry:
 
 
 def _status(report: Report) -> Status:
-    if report.verdict.traceable:
-        return "traced"
     is_followed = report.complete or any(node.recovered or node.opaque for node in report.nodes)
-    return "recovered" if is_followed else "failed"
+    if not report.verdict.traceable and not is_followed:
+        return "failed"
+    if all(node.output is None for node in report.nodes):
+        return "unshaped"
+    return "traced" if report.verdict.traceable else "recovered"
 
 
 def _place_key(problem: Problem) -> tuple[str, int, int, str]:

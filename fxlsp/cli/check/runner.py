@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from fxlsp.cli.check.alternative_recipes import alternative_recipes
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
@@ -87,5 +88,19 @@ def _record(found: CheckResults, attempt: CheckedTrace) -> None:
         return
     for file in found.files:
         root = attempt.model.candidate.name if file.document.path == attempt.model.target.file else ""
-        for name in covered_classes(attempt.outcome, file.document, root):
-            found.covers.setdefault((file.document.path, name), attempt.model.target.text)
+        covered = covered_classes(attempt.outcome, file.document, root)
+        shaped = covered_classes(_with_shapes(attempt.outcome), file.document, root)
+        for name in covered:
+            key = (file.document.path, name)
+            if key not in found.covers or (key in found.unshaped and name in shaped):
+                found.covers[key] = attempt.model.target.text
+                (found.unshaped.discard if name in shaped else found.unshaped.add)(key)
+
+
+def _with_shapes(report: Report) -> Report:
+    """Return a report with only those of its calls in which some value has a shape."""
+    outputs = [node.output for node in report.nodes]
+    return replace(
+        report,
+        calls=tuple(call for call in report.calls if any(outputs[call.first_node : call.end_node]) or call.output),
+    )
