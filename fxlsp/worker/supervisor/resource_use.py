@@ -32,12 +32,15 @@ def _children(pid: int) -> Iterator[int]:
 
 
 def exceeds_megabytes(pids: list[int], limit: float) -> bool:
-    """Return whether processes have more resident memory together than ``limit``, MiB.
+    """Return whether a process has more resident memory than ``limit``, MiB, or several together have.
 
-    Memory that forked processes share counts once, where the system reports it: that takes milliseconds, so it is read
-    only if it matters.
+    Memory that several share counts once, where the system reports it: that takes milliseconds, so it is read only if
+    it matters.
     """
-    return sum(map(resident_megabytes, pids)) > limit and sum(map(_proportional_megabytes, pids)) > limit
+    resident = [resident_megabytes(pid) for pid in pids]
+    if max(resident) > limit:
+        return True
+    return sum(resident) > limit and sum(map(_proportional_megabytes, pids)) > limit
 
 
 def _proportional_megabytes(pid: int) -> float:

@@ -90,8 +90,9 @@ async def test_a_fix_edits_its_cell_in_the_version_of_the_cell(start: Start, tmp
     _, net = notebook.cells
     notebook.replace(net, "# fxlsp", "#  fxlsp")
     problems = await client.until(lambda: client.problems(net), lambda found: found)
-    (action,) = await client.actions(net, "self.fc(x)", problems=problems)
-    (change,) = action["edit"]["documentChanges"]
+    actions = await client.actions(net, "self.fc(x)", problems=problems)
+    assert [action["title"] for action in actions] == ["Make self.fc take 4 features", "Ignore FX401 here"]
+    (change,) = actions[-1]["edit"]["documentChanges"]
     assert change["textDocument"] == {"uri": net.uri, "version": 2}
     (edit,) = change["edits"]
     assert client.covered(net, edit["range"]) == ""
