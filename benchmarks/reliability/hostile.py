@@ -26,9 +26,12 @@ async def run_zoo(seed: int, seconds: float) -> list[str]:
     return await _run(chain(_shuffled(zoo(), seed), _compositions(seed)), deadline, "the zoo and random compositions")
 
 
-async def run_compositions(seed: int, seconds: float) -> list[str]:
-    """Open random compositions until ``seconds`` are over; return what went wrong."""
-    return await _run(_compositions(seed), time.monotonic() + seconds, "random compositions")
+async def run_compositions(seed: int, seconds: float, patience: float = 1.0) -> list[str]:
+    """Open random compositions until ``seconds`` are over; return what went wrong.
+
+    ``patience`` multiplies the times after which something is a fault.
+    """
+    return await _run(_compositions(seed), time.monotonic() + seconds, "random compositions", patience)
 
 
 def _shuffled(models: list[HostileModel], seed: int) -> list[HostileModel]:
@@ -42,7 +45,7 @@ def _compositions(seed: int) -> Iterator[HostileModel]:
         yield random_model(random)
 
 
-async def _run(models: Iterator[HostileModel], deadline: float, kind: str) -> list[str]:
+async def _run(models: Iterator[HostileModel], deadline: float, kind: str, patience: float = 1.0) -> list[str]:
     wrong: list[str] = []
     delays: list[float] = []
     count = 0
@@ -53,14 +56,14 @@ async def _run(models: Iterator[HostileModel], deadline: float, kind: str) -> li
                 if time.monotonic() > deadline:
                     break
                 count += 1
-                wrong += await _attack(running, count, model, delays)
+                wrong += await _attack(running, count, model, delays, patience)
             left = len(processes(running.mark)) - usual
             if left > 2:
                 wrong.append(f"{left} more processes than at first while the server runs")
             mark, files = running.mark, running.left_files
-        remaining = await none_left(mark, END_SECONDS)
+        remaining = await none_left(mark, END_SECONDS * patience)
         if remaining:
-            wrong.append(f"left {END_SECONDS:g} s after the end: {remaining}")
+            wrong.append(f"left {END_SECONDS * patience:g} s after the end: {remaining}")
         if files():
             wrong.append(f"files left: {sorted(files())[:10]}")
     slowest = max(delays, default=0.0)
@@ -72,7 +75,9 @@ async def _run(models: Iterator[HostileModel], deadline: float, kind: str) -> li
     return wrong
 
 
-async def _attack(running: Session, number: int, model: HostileModel, delays: list[float]) -> list[str]:
+async def _attack(
+    running: Session, number: int, model: HostileModel, delays: list[float], patience: float
+) -> list[str]:
     """Open one model, edit the healthy one meanwhile, and wait for what is reported of the hostile one."""
     path = running.folder / f"hostile_{number}.py"
     path.write_text(model.text, encoding="utf-8")
@@ -83,19 +88,19 @@ async def _attack(running: Session, number: int, model: HostileModel, delays: li
     except asyncio.TimeoutError:
         wrong.append(f"{model.name}: the healthy model has no new answer")
     try:
-        await _answered(running, running.client.buffers[uri])
+        await _answered(running, running.client.buffers[uri], VERDICT_SECONDS * patience)
     except asyncio.TimeoutError:
-        wrong.append(f"{model.name}: no answer within {VERDICT_SECONDS:g} s")
+        wrong.append(f"{model.name}: no answer within {VERDICT_SECONDS * patience:g} s")
     running.client.close(uri)
     path.unlink()
     return wrong
 
 
-async def _answered(running: Session, buffer: Buffer) -> None:
+async def _answered(running: Session, buffer: Buffer, seconds: float) -> None:
     """Wait until the lens of the hostile model says what came of it."""
 
     async def has_answer() -> bool | None:
         titles = [lens["command"]["title"] for lens in await running.client.lenses(buffer.uri)]
         return True if any("traceable" in title or "not traced: " in title for title in titles) else None
 
-    await running.client.until(has_answer, VERDICT_SECONDS)
+    await running.client.until(has_answer, seconds)

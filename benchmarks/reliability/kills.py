@@ -22,8 +22,11 @@ _PAUSE_SECONDS = 0.5
 """Longest time between an edit and a kill in its work."""
 
 
-async def run_kills(kills: int, seed: int, seconds: float) -> list[str]:
-    """Kill ``kills`` processes other than the server, at most for ``seconds``; return what went wrong."""
+async def run_kills(kills: int, seed: int, seconds: float, patience: float = 1.0) -> list[str]:
+    """Kill ``kills`` processes other than the server, at most for ``seconds``; return what went wrong.
+
+    ``patience`` multiplies the times after which something is a fault.
+    """
     deadline, random = time.monotonic() + seconds, Random(seed)
     wrong: list[str] = []
     delays: list[float] = []
@@ -47,13 +50,13 @@ async def run_kills(kills: int, seed: int, seconds: float) -> list[str]:
                     wrong.append(f"no answer after kill {len(delays) + 1}: {await running.state()}")
                 delays.append(time.monotonic() - began)
             mark, files = running.mark, running.left_files
-        remaining = await none_left(mark, END_SECONDS)
+        remaining = await none_left(mark, END_SECONDS * patience)
         if remaining:
-            wrong.append(f"left {END_SECONDS:g} s after the end: {remaining}")
+            wrong.append(f"left {END_SECONDS * patience:g} s after the end: {remaining}")
         if files():
             wrong.append(f"files left: {sorted(files())[:10]}")
-    late = sum(delay > ANSWER_SECONDS for delay in delays)
-    wrong += [f"{late} answers took more than {ANSWER_SECONDS:g} s"] if late else []
+    late = sum(delay > ANSWER_SECONDS * patience for delay in delays)
+    wrong += [f"{late} answers took more than {ANSWER_SECONDS * patience:g} s"] if late else []
     slowest = f"95 % within {percentile_95(delays):.2f} s, slowest {max(delays):.2f} s" if delays else "none"
     print(f"kills: {len(delays)}, {len(wrong)} faults; right answers again: {slowest}", flush=True)
     return wrong
