@@ -114,6 +114,7 @@ async def undone(sources: dict[str, str], edits: int, seed: int) -> tuple[int, l
                     compared += len(before)
                     others += [f"{name}: {before[each]} then {shown.get(each)}" for each in _different(before, shown)]
             await session.close()
+        print(f"{name}: {share} edits; so far {compared} recipes compared, {len(others)} changed", file=sys.stderr)
     return compared, others
 
 
