@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from dev.rpc import Json
+from fxlsp.report.locations import Location
+from fxlsp.report.problems import FittingNumber
 
 _HEAD = """\
 import torch
@@ -28,17 +30,27 @@ class Fixed:
     """Of the fix, whole."""
     before: str
     after: str
+    number: FittingNumber | None = None
+    """What the trace has proven."""
 
     def to_json(self) -> Json:
-        return asdict(self)
+        return asdict(replace(self, number=None))
 
 
-def _fixed(name: str, code: str, title: str, body: str, *changes: tuple[str, str], helpers: str = "") -> Fixed:
+def _fixed(
+    name: str,
+    code: str,
+    title: str,
+    body: str,
+    *changes: tuple[str, str],
+    helpers: str = "",
+    number: FittingNumber | None = None,
+) -> Fixed:
     before = after = f"{_HEAD}{helpers}{_MODEL}{body}"
     for old, new in changes:
         assert before.count(old) == 1, (name, old)
         after = after.replace(old, new)
-    return Fixed(name, code, title, before, after)
+    return Fixed(name, code, title, before, after, number)
 
 
 def _made(initialisation: str, forward: str) -> str:
@@ -182,6 +194,14 @@ FIXED = (
         "Assign the attribute self.fc",
         _made("fc = nn.Linear(4, 8)", "return self.fc(x)"),
         ("        fc = ", "        self.fc = "),
+    ),
+    _fixed(
+        "layer_number",
+        "FX401",
+        "Make self.fc take 4 features",
+        _made("self.fc = nn.Linear(3, 8)", "return self.fc(x)"),
+        ("nn.Linear(3, 8)", "nn.Linear(4, 8)"),
+        number=FittingNumber(Location("", 9, 19, 9, 34), "Linear", "in_features", 3, 4, "features"),
     ),
     _fixed(
         "ignored",

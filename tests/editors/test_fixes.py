@@ -10,6 +10,7 @@ import pytest
 from fxlsp.ide.fixes.fix import Fix, FixContext
 from fxlsp.ide.fixes.ignore import ignore_fix
 from fxlsp.ide.fixes.registry import FIXERS, Fixer
+from fxlsp.ide.problems import MovedNumber
 from fxlsp.source.python.python_tree import PythonTree
 from fxlsp.source.text.positions import Span
 from tests.editors.fixes import FIXED, Fixed
@@ -21,9 +22,10 @@ def offers(example: Fixed) -> Iterator[tuple[Fixer | None, Fix]]:
     """What each fixer offers wherever the problem may stand; None is to ignore it."""
     made = document(example.before)
     tree = PythonTree(made)
+    number = None if example.number is None else MovedNumber(example.number, Span.of(example.number.location))
     for span in spans(tree):
         for fixer in FIXERS.get(example.code, ()):
-            yield from ((fixer, fix) for fix in fixer(FixContext(tree, example.code, span)))
+            yield from ((fixer, fix) for fix in fixer(FixContext(tree, example.code, span, number)))
         ignored = ignore_fix(made, example.code, span)
         if ignored is not None:
             yield None, ignored

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+import pytest
+import torch.fx
 
 from fxlsp.report.report import Report
 
@@ -31,6 +35,25 @@ class Case:
     """Whether torch.fx produces a graph; None where the codes of the problems determine it."""
     needs: Literal["columns", "parsers"] | None = None
     """A feature that old versions lack: columns of instructions, or argument parsers that accept proxies."""
+
+
+def _lacking() -> Iterator[str]:
+    """Yield what :attr:`Case.needs` may name and this Python or torch does not have."""
+    if sys.version_info < (3, 11):
+        yield "columns"
+    try:
+        torch.fx.symbolic_trace(lambda x: torch.zeros((x.shape[0], 3)))
+    except TypeError:
+        yield "parsers"
+
+
+LACKING = frozenset(_lacking())
+
+
+def skip_if_lacking(feature: str | None) -> None:
+    """Skip the test if this Python or torch lacks a feature, as :attr:`Case.needs` names it."""
+    if feature in LACKING:
+        pytest.skip(f"this Python or torch lacks {feature}")
 
 
 Followed = Callable[..., Report]

@@ -6,16 +6,24 @@ import os
 import sys
 import textwrap
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-import torch
-import torch.fx
 
 from fxlsp.report.problems import Problem
 from fxlsp.report.report import Report
-from tests.support.cases import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces, in_root
+from tests.support.cases import (
+    ELSEWHERE,
+    LACKING,
+    Case,
+    Followed,
+    StandElsewhere,
+    Stands,
+    Traces,
+    in_root,
+    skip_if_lacking,
+)
 from tests.support.marked import PREAMBLE, Span, span_of, unmarked
 
 _OF_PATHS_AND_USE = ("FX204", "FX205", "FX206", "FX207", "FX5", "FX6")
@@ -23,19 +31,6 @@ _OF_PATHS_AND_USE = ("FX204", "FX205", "FX206", "FX207", "FX5", "FX6")
 
 Place = tuple[str, Span, str]
 """File, span and code of a problem; only the line of the span where Python knows no more."""
-
-
-def _lacking() -> Iterator[str]:
-    """What :attr:`Case.needs` may name and this Python or torch does not have."""
-    if sys.version_info < (3, 11):
-        yield "columns"
-    try:
-        torch.fx.symbolic_trace(lambda x: torch.zeros((x.shape[0], 3)))
-    except TypeError:
-        yield "parsers"
-
-
-_LACKING = frozenset(_lacking())
 
 
 @pytest.fixture
@@ -66,8 +61,7 @@ def stands(followed: Followed) -> Stands:
     """A case in the root has one problem at each mark, and the rest of the model is followed."""
 
     def stands(case: Case, code: str) -> None:
-        if case.needs in _LACKING:
-            pytest.skip(f"this Python or torch lacks {case.needs}")
+        skip_if_lacking(case.needs)
         codes = [code] * case.body.count("⟦") + [code] * case.init.count("⟦") + [code] * case.top.count("⟦")
         report = followed(in_root(case), *codes, inputs=case.inputs, also=case.also, is_traceable=case.is_traceable)
         assert report.complete == case.is_complete, _unknown(report)
@@ -81,7 +75,7 @@ def stand_elsewhere(worker: Any, write: Callable[..., str]) -> StandElsewhere:
 
     def stand_elsewhere(cases: Mapping[str, Case], code: str, spelling: str) -> None:
         alike = defaultdict(list)
-        for case in (case for case in cases.values() if case.needs not in _LACKING):
+        for case in (case for case in cases.values() if case.needs not in LACKING):
             alike[case.is_complete, case.is_traceable, case.also].append(case)
         for (is_complete, _, also), group in alike.items():
             wanted = []
@@ -102,8 +96,7 @@ def traces(followed: Followed) -> Traces:
     """A case has no problem at all."""
 
     def traces(case: Case) -> None:
-        if case.needs in _LACKING:
-            pytest.skip(f"this Python or torch lacks {case.needs}")
+        skip_if_lacking(case.needs)
         report = followed(in_root(case), inputs=case.inputs, also=case.also)
         assert report.complete == case.is_complete, _unknown(report)
 

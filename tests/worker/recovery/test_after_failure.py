@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import skip_if_lacking
 from tests.support.marked import PREAMBLE
 from tests.support.reference import output_shapes, reference_of
 
@@ -56,10 +57,19 @@ BODIES = {
 }
 
 
+NEEDS = {
+    "a packed sequence, padded": "parsers",
+    "packing a list": "columns",
+    "packing and padding": "parsers",
+    "packing unsorted": "parsers",
+}
+
+
 @pytest.mark.parametrize("name", BODIES)
 def test_what_torch_fx_accepts_alone_is_accepted_behind_a_failure(
     name: str, worker: Any, write: Callable[..., str]
 ) -> None:
+    skip_if_lacking(NEEDS.get(name))
     inputs = "torch.randn(2, 5, 4)"
     alone = PREAMBLE + textwrap.dedent(NET).format(before="x = x + 1", body=BODIES[name])
     text = PREAMBLE + textwrap.dedent(NET).format(before="x = x + len(x)", body=BODIES[name])
@@ -96,6 +106,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_one_refusal_is_one_problem(name: str, worker: Any, write: Callable[..., str]) -> None:
+    skip_if_lacking(NEEDS.get(name))
     body, code = REFUSED[name]
     inputs = "torch.randn(2, 5, 4)"
     text = PREAMBLE + textwrap.dedent(NET).format(before="x = x + 1", body=body)

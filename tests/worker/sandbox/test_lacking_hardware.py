@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import skip_if_lacking
 from tests.support.marked import PREAMBLE
 from tests.support.reference import output_shapes
 
@@ -138,6 +139,7 @@ def test_what_cannot_run_here_is_no_error(name: str, worker: Any, write: Callabl
 
 
 def test_attention_that_has_no_backward_on_the_cpu_is_no_error(worker: Any, write: Callable[..., str]) -> None:
+    skip_if_lacking("parsers")
     text = PREAMBLE + textwrap.dedent(NET).format(
         init="from torch.nn.attention.flex_attention import flex_attention\n        self.attend = flex_attention",
         body="x = x.view(1, 2, 16, 8)\n        return self.attend(x, x, x)",
