@@ -14,6 +14,11 @@ _EXPECTS = re.compile(r"(\w+\.)*(raises|raises_\w+|assert_?[rR]aises\w*|expect_?
 _XFAIL = re.compile(r"@\s*(\w+\.)*(xfail|expectedFailure|expected_failure)\b")
 _FAILS = re.compile(r"(\w+\.)*fail|AssertionError")
 """What a test calls or raises if no error was raised."""
+_NOT_OF_MODELS = re.compile(
+    r"(\w+\.)*(KeyboardInterrupt|SystemExit|StopIteration|EOFError|ImportError|ModuleNotFoundError|OSError|IOError"
+    r"|\w*(FileNotFound|FileExists|Permission|Connection|Timeout)Error)"
+)
+"""Errors of a user, a loop, the imports or the files around a call: a script that minds these trusts its model."""
 _IDLE = ("pass_statement", "continue_statement", "return_statement", "assert_statement", "break_statement", "comment")
 """Statements of a handler for which the error is what was wanted, or no matter."""
 
@@ -22,7 +27,7 @@ def is_meant_to_fail(call: Node) -> bool:
     """Return whether the code around a call expects that it raises, or does not mind."""
     inner, outer = call, call.parent
     while outer is not None:
-        if outer.type == "call" and _expects(field(outer, "function")):
+        if outer.type == "call" and _expects(outer):
             return True
         if outer.type == "with_statement" and inner.type == "block" and _is_entered_for_errors(outer):
             return True
@@ -34,8 +39,17 @@ def is_meant_to_fail(call: Node) -> bool:
     return False
 
 
-def _expects(function: Node | None) -> bool:
-    return function is not None and _EXPECTS.fullmatch(text_of(function)) is not None
+def _expects(call: Node) -> bool:
+    function, arguments = field(call, "function"), field(call, "arguments")
+    if function is None or _EXPECTS.fullmatch(text_of(function)) is None:
+        return False
+    return arguments is None or not _are_not_of_models(arguments.named_children)
+
+
+def _are_not_of_models(errors: list[Node]) -> bool:
+    """Return whether no error of a list is one that a model may raise; a call without any means all errors."""
+    parts = [part for each in errors for part in (each.named_children if each.type == "tuple" else (each,))]
+    return bool(parts) and all(_NOT_OF_MODELS.fullmatch(text_of(each)) is not None for each in parts)
 
 
 def _is_entered_for_errors(statement: Node) -> bool:
@@ -46,7 +60,7 @@ def _is_entered_for_errors(statement: Node) -> bool:
             value = value.named_children[0] if value.named_children else None
         if value is None:
             continue
-        if any(_expects(field(each, "function")) for each in (value, *_all_calls(value)) if each.type == "call"):
+        if any(_expects(each) for each in (value, *_all_calls(value)) if each.type == "call"):
             return True
         if value.type == "identifier" and _may_hold_expectation(statement, text_of(value)):
             return True
@@ -61,7 +75,7 @@ def _may_hold_expectation(statement: Node, name: str) -> bool:
         left, right = field(assignment, "left"), field(assignment, "right")
         if left is None or right is None or text_of(left) != name:
             continue
-        if any(_expects(field(each, "function")) for each in (right, *_all_calls(right)) if each.type == "call"):
+        if any(_expects(each) for each in (right, *_all_calls(right)) if each.type == "call"):
             return True
     return False
 
@@ -79,7 +93,14 @@ def _expects_error(statement: Node, body: Node, call: Node) -> bool:
         _is_failure(each) for block in otherwise for each in block.named_children
     ):
         return True
-    return all(_is_idle(each) for each in handlers)
+    wanted = [each for each in handlers if not _are_not_of_models(_caught(each))]
+    return bool(wanted) and all(_is_idle(each) for each in wanted)
+
+
+def _caught(handler: Node) -> list[Node]:
+    """Return the errors that an ``except`` names."""
+    named = [each for each in handler.named_children if each.type not in ("block", "comment")]
+    return [each.named_children[0] if each.type == "as_pattern" else each for each in named]
 
 
 def _is_failure(statement: Node) -> bool:

@@ -1,4 +1,4 @@
-"""Copies and pickles of fake tensors that a model makes while it is built.
+"""Copies, pickles and addresses of fake tensors, which a model asks for while it is built.
 
 torch cannot pickle a fake tensor: the state that it would write holds the mode, and the mode holds caches.
 """

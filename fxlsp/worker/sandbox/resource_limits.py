@@ -40,7 +40,7 @@ else:
 
     def _lower(kind: int, value: int) -> None:
         soft, hard = resource.getrlimit(kind)
-        lowered = min(value, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY), value)
+        lowered = min([value, *(limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY)])
         with suppress(OSError, ValueError):
             resource.setrlimit(kind, (lowered, lowered))
 

@@ -81,6 +81,12 @@ WORKING = {
     "a finally": "net = Net(4)\ntry:\n    net(X)\nfinally:\n    print()\n",
     "after raises": "def test():\n    net = Net(4)\n    with pytest.raises(ValueError):\n        Net(-1)\n    net(X)\n",
     "in a handler": "net = Net(4)\ntry:\n    import missing\nexcept ImportError:\n    net(X)\n",
+    "an interrupted loop": (
+        "net = Net(4)\ntry:\n    for batch in loader:\n        net(X)\nexcept KeyboardInterrupt:\n    pass\n"
+    ),
+    "the end of data": "net = Net(4)\ntry:\n    net(X)\nexcept (StopIteration, EOFError) as e:\n    pass\n",
+    "a missing package": "net = Net(4)\ntry:\n    import wandb\n    net(X)\nexcept ImportError:\n    pass\n",
+    "a missing file": "net = Net(4)\nwith contextlib.suppress(FileNotFoundError):\n    net(X)\n",
     "parametrised": "@pytest.mark.parametrize('n', [1])\ndef test(n):\n    net = Net(4)\n    net(X)\n",
     "warnings": "def test():\n    net = Net(4)\n    with pytest.warns(UserWarning):\n        net(X)\n",
     "an assertion afterwards": (
