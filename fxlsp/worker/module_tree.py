@@ -1,6 +1,6 @@
 """Modules, parameters and buffers below a module, whatever attributes its class names after methods of ``nn.Module``.
 
-``self.modules = [...]`` or ``self.parameters = {...}`` hides the method of that name from everybody else.
+``self.modules = [...]`` or ``self.parameters = {...}`` hides the method of that name.
 """
 
 from __future__ import annotations

@@ -41,20 +41,16 @@ def _normalized(given: torch.Tensor, layer: Any) -> int:
     return int(given.shape[1])
 
 
-def _indices(given: torch.Tensor, layer: Any) -> int:
-    return int(given.max()) + 1
-
-
 _NUMBERS: tuple[tuple[type[nn.Module] | tuple[type[nn.Module], ...], str, str, _Size], ...] = (
     (nn.Linear, "in_features", "features", _last),
     (nn.modules.conv._ConvNd, "in_channels", "channels", _convolved),
     (nn.GroupNorm, "num_channels", "channels", _normalized),
     (nn.modules.batchnorm._NormBase, "num_features", "channels", _normalized),
     ((nn.LayerNorm, nn.RMSNorm), "normalized_shape", "features", _last),
-    ((nn.Embedding, nn.EmbeddingBag), "num_embeddings", "entries", _indices),
     ((nn.RNNBase, nn.RNNCellBase), "input_size", "features", _last),
     (nn.PReLU, "num_parameters", "channels", _normalized),
 )
+"""Layers, and where their input's size stands. No table of entries: the largest index of one input proves nothing."""
 _BILINEAR = ("in1_features", "in2_features")
 
 
@@ -67,7 +63,7 @@ def fitting_number(operation: Operation) -> LayerNumber | None:
     try:
         found = None if layer is None else _number(operation, layer)
     except Exception:
-        # Attributes of a layer may be anything of the user's, and a tensor without data has no largest index.
+        # Attributes of a layer may be anything of the user's.
         return None
     return None if found is None or found.value == found.fitting or found.fitting < 1 else found
 

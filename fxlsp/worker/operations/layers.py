@@ -133,9 +133,7 @@ def embedding(label: str, key: Key, given: torch.Tensor, entries: int, has_data:
     if low >= 0 and high < entries:
         return None
     index = low if low < 0 else high
-    return Mismatch(
-        f"{label} has {entries} entries, got the index {index}", {key: Fit(tuple(given.shape))}, is_of_size=low >= 0
-    )
+    return Mismatch(f"{label} has {entries} entries, got the index {index}", {key: Fit(tuple(given.shape))})
 
 
 def _embedding(operation: Operation, layer: Any, label: str) -> Mismatch | None:

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import torch
+from torch import nn
 
 from fxlsp.report.problems import Problem
+from fxlsp.worker.operations.fitting_numbers import fitting_number
+from fxlsp.worker.operations.operation import Operation
 from tests.support.marked import PREAMBLE
 
 MODEL = """
@@ -168,3 +172,8 @@ def test_no_number_is_offered_for_inputs_that_were_guessed(worker: Any, write: C
     guess = {"init": "Net()", "inputs": "torch.randn(2, 9)", "source": "search"}
     problems = worker.report(f"{path}:Net", guess=guess).problems
     assert [problem.fitting for problem in problems if problem.severity == "info"] in ([], [None])
+
+
+def test_the_largest_index_of_one_input_is_no_size_of_a_table() -> None:
+    indices, table = torch.tensor([[1, 9]]), nn.Embedding(4, 8)
+    assert fitting_number(Operation("call_module", "table", (indices,), {}, table)) is None
