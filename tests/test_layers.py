@@ -52,6 +52,7 @@ ORDERS = {
         plain_pass
         checks
         recovery, search
+        symbolic
         trace
         supervisor
         bootstrap
@@ -85,8 +86,9 @@ ORDERS = {
     """,
     "ide": """
         render
-        trace_view
+        trace_view, causes
         hints, problems, setting_problems
+        repeated_problems
         fixes
         model_status, recipe_choices, recipe_comment, lenses, status
         navigation

@@ -78,6 +78,9 @@ class ForkServer:
                 if key.fileobj is self._listener:
                     connection, _ = self._listener.accept()
                     request = _received(connection)
+                    if request is None:
+                        connection.close()
+                        continue
                     pid = os.fork()
                     if pid == 0:
                         connection.close()
@@ -127,10 +130,16 @@ class ForkServer:
             os.killpg(pid, signal.SIGKILL)
 
 
-def _received(connection: socket.socket) -> Request:
+def _received(connection: socket.socket) -> Request | None:
+    """Return the request of a client; None if the client was killed before it had sent the whole."""
     data, descriptors, _, _ = socket.recv_fds(connection, _CHUNK, _MOST_DESCRIPTORS)
     while not data.endswith(b"\0"):
-        data += connection.recv(_CHUNK)
+        more = connection.recv(_CHUNK)
+        if not more:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            return None
+        data += more
     return Request(tuple(descriptors), **json.loads(data[:-1]))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import fxlsp
 from fxlsp.report.report import Report
 from fxlsp.report.sizes import ANY_SIZES, Sizes
+from fxlsp.report.symbolic_sizes import SymbolicSizes
 from fxlsp.report.tracer_choice import TORCH_FX, TracerChoice
 from fxlsp.wire.frames import Decoder, JsonMessage, encode, text_digest
 from fxlsp.wire.messages import Limits
@@ -70,6 +71,7 @@ class Worker:
         init: str | None = None,
         inputs: str | None = None,
         *,
+        source: str = "option",
         overlays: Mapping[str, str] | None = None,
         seconds: float = 60,
         megabytes: int = 16_000,
@@ -80,6 +82,8 @@ class Worker:
         guess: Mapping[str, str | None] | None = None,
         tracer: TracerChoice = TORCH_FX,
         sizes: Sizes = ANY_SIZES,
+        early: bool = False,
+        symbols: bool = False,
     ) -> int:
         """Send a trace request and return its id."""
         place, _, name = target.rpartition(":")
@@ -92,11 +96,13 @@ class Worker:
                 "type": "trace",
                 "id": self._ids,
                 "target": {"file" if place.endswith(".py") else "module": place, "name": name},
-                "recipe": {"init": init, "inputs": inputs, "source": "option" if init else None, "guess": guess},
+                "recipe": {"init": init, "inputs": inputs, "source": source if init else None, "guess": guess},
                 "overlays": {path: text_digest(text) for path, text in overlays.items()},
                 "roots": list(roots),
                 "tracer": tracer.to_json(),
                 "sizes": sizes.to_json(),
+                "early": early,
+                "symbols": symbols,
                 "limits": Limits(seconds, megabytes, processes, open_files, written_megabytes).to_json(),
             }
         )
@@ -113,7 +119,9 @@ class Worker:
         """Send a trace request that must succeed and return the report."""
         message = self.answer(target, init, inputs, **options)
         assert message["type"] == "report", message
-        return Report.from_json(message["report"])
+        report = Report.from_json(message["report"])
+        symbolic = message.get("symbolic")
+        return report if symbolic is None else SymbolicSizes.from_json(symbolic).applied(report)
 
     def close(self) -> None:
         """Close the connection, after which the supervisor must exit by itself."""

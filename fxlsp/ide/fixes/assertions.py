@@ -9,8 +9,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from fxlsp.ide.fixes.evidence.torch_names import spelling
 from fxlsp.ide.fixes.fix import Fix, FixContext
-from fxlsp.ide.fixes.torch_names import spelling
 
 _DECIDES = (
     *(ast.BoolOp, ast.IfExp, ast.NamedExpr, ast.Lambda, ast.Await),

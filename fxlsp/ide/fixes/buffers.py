@@ -9,15 +9,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.class_context import (
+from fxlsp.ide.fixes.evidence.class_context import (
     EnclosingClass,
     SelfAssignment,
     attribute_of_self,
     enclosing_class,
     initialises_module,
 )
+from fxlsp.ide.fixes.evidence.torch_names import full_name
 from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
-from fxlsp.ide.fixes.torch_names import full_name
 from fxlsp.source.python.python_tree import PythonTree
 
 _FACTORIES = frozenset(

@@ -9,11 +9,11 @@ import ast
 from collections.abc import Iterator
 from typing import Literal
 
-from fxlsp.ide.fixes.class_context import EnclosingClass, SelfAssignment, enclosing_class, initialises_module
-from fxlsp.ide.fixes.container_contents import Container, attribute_taken_from, contents
+from fxlsp.ide.fixes.evidence.class_context import EnclosingClass, SelfAssignment, enclosing_class, initialises_module
+from fxlsp.ide.fixes.evidence.container_contents import Container, attribute_taken_from, contents
+from fxlsp.ide.fixes.evidence.torch_names import spelling
+from fxlsp.ide.fixes.evidence.traced_values import makes_module, makes_parameter
 from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
-from fxlsp.ide.fixes.torch_names import spelling
-from fxlsp.ide.fixes.traced_values import makes_module, makes_parameter
 from fxlsp.source.python.expressions import dotted, first_of_chain
 from fxlsp.source.python.python_tree import PythonTree
 

@@ -10,8 +10,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from fxlsp.ide.fixes.evidence.torch_names import full_name
 from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
-from fxlsp.ide.fixes.torch_names import full_name
 
 _FACTORIES = frozenset({"torch.zeros", "torch.ones", "torch.empty", "torch.rand", "torch.randn"})
 """Functions that take separate sizes as well as a tuple."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.class_context import attribute_of_self, enclosing_class
+from fxlsp.ide.fixes.evidence.class_context import attribute_of_self, enclosing_class
 from fxlsp.ide.fixes.fix import Fix, FixContext
 
 

@@ -7,15 +7,15 @@ import keyword
 from collections.abc import Iterator
 from itertools import takewhile
 
-from fxlsp.ide.fixes.class_context import (
+from fxlsp.ide.fixes.evidence.class_context import (
     EnclosingClass,
     attribute_of_self,
     enclosing_class,
     initialises_module,
     self_of,
 )
+from fxlsp.ide.fixes.evidence.traced_values import is_stateless, module_class_name, only_value
 from fxlsp.ide.fixes.fix import Edit, Fix, FixContext
-from fxlsp.ide.fixes.traced_values import is_stateless, module_class_name, only_value
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import Function, PythonTree
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from fxlsp.ide.fixes.torch_names import full_name
-from fxlsp.ide.fixes.traced_values import NUMBERS_OF_TENSORS, only_value
+from fxlsp.ide.fixes.evidence.torch_names import full_name
+from fxlsp.ide.fixes.evidence.traced_values import NUMBERS_OF_TENSORS, only_value
 from fxlsp.source.python.python_tree import PythonTree
 
 _REDUCTIONS = frozenset({"sum", "mean", "max", "min", "prod", "norm", "std", "var", "median", "amax", "amin", "nansum"})

@@ -11,10 +11,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fxlsp.ide.fixes.evidence.torch_names import spelling
+from fxlsp.ide.fixes.evidence.traced_values import is_tensor_expression, shape_operands
 from fxlsp.ide.fixes.fix import Fix, FixContext
 from fxlsp.ide.fixes.scalars import is_truth_of_tensor
-from fxlsp.ide.fixes.torch_names import spelling
-from fxlsp.ide.fixes.traced_values import is_tensor_expression, shape_operands
 from fxlsp.source.python.comments import comments_by_line
 from fxlsp.source.python.python_tree import PythonTree
 

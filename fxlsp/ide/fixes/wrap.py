@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from fxlsp.ide.fixes.class_context import attribute_of_self, enclosing_class, self_of
+from fxlsp.ide.fixes.evidence.class_context import attribute_of_self, enclosing_class, self_of
+from fxlsp.ide.fixes.evidence.torch_names import line_after_imports, spelling
+from fxlsp.ide.fixes.evidence.traced_values import accepts_proxy, is_shadowed, module_class_name
 from fxlsp.ide.fixes.fix import Fix, FixContext
-from fxlsp.ide.fixes.torch_names import line_after_imports, spelling
-from fxlsp.ide.fixes.traced_values import accepts_proxy, is_shadowed, module_class_name
 from fxlsp.source.python.python_tree import Function, PythonTree
 
 _WRAP = "torch.fx.wrap"

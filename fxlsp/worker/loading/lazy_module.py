@@ -13,7 +13,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from types import ModuleType
+from functools import cache
+from types import CodeType, ModuleType
 from typing import Any, TypeAlias
 
 from ..locations.code_origin import is_workspace_code
@@ -96,7 +97,7 @@ class Execution:
         """Errors of these statements, by the names that they did not bind."""
 
     def _take(self, tree: ast.Module) -> None:
-        self._needs = ModuleSlicer(tree)
+        self._needs = _slicer_of(tree)
         self._body = tree.body
         self._flags = _future_flags(tree)
 
@@ -109,7 +110,7 @@ class Execution:
 
         ``tree`` is a text of this file; the dumps include positions, so that equal lists mean equal heads.
         """
-        needs = ModuleSlicer(tree)
+        needs = _slicer_of(tree)
         parts = needs.parts(needs.closure({*self._asked, *names}))
         return [ast.dump(part.statement, include_attributes=True) for part in parts if part.place < needs.head]
 
@@ -241,8 +242,7 @@ class Execution:
 
     def _execute(self, statement: ast.stmt, flags: int) -> None:
         # ``torch.fx.wrap`` requires that top-level code is named ``<module>``, as compile() names it.
-        code = compile(ast.Module([statement], []), self._path, "exec", flags, dont_inherit=True)
-        exec(code, self.namespace)
+        exec(_compiled(statement, self._path, flags), self.namespace)
 
     def _defined_without_annotations(self, statement: ast.stmt) -> bool:
         """Run a definition without its annotations; return whether that succeeded.
@@ -284,6 +284,18 @@ class Execution:
         while traceback is not None and traceback.tb_next is not None:
             traceback = traceback.tb_next
         return traceback is not None and traceback.tb_frame.f_globals is self.namespace
+
+
+@cache
+def _slicer_of(tree: ast.Module) -> ModuleSlicer:
+    """Return the slicer of a file, which all loads of this process share."""
+    return ModuleSlicer(tree)
+
+
+@cache
+def _compiled(statement: ast.stmt, path: str, flags: int) -> CodeType:
+    code: CodeType = compile(ast.Module([statement], []), path, "exec", flags, dont_inherit=True)
+    return code
 
 
 class WorkspaceModule(ModuleType):

@@ -7,7 +7,7 @@ import copy
 import sys
 from collections.abc import Iterator
 
-from .scopes import free_names, imported_names
+from .scopes import children, free_names, imported_names
 
 WRAP = "torch.fx.wrap"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -31,13 +31,15 @@ def split_imports(statement: ast.stmt) -> list[ast.stmt]:
 
 def wrapped_names(statement: ast.stmt, imported: dict[str, str]) -> set[str]:
     """Return the names that calls of ``torch.fx.wrap("name")`` refer to."""
-    return {
-        argument.value
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call) and full_name(node.func, imported) == WRAP
-        for argument in node.args
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-    }
+    names: set[str] = set()
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call) and full_name(node.func, imported) == WRAP:
+            constants = (argument.value for argument in node.args if isinstance(argument, ast.Constant))
+            names.update(value for value in constants if isinstance(value, str))
+        waiting += children(node)
+    return names
 
 
 def used_to_define(statement: ast.stmt) -> set[str]:

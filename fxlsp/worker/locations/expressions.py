@@ -8,6 +8,7 @@ ends where CPython's range ends and contains its start.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -132,17 +133,27 @@ class Expressions:
             if getattr(node, "lineno", None) is not None and span_of(node) == place:
                 yield node
 
-    def conditions(self, statement: ast.stmt, place: ByteSpan) -> list[ast.expr]:
-        """Return the expressions that the jumps of the condition at ``place`` test.
+    def name_at(self, path: str, place: ByteSpan) -> ast.Name | None:
+        """Return the variable at ``place``; None for anything else."""
+        return next((node for node in self._at(path, place) if isinstance(node, ast.Name)), None)
 
-        These are the parts of an ``if``, ``while``, ``assert`` or conditional expression that are no comparisons, or
-        all operands but the last of ``and`` or ``or``.
+    def conditions(self, statement: ast.stmt, place: ByteSpan) -> list[ast.expr]:
+        """Return the expressions that the jumps of the condition at ``place`` test, in their order.
+
+        These are the parts of an ``if``, ``while``, ``assert``, conditional expression or comprehension that are no
+        comparisons, or all operands but the last of ``and`` or ``or``. CPython 3.11 gives the jumps behind a
+        comparison the span of that comparison: there it is first, followed by those behind it.
         """
         for node in _own_nodes(statement):
-            if isinstance(node, (ast.If, ast.While, ast.Assert, ast.IfExp)) and span_of(node) == place:
-                return list(_jumped_on(node.test))
+            tests = _tests_of(node)
+            if tests and span_of(node) == place:
+                return [part for test in tests for part in _jumped_on(test) if not isinstance(part, ast.Compare)]
             if isinstance(node, ast.BoolOp) and span_of(node) == place:
                 return node.values[:-1]
+            if _COMPARES_LEAK:
+                behind = _behind_comparison([part for test in tests for part in _jumped_on(test)], place)
+                if len(behind) > 1:
+                    return behind
         return []
 
     def statement_at(self, path: str, line: int, column: int | None = None) -> ast.stmt | None:
@@ -226,7 +237,24 @@ def _makes_nodes(node: ast.AST) -> bool:
     return isinstance(node, _TARGETS) and isinstance(node.ctx, ast.Store)
 
 
+_COMPARES_LEAK = sys.version_info < (3, 12)
+
+
+def _tests_of(node: ast.AST) -> list[ast.expr]:
+    """Return the conditions of a statement or expression that are compiled to jumps."""
+    match node:
+        case ast.If() | ast.While() | ast.Assert() | ast.IfExp():
+            return [node.test]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return [test for generator in node.generators for test in generator.ifs]
+    return []
+
+
 def _jumped_on(test: ast.expr) -> Iterator[ast.expr]:
+    """Yield what a condition's jumps test, a chained comparison as often as it has jumps.
+
+    A constant has none.
+    """
     match test:
         case ast.BoolOp():
             for value in test.values:
@@ -234,9 +262,22 @@ def _jumped_on(test: ast.expr) -> Iterator[ast.expr]:
         case ast.UnaryOp(op=ast.Not()):
             yield from _jumped_on(test.operand)
         case ast.Compare():
+            yield from [test] * len(test.ops)
+        case ast.Constant():
             pass
         case _:
             yield test
+
+
+def _behind_comparison(parts: list[ast.expr], place: ByteSpan) -> list[ast.expr]:
+    """Return the comparison at ``place`` and the parts from it to the next one."""
+    start = next((i for i, part in enumerate(parts) if isinstance(part, ast.Compare) and span_of(part) == place), None)
+    if start is None:
+        return []
+    following = (
+        i for i in range(start, len(parts)) if isinstance(parts[i], ast.Compare) and parts[i] is not parts[start]
+    )
+    return parts[start : next(following, len(parts))]
 
 
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:

@@ -122,7 +122,8 @@ class SourceMap:
         statement = self.expressions.statement_at(code.co_filename, place.line, place.column)
         tests = [] if statement is None else self.expressions.conditions(statement, place)
         if not tests:
-            return None
+            # Since CPython 3.12 the jump on a variable has its span, which ends where ``and`` or ``or`` around it does.
+            return self.expressions.name_at(code.co_filename, place)
         positions, jumps = positions_of(code), []
         for index in range(0, len(code.co_code), 2):
             at = positions[index // 2]

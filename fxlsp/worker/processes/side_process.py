@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import selectors
 import signal
 import time
@@ -84,6 +85,17 @@ class RecoveryRunner(ABC):
 
         ``kind`` is the class of the message that ``work`` returns.
         """
+
+    @abstractmethod
+    def renew(self) -> None:
+        """Drop the request and its result, so that another one can begin.
+
+        What the request loaded in this process has been unloaded.
+        """
+
+    @abstractmethod
+    def has_result(self) -> bool:
+        """Return whether :meth:`result` would return at once."""
 
     @abstractmethod
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
@@ -166,22 +178,34 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
     The process is forked before the request is known, and waits for it on a pipe.
     """
 
-    def __init__(self, work: Callable[[int], RecoveredMessage]) -> None:
+    def __init__(
+        self, work: Callable[[int], RecoveredMessage], again: Callable[[int], RecoveredMessage] | None = None
+    ) -> None:
         """
         Args:
             work: the recovering pass, called with the descriptor of the pipe on which the request will arrive.
+            again: the same in a process that is forked later, from one that has executed a request; by default
+                ``work``.
         """
-        self._theirs, self._requests = os.pipe()
+        super().__init__(lambda: self._begin(work), RecoveredMessage)
+        self._again = again or work
+        self._theirs = self._requests = -1
 
-        def begin() -> RecoveredMessage:
-            os.close(self._requests)
-            return work(self._theirs)
-
-        super().__init__(begin, RecoveredMessage)
+    def _begin(self, work: Callable[[int], RecoveredMessage]) -> RecoveredMessage:
+        os.close(self._requests)
+        return work(self._theirs)
 
     def start(self) -> None:
+        self._theirs, self._requests = os.pipe()
         super().start()
         os.close(self._theirs)
+
+    def renew(self) -> None:
+        self.end()
+        if self._requests >= 0:
+            os.close(self._requests)
+        self._work = lambda: self._begin(self._again)
+        self.start()
 
     def abandon(self) -> None:
         """Close the pipes in a forked process without killing the side process."""
@@ -201,6 +225,9 @@ class WaitingSideProcess(SideProcess[RecoveredMessage], RecoveryRunner):
 
     def side_task(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
         return SideProcess(work, kind)
+
+    def has_result(self) -> bool:
+        return self._pipe >= 0 and bool(select.select([self._pipe], [], [], 0)[0])
 
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
         """Do nothing: the recovering pass runs in its own process, with its own modules."""
@@ -228,8 +255,14 @@ class InlineRunner(RecoveryRunner):
         if self._request is None:
             self._request = request
 
+    def renew(self) -> None:
+        self._request = None
+
     def side_task(self, work: Callable[[], Result], kind: type[Result]) -> SideTask[Result]:
         return _InlineTask(work)
+
+    def has_result(self) -> bool:
+        return False
 
     def after_plain_pass(self, fallback: Callable[[], ReportMessage], unload: Callable[[], None]) -> None:
         self._foresee(fallback())

@@ -201,6 +201,29 @@ class RecoveryContext:
         """Return ``tree`` with proxies replaced by their values."""
         return mapped(tree, lambda leaf: self.value_of(leaf) if is_proxy(leaf) else leaf)
 
+    def tensors_in(self, tree: Any) -> Any:
+        """Return ``tree`` with proxies replaced by values; nodes of tensors are recorded."""
+
+        def value(leaf: Any) -> Any:
+            if not is_proxy(leaf):
+                return leaf
+            found = self.value_of(leaf)
+            self.tensors.produced(leaf.node, found)
+            return found
+
+        return mapped(tree, value)
+
+    def proxies_in(self, tree: Any) -> Any:
+        """Return ``tree`` with proxies for the tensors for which plain torch.fx has some."""
+
+        def proxy(leaf: Any) -> Any:
+            if not isinstance(leaf, torch.Tensor) or is_proxy(leaf) or not self.follows(leaf):
+                return leaf
+            node = self.tensors.node_of(leaf)
+            return leaf if node is None else self._recorder.proxy(node)
+
+        return mapped(tree, proxy)
+
     def set_value(self, node: torch.fx.Node, value: Any, inputs: tuple[Any, ...] = (), flops: int | None = 0) -> None:
         """Set the value of ``node``."""
         with self.evaluation():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
+from ..locations.code_origin import is_installed
 from ..locations.source_map import CallStack
 
 
@@ -30,7 +31,10 @@ class RecoveryFinding:
 
 
 class RecoveryFindings:
-    """Findings in order, each code once at each expression of each module."""
+    """Findings in order, each code once at each expression of each module.
+
+    An expression of an installed package counts once for each of the calls that lead to it.
+    """
 
     def __init__(self) -> None:
         self.all: list[RecoveryFinding] = []
@@ -45,7 +49,13 @@ class RecoveryFindings:
         """
         self.last = finding
         place = finding.call_stack[-1] if finding.call_stack else None
-        key = (finding.code, place, finding.module_path, str(finding.error) if place is None else None)
+        is_in_package = place is not None and is_installed(place.code.co_filename)
+        key = (
+            finding.code,
+            finding.call_stack if is_in_package else place,
+            finding.module_path,
+            str(finding.error) if place is None else None,
+        )
         if at is not None:
             self.all = [known for index, known in enumerate(self.all) if index < at or _place(known) != _place(finding)]
             self.all.insert(at, finding)

@@ -147,11 +147,17 @@ def _refusal_problems(plain: Report, recovered: Report) -> Iterator[Problem]:
     for refusal in refusals:
         if not any(_explains(problem, refusal) for problem in recovered.problems):
             yield refusal
+    of_packages: dict[object, Problem] = {}
     for problem in recovered.problems:
         if problem.code in (TYPE_TEST, TEXT_OF_PROXY):
             yield _with_consequence(problem, refusals)
             continue
         same = [refusal for refusal in refusals if refusal.location == problem.location]
+        if problem.code.startswith("FX1") and _is_in_package(problem):
+            # What a package refuses at one call it refuses at another that goes the same way through it.
+            way = (problem.code, problem.related)
+            same = same or [each for each in (of_packages.get(way),) if each is not None]
+            of_packages.update({way: same[0]} if same else {})
         if same and problem.code == SWALLOWED:
             yield same[0]
         elif same and problem.code.startswith("FX1"):

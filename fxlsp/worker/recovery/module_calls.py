@@ -26,9 +26,9 @@ from ..torch_private import WITHOUT_DATA
 from .context import GraphRecorder, Mark, NeedsDataError, RecoveryContext
 from .eager_recording import EagerRecording
 from .findings import RecoveryFinding
+from .functions.refused_functions import DYNAMO, RefusedFunctions
 from .made_modules import made_from_values, values_in_attributes
-from .pytree import is_proxy, leaves, mapped
-from .refused_functions import DYNAMO, RefusedFunctions
+from .pytree import is_proxy, leaves
 
 Run = Callable[..., Any]
 
@@ -97,7 +97,7 @@ class ModuleCalls:
         """Call a module: ``enter`` calls it as a tracer does, ``forward`` as Python does."""
         on_values = self.runs_on_values
         if on_values:
-            args, kwargs = self._proxies_in((args, kwargs))
+            args, kwargs = self._context.proxies_in((args, kwargs))
         try:
             if _is_compiled(module):
                 result = self._compiled(module, forward, args, kwargs)
@@ -106,7 +106,7 @@ class ModuleCalls:
                 result = self._followed(enter, args, kwargs, module)
         finally:
             self.runs_on_values = on_values
-        return self._tensors_in(result) if on_values else result
+        return self._context.tensors_in(result) if on_values else result
 
     def _followed(self, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any], module: torch.nn.Module) -> Any:
         context = self._context
@@ -118,7 +118,7 @@ class ModuleCalls:
         context.roll_back(mark)
         self.runs_on_values = True
         try:
-            result = run(*self._tensors_in(args), **self._tensors_in(kwargs))
+            result = run(*self._context.tensors_in(args), **self._context.tensors_in(kwargs))
         except BaseException as error:
             self._note_failure(error, first, module, (args, kwargs), mark)
             return self._opaque(module, args, kwargs)
@@ -126,7 +126,7 @@ class ModuleCalls:
             self.runs_on_values = False
         if not isinstance(first.error, NeedsDataError):
             context.findings.note(first, at=found)
-        return self._proxies_in(result)
+        return self._context.proxies_in(result)
 
     def _finding(self, error: BaseException, module: torch.nn.Module) -> RecoveryFinding:
         recorder = self._recorder
@@ -189,29 +189,6 @@ class ModuleCalls:
             return original(*args, **kwargs)
         self._context.note_refusal(lambda: forward(*args, **kwargs), COMPILED)
         return recorder.create_proxy("call_module", recorder.path_of_module(module), args, kwargs)
-
-    def _tensors_in(self, tree: Any) -> Any:
-        """Return ``tree`` with proxies replaced by values; nodes of tensors are recorded."""
-
-        def value(leaf: Any) -> Any:
-            if not is_proxy(leaf):
-                return leaf
-            found = self._context.value_of(leaf)
-            self._context.tensors.produced(leaf.node, found)
-            return found
-
-        return mapped(tree, value)
-
-    def _proxies_in(self, tree: Any) -> Any:
-        """Return ``tree`` with proxies for the tensors for which plain torch.fx has some."""
-
-        def proxy(leaf: Any) -> Any:
-            if not isinstance(leaf, torch.Tensor) or is_proxy(leaf) or not self._context.follows(leaf):
-                return leaf
-            node = self._context.tensors.node_of(leaf)
-            return leaf if node is None else self._recorder.proxy(node)
-
-        return mapped(tree, proxy)
 
 
 _POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY

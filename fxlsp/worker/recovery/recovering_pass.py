@@ -22,7 +22,7 @@ from ..locations.source_map import SourceMap
 from ..plain_pass.assembly import Assembly, is_complete
 from ..plain_pass.feeding import ModelWithInputs
 from ..plain_pass.outputs import Unknown
-from .autograd_functions import functions_followed
+from .functions.autograd_functions import functions_followed
 from .problems import FindingProblems
 from .tracer import RecoveringTracer
 

@@ -148,6 +148,9 @@ class RecoveringTracer(ModulePathTracer):
             raise known.error
         if isinstance(known.output, Unknown) and known.error is None and not _holds_unknown((values, named)):
             self.recovery.needs_data = self.recovery.needs_data or kind != "placeholder"
+        if kind == "call_module" and isinstance(known.output, torch.Tensor):
+            # A hook of the module may have kept it.
+            self.recovery.tensors.produced(proxy.node, known.output)
         return proxy
 
     def unvalued_proxy(self, kind: str, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.fx.Proxy:

@@ -19,7 +19,7 @@ import torch
 from ...wire.messages import Hello, TraceRequest
 from ..processes.lifetime import adopt_orphans, kill_group, kill_orphans, orphans_beside
 from ..sandbox.containment import Containment
-from .checkpoints import Checkpoints
+from .checkpoints.handles import Checkpoints
 from .forked_worker import ForkedWorker, fork_from_supervisor
 from .pool import WorkerPool
 from .warmup import preload, prepare_torch

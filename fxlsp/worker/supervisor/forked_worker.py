@@ -59,6 +59,27 @@ class TakenCheckpoint(NamedTuple):
     """The worker's folder, held for the caller. Processes forked from the checkpoint can write to no other."""
 
 
+_Pipe: TypeAlias = "tuple[int, int]"
+
+
+def _open_pipes() -> tuple[_Pipe, _Pipe, _Pipe, _Pipe, tuple[socket.socket, socket.socket]]:
+    """Return four pipes and a pair of sockets.
+
+    Raises:
+        OSError: there are not enough descriptors; none of them is open then.
+    """
+    opened: list[_Pipe] = []
+    try:
+        for _ in range(4):
+            opened.append(os.pipe())  # noqa: PERF401  # those before a failure are closed
+        jobs, reports, stacks, outputs = opened
+        return jobs, reports, stacks, outputs, socket.socketpair()
+    except OSError:
+        for descriptor in (each for pipe in opened for each in pipe):
+            os.close(descriptor)
+        raise
+
+
 class ForkedWorker(WorkerHandle):
     """Worker that communicates over pipes and leads a process group."""
 
@@ -68,11 +89,15 @@ class ForkedWorker(WorkerHandle):
         self.checkpoint_pid: int | None = None
         """Process id of a checkpoint that it has forked for later traces of the same file, until
         :meth:`take_checkpoint`."""
-        job_end, self._job_pipe = os.pipe()
-        self.report_pipe, report_end = os.pipe()
-        self._stack_pipe, stack_end = os.pipe()
-        self._output_pipe, output_end = os.pipe()
-        own_end, checkpoint_end = socket.socketpair()
+        try:
+            jobs, reports, stacks, outputs, (own_end, checkpoint_end) = _open_pipes()
+        except OSError:
+            self._scratch.release()
+            raise
+        job_end, self._job_pipe = jobs
+        self.report_pipe, report_end = reports
+        self._stack_pipe, stack_end = stacks
+        self._output_pipe, output_end = outputs
         self._checkpoint_socket: socket.socket | None = own_end
         worker_pipes = WorkerPipes(job_end, report_end, stack_end, output_end, checkpoint_end.detach())
         try:

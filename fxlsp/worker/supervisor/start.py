@@ -16,10 +16,10 @@ from ...wire.messages import PROTOCOL, Hello, Refused
 from ..processes.fds import redirect_standard_streams, write_all
 from ..processes.lifetime import die_with_parent
 from ..sandbox.containment import Containment, working_containment
-from .command_reader import CommandReader
 from .scratch_folder import supervisor_folder
-from .spawn_pool import SpawnPool
-from .spawned_worker import BOOTSTRAP, STACK_FILE
+from .spawned.command_reader import CommandReader
+from .spawned.spawn_pool import SpawnPool
+from .spawned.spawned_worker import BOOTSTRAP, STACK_FILE
 from .supervisor import Supervisor
 
 OLDEST_PYTHON = (3, 10)
@@ -42,6 +42,7 @@ def start(connection: socket.socket) -> None:
         with supervisor_folder() as folder:
             Supervisor(connection, SpawnPool(folder)).serve()
         return
+    environment = dict(os.environ)
     containment = working_containment(os.getpid())
     hello = _hello(containment, forks=True)
     if isinstance(hello, Refused):
@@ -51,18 +52,25 @@ def start(connection: socket.socket) -> None:
 
     try:
         with supervisor_folder() as folder:
+            # Some modules make a temporary folder when they are imported. One of a supervisor that is killed would
+            # stay; its own folder is removed by the next supervisor.
+            tempfile.tempdir = folder
             Supervisor(connection, ForkPool(hello, folder, containment)).serve()
     except NoForkError as error:
         sys.stderr.write(f"{error}: processes are started instead\n")
         sys.stderr.flush()
-        _restart_without_fork(connection)
+        _restart_without_fork(connection, environment)
 
 
-def _restart_without_fork(connection: socket.socket) -> None:
-    """Restart this process without ``fork``, and without its imported torch."""
-    os.environ[_SPAWN] = "1"
+def _restart_without_fork(connection: socket.socket, environment: dict[str, str]) -> None:
+    """Restart this process without ``fork``, and without its imported torch.
+
+    Args:
+        connection: that of the server, which the new program inherits.
+        environment: that of before torch was imported: torch notes folders in it that are gone by now.
+    """
     connection.set_inheritable(True)
-    os.execv(sys.executable, [sys.executable, BOOTSTRAP, *sys.argv[1:]])
+    os.execve(sys.executable, [sys.executable, BOOTSTRAP, *sys.argv[1:]], {**environment, _SPAWN: "1"})
 
 
 def start_spawned_worker(scratch: str) -> None:
@@ -81,7 +89,7 @@ def start_spawned_worker(scratch: str) -> None:
     hello = _hello(containment, forks=False)
     write_all(ends.reports, hello.encoded())
     if isinstance(hello, Hello):
-        from .spawned_main import run_spawned_worker
+        from .spawned.spawned_main import run_spawned_worker
 
         run_spawned_worker(reader, ends.reports, stack, scratch)
 

@@ -11,10 +11,24 @@ import selectors
 import socket
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from ...report.codes import DIED
+from ...report.problems import Failure
 from ...wire.frames import Decoder, WireError
-from ...wire.messages import WIRE, Bye, Cancel, Hello, Log, Overlay, Preload, TraceRequest, WorkerDied
+from ...wire.messages import (
+    WIRE,
+    Bye,
+    Cancel,
+    FailureMessage,
+    Hello,
+    Log,
+    Overlay,
+    Preload,
+    TraceRequest,
+    WorkerDied,
+)
 from ...wire.vocabulary import UnknownMessage, WireMessage
 from ..processes.fds import SUPERVISOR_ONLY
 from .pool import WorkerPool
@@ -22,6 +36,8 @@ from .worker_handle import WorkerHandle
 
 _POLL_SECONDS = 0.1
 """Interval at which the limits of running workers are checked."""
+_RETRY_SECONDS = (0.05, 0.2)
+"""Pauses before a worker is tried to be started again."""
 _NEXT_WORKER_SECONDS = 0.3
 """Delay before the next worker is prepared beside a running trace: most traces are over by then."""
 
@@ -77,7 +93,9 @@ class Supervisor:
             worker.enforce_limits()
         self._pool.enforce_limits()
         if not self._workers or time.monotonic() >= self._next_worker_due:
-            self._pool.prepare()
+            # On a system without resources for one, the next request shows whether that has passed.
+            with suppress(OSError):
+                self._pool.prepare()
 
     def _reap_exited(self) -> None:
         """Reap workers that have exited though their pipes are still open, in processes that they have left behind."""
@@ -119,7 +137,9 @@ class Supervisor:
                 self._log("warning", f"unexpected message {message.type!r}")
 
     def _start(self, request: TraceRequest) -> None:
-        worker = self._pool.take(request)
+        worker = self._take(request)
+        if worker is None:
+            return
         worker.assign(request)
         for older in self._workers.values():
             # The editor waits for the newest request: older traces continue with the processor time that it leaves.
@@ -128,6 +148,20 @@ class Supervisor:
         for pipe in worker.pipes:
             self._selector.register(pipe, selectors.EVENT_READ, worker)
         self._next_worker_due = time.monotonic() + _NEXT_WORKER_SECONDS
+
+    def _take(self, request: TraceRequest) -> WorkerHandle | None:
+        """Return a worker; None, after an answer that names the reason, if the system has no resources for one."""
+        for pause in _RETRY_SECONDS:
+            with suppress(OSError):
+                return self._pool.take(request)
+            time.sleep(pause)
+        try:
+            return self._pool.take(request)
+        except OSError as error:
+            text = f"No process could be started to trace {request.target.name}: the system reports {error.strerror!r}"
+            failure = Failure(str(request.target), DIED, f"{text}. Trace again once it has resources.")
+            self._send(FailureMessage(request.id, failure.to_json()))
+            return None
 
     def _cancel(self, trace_id: int) -> None:
         worker = self._workers.get(trace_id)
@@ -173,7 +207,9 @@ class Supervisor:
         return True
 
     def _preload(self, names: Sequence[str]) -> None:
-        remark = self._pool.preload(names)
+        remark = None
+        with suppress(OSError):
+            remark = self._pool.preload(names)
         if remark is not None:
             self._log("info", remark)
 

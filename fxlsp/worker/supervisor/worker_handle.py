@@ -11,6 +11,7 @@ from ...wire.frames import Splitter, WireError, framed
 from ...wire.messages import (
     WIRE,
     Declined,
+    EarlyReport,
     FailureMessage,
     LimitKind,
     Limits,
@@ -51,7 +52,7 @@ class WorkerHandle(ABC):
     """Worker from its creation until it is reaped; it executes one request.
 
     It prepares itself without a request. How it is created, written to and killed is defined by :mod:`.forked_worker`
-    and :mod:`.spawned_worker`.
+    and :mod:`.spawned.spawned_worker`.
     """
 
     pid: int
@@ -194,15 +195,16 @@ class WorkerHandle(ABC):
             return None
 
     def _is_forwarded(self, payload: bytes) -> bool:
+        if self._is_of_own_request(payload, EarlyReport):
+            return True
         message = WIRE.decode(payload) if len(payload) <= _MAX_PARSED_BYTES else None
-        is_answer = message is None or isinstance(message, (Stage, ReportMessage, FailureMessage))
-        if is_answer and not self._is_about_own_request(payload):
+        is_answer = message is None or isinstance(message, (Stage, EarlyReport, ReportMessage, FailureMessage))
+        if is_answer and not self._is_of_own_request(payload, Stage, ReportMessage, FailureMessage):
             return False
         return self._handle(message, payload)
 
-    def _is_about_own_request(self, payload: bytes) -> bool:
-        kinds = (Stage.type, ReportMessage.type, FailureMessage.type)
-        return payload.startswith(tuple(f'{{"type":"{kind}","id":{self.id},'.encode() for kind in kinds))
+    def _is_of_own_request(self, payload: bytes, *kinds: type[WireMessage]) -> bool:
+        return payload.startswith(tuple(f'{{"type":"{kind.type}","id":{self.id},'.encode() for kind in kinds))
 
     def _handle(self, message: WireMessage | None, payload: bytes) -> bool:
         """Update the state by a message, and return whether it is forwarded to the server.

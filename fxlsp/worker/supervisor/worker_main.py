@@ -13,7 +13,6 @@ from typing import NoReturn
 import torch
 
 from ...wire.messages import FailureMessage, Ready, RecoveredMessage, ReportMessage, TraceRequest
-from ..building.targets import is_settled
 from ..processes.crash_dump import arrange_crash_dump
 from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
 from ..processes.lifetime import die_with_parent
@@ -24,8 +23,8 @@ from ..sandbox.resource_limits import limit_resources
 from ..torch_private import compile_in_process
 from ..trace.job import TraceJob
 from ..trace.load import RequestLoad, StageCallback
-from .checkpoint import Checkpoint
-from .request_execution import ignore_stage, loaded_job, new_load, stage_reporter
+from .checkpoints.checkpoint import Checkpoint
+from .request_execution import begin_if_settled, ignore_stage, loaded_job, new_load, send_nothing, stage_reporter
 from .warmup import warm_up_plain_pass, warm_up_recovering_pass
 
 STACK_SIGNAL = signal.SIGUSR1
@@ -74,20 +73,21 @@ def _answer(
 ) -> ReportMessage | FailureMessage:
     """Return the answer to the request; after a resume, to the request received then."""
 
+    def send(frame: bytes) -> None:
+        write_all(pipes.reports, frame)
+
     def stage_reporter_of(request: TraceRequest) -> StageCallback:
-        return stage_reporter(request, lambda data: write_all(pipes.reports, data))
+        return stage_reporter(request, send)
 
     load = new_load(request, stage_reporter_of(request))
-    if is_settled(request):
-        recovery.begin(request)
+    begin_if_settled(recovery, request)
     checkpoint = Checkpoint(load, pipes, scratch, recovery.abandon, stage_reporter_of)
     checkpoint.run()
     if not checkpoint.is_resumed:
-        return TraceJob(load).run(recovery)
+        return TraceJob(load, send).run(recovery)
     with _resumed_recovery_process(pipes, load) as recovery:
-        if is_settled(load.request):
-            recovery.begin(load.request)
-        return TraceJob(load).run(recovery)
+        begin_if_settled(recovery, load.request)
+        return TraceJob(load, send).run(recovery)
 
 
 def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:
@@ -105,7 +105,13 @@ def _recovery_process(pipes: WorkerPipes, scratch: str) -> WaitingSideProcess:
         limit_resources(request.limits)
         return loaded_job(request, ignore_stage).recover()
 
-    return WaitingSideProcess(work)
+    return WaitingSideProcess(work, lambda requests: _recover_anew(pipes, requests))
+
+
+def _recover_anew(pipes: WorkerPipes, requests: int) -> RecoveredMessage:
+    """Run the recovering pass of another recipe, in a process that was forked after a trace by the first one."""
+    os.close(pipes.reports)
+    return loaded_job(await_request(requests), ignore_stage).recover()
 
 
 def _resumed_recovery_process(pipes: WorkerPipes, load: RequestLoad) -> WaitingSideProcess:
@@ -120,6 +126,6 @@ def _resumed_recovery_process(pipes: WorkerPipes, load: RequestLoad) -> WaitingS
         request = await_request(requests)
         load.request = request
         load.timing.restart("load", ignore_stage)
-        return TraceJob(load).recover()
+        return TraceJob(load, send_nothing).recover()
 
-    return WaitingSideProcess(work)
+    return WaitingSideProcess(work, lambda requests: _recover_anew(pipes, requests))

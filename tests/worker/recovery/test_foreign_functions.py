@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.support.cases import ELSEWHERE, Case, StandElsewhere, Stands, Traces
+from tests.support.cases import ELSEWHERE, Case, Followed, StandElsewhere, Stands, Traces
 
 pytest.importorskip("numpy", reason="these models call numpy, which torch does without")
 
@@ -73,3 +75,45 @@ TRACES = {
 @pytest.mark.parametrize("name", TRACES)
 def test_uses_of_numpy_that_trace_are_silent(name: str, traces: Traces) -> None:
     traces(TRACES[name])
+
+
+EINOPS = """
+import torch
+
+def get_backend(tensor):
+    if isinstance(tensor, torch.Tensor):
+        return torch
+    raise RuntimeError(f"Tensor type unknown to einops {type(tensor)}")
+
+def rearrange(tensor, pattern, **sizes):
+    first = tensor[0] if isinstance(tensor, list) else tensor
+    backend = get_backend(first)
+    if isinstance(tensor, list):
+        return backend.stack(tensor)
+    assert len(tensor.shape) == len(pattern.split())
+    return tensor.reshape(*tensor.shape, 1)
+
+def reduce(tensor, pattern, reduction):
+    return get_backend(tensor).mean(tensor, -1)
+"""
+"""What matters of einops, which is not installed here: it asks for the type, then for the rank."""
+BEHIND = {
+    "once": "return ⟦rearrange(x, 'b c')⟧",
+    "twice": "x = ⟦rearrange(x, 'b c')⟧ * 2\nreturn ⟦rearrange(x, 'b c d')⟧",
+    "of a list": "y = ⟦rearrange([x, x], 'n b c')⟧\nreturn y.relu()",
+    "by another name": "y = ⟦einops.reduce(x, 'b c -> b', 'mean')⟧\nreturn y.relu()",
+    "in a forward that is run again": "y = x.mean().item()\nreturn ⟦rearrange(x, 'b c')⟧",
+    "of a constant": "return x + rearrange(torch.ones(4), 'c').mean()",
+}
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_a_call_of_einops_behind_a_failure_is_one_problem_and_what_follows_is_known(
+    name: str, followed: Followed, write: Callable[..., str]
+) -> None:
+    write(EINOPS, "einops.py")
+    lines = ["if ⟦x.sum() > 0⟧: x = x + 1", *BEHIND[name].split("\n")]
+    body = "\n".join(f"        {line}" for line in lines)
+    text = f"import einops\nfrom einops import rearrange\n\nclass Net(nn.Module):\n    def forward(self, x):\n{body}\n"
+    report = followed(text, "FX101", *["FX108"] * (text.count("⟦") - 1))
+    assert report.complete

@@ -260,6 +260,36 @@ def test_a_call_into_an_installed_package_is_one_problem_however_much_that_refus
     assert report.problems[0].message.startswith("torch.fx cannot trace this: TypeError: no int")
 
 
+def test_what_a_package_refuses_it_refuses_at_each_call_with_the_same_words(
+    followed: Followed, write: Callable[..., str]
+) -> None:
+    write(
+        """
+        def regroup(x, groups):
+            if not isinstance(x.shape[0], int):
+                raise TypeError("no int")
+            return x.reshape(groups, len(x), -1)
+        """,
+        "site-packages/shaped_again.py",
+    )
+    report = followed(
+        """
+        import os, sys
+        sys.path.insert(0, os.path.join(os.path.dirname(__file__), "site-packages"))
+        from shaped_again import regroup
+
+        class Net(nn.Module):
+            def forward(self, x):
+                x = ⟦regroup(x, 2)⟧ + 1
+                return ⟦regroup(x, 1)⟧ + 1
+        """,
+        "FX199",
+        "FX199",
+    )
+    assert report.complete
+    assert all("TypeError: no int" in problem.message for problem in report.problems)
+
+
 def test_what_stands_in_dicts_of_other_classes_is_known_behind_a_failure(followed: Followed) -> None:
     report = followed(
         """

@@ -59,6 +59,55 @@ class Net(nn.Module):
     assert report.nodes[-2].name.startswith("l")
 
 
+CONDITIONS = {
+    "and behind a comparison": "if n < 3 and ⟦x.all()⟧: x = x + 1",
+    "and not behind a comparison": "if n < 3 and not ⟦x.all()⟧: x = x + 1",
+    "or behind a comparison": "if n > 3 or ⟦x.any()⟧: x = x + 1",
+    "while behind a comparison": "while n < 3 and ⟦x.any()⟧: n += 1",
+    "a conditional expression": "x = x + 1 if n < 3 and ⟦x.any()⟧ else x",
+    "assert behind a comparison": "assert n < 3 and ⟦x.any()⟧",
+    "two behind a comparison": "if n < 3 and flag and ⟦x.any()⟧: x = x + 1",
+    "between comparisons": "if n < 3 and ⟦x.any()⟧ and n == 0: x = x + 1",
+    "behind two comparisons": "if n < 3 and n == 0 and not ⟦x.any()⟧: x = x + 1",
+    "behind a chain": "if 0 <= n < 3 and ⟦x.any()⟧: x = x + 1",
+    "a comparison of the input": "if n < 3 and ⟦x.sum() > 0⟧: x = x + 1",
+    "a comparison of the input first": "if ⟦x.sum() > 0⟧ and flag: x = x + 1",
+    "a comparison in parentheses": "if flag and (n > 3 or ⟦x.any()⟧): x = x + 1",
+    "a variable behind a comparison": "some = x.any()\n        if n < 3 and ⟦some⟧: x = x + 1",
+    "a comprehension": "x = [x for _ in range(2) if flag and not ⟦x.any()⟧ or True][0]",
+    "a comprehension behind a comparison": "x = [x for _ in range(2) if n < 3 and ⟦x.any()⟧ or True][0]",
+    "the second condition of a comprehension": "x = [x for _ in range(2) if flag if ⟦x.any()⟧ or True][0]",
+    "a generator": "x = next(x for _ in range(2) if n > 3 or ⟦x.any()⟧ or True)",
+}
+
+
+@COLUMNS
+def test_of_a_condition_the_part_is_underlined_that_is_a_traced_value(followed: Followed) -> None:
+    names = {name: "".join(word.title() for word in name.split()) for name in CONDITIONS}
+    parts = "".join(
+        f"""
+class {names[name]}(nn.Module):
+    def forward(self, x):
+        n, flag = 0, True
+        {body}
+        return x
+"""
+        for name, body in CONDITIONS.items()
+    )
+    calls = ", ".join(f"{each}()" for each in names.values())
+    root = f"""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.Sequential({calls})
+
+    def forward(self, x):
+        return self.parts(x)
+"""
+    report = followed(parts + root, *["FX101"] * len(CONDITIONS))
+    assert report.complete
+
+
 ENDLESS = {
     "a function tests": "while self.wants(x):\n            x = x / 2",
     "a function tests the negation": "while not self.has(x):\n            x = x / 2",

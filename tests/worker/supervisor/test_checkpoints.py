@@ -405,6 +405,19 @@ def test_few_files_have_a_checkpoint_at_once(checkpointing_worker: Worker, write
     assert projects[0].importer() != first
 
 
+def test_the_checkpoint_of_an_open_file_outlives_those_of_closed_ones(
+    checkpointing_worker: Worker, write: Callable[..., str]
+) -> None:
+    edited, *others = (
+        Project(checkpointing_worker, lambda text, name="model.py", n=n: write(text, f"{n}/{name}")) for n in range(4)
+    )
+    texts = {edited.path: MODEL}
+    first = edited.importer(overlays=texts)
+    for other in others:
+        other.importer()
+    assert edited.importer(overlays=texts) == first
+
+
 def test_packages_that_are_imported_ahead_close_checkpoints_without_them(project: Project) -> None:
     first = project.importer()
     project.worker.send({"type": "preload", "names": ["imaplib"]})

@@ -37,7 +37,8 @@ class BranchChoice:
         side = likely_side(None if instruction is None else places.syntax_of(instruction), statement)
         if instruction is not None and self._is_loop(instruction):
             side = not side
-        remark = f"Only data could tell; what follows is shown as if it were {side}."
+        why = "Its value is not known here" if isinstance(value, Unknown) else "Only data could tell"
+        remark = f"{why}; what follows is shown as if it were {side}."
         self._context.note(CONTROL_FLOW, error, remark)
         return side
 

@@ -26,7 +26,7 @@ from ....report.codes import (
 from ...plain_pass.outputs import UNKNOWN, Unknown
 from ...torch_private import FakeTensor
 from ..context import GraphRecorder, NeedsDataError, RecoveryContext
-from ..foreign_functions import ForeignFunctions
+from ..functions.foreign_functions import ForeignFunctions
 from .branch_choice import BranchChoice
 from .caller_expression import CallerExpression, unpacked_count
 from .type_tests import TypeTests

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import torch
 
-from ...wire.messages import (
+from ....wire.messages import (
     FailureMessage,
     Provisional,
     Ready,
@@ -21,15 +21,15 @@ from ...wire.messages import (
     ReportMessage,
     TraceRequest,
 )
-from ..processes.crash_dump import arrange_crash_dump
-from ..processes.fds import silenced, write_all
-from ..processes.side_process import InlineRunner
-from ..sandbox.audit import refuse_side_effects
-from ..sandbox.resource_limits import limit_resources
-from ..torch_private import compile_in_process
+from ...processes.crash_dump import arrange_crash_dump
+from ...processes.fds import silenced, write_all
+from ...processes.side_process import InlineRunner
+from ...sandbox.audit import refuse_side_effects
+from ...sandbox.resource_limits import limit_resources
+from ...torch_private import compile_in_process
+from ..request_execution import ignore_stage, loaded_job, run_request
+from ..warmup import preload, prepare_torch
 from .command_reader import CommandReader
-from .request_execution import ignore_stage, loaded_job, run_request
-from .warmup import preload, prepare_torch
 
 
 def run_spawned_worker(reader: CommandReader, reports: int, stack: int, scratch: str) -> NoReturn:

@@ -7,9 +7,9 @@ import os
 import queue
 import threading
 
-from ...wire.frames import Decoder
-from ...wire.messages import WIRE, DumpStack, Preload, TraceRequest
-from ...wire.vocabulary import WireMessage
+from ....wire.frames import Decoder
+from ....wire.messages import WIRE, DumpStack, Preload, TraceRequest
+from ....wire.vocabulary import WireMessage
 
 _exit = os._exit
 """Bound before the crash dump is installed: the supervisor is gone, so that there is no reader for a dump."""

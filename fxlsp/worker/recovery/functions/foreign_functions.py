@@ -1,4 +1,4 @@
-"""Calls with proxies of functions that are not torch's, mainly numpy's.
+"""Calls with proxies of functions that are not torch's, mainly those of numpy and einops.
 
 They are first tried as in plain torch.fx, where they refuse a proxy or record what cannot run. Then they run on the
 values.
@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 import torch
 import torch.fx
 
-from ...report.codes import FOREIGN_FUNCTION, GRAPH_FAILS
-from ..plain_pass.outputs import Unknown
-from ..torch_private import FakeTensor
-from .context import GraphRecorder, NeedsDataError, RecoveryContext
-from .pytree import is_proxy, mapped
+from ....report.codes import FOREIGN_FUNCTION, GRAPH_FAILS
+from ...plain_pass.outputs import Unknown
+from ...torch_private import FakeTensor
+from ..context import GraphRecorder, NeedsDataError, RecoveryContext
+from ..pytree import is_proxy, leaves, mapped
 
 
 class ForeignFunctions:
@@ -78,6 +79,59 @@ class ForeignFunctions:
             self._context.note(FOREIGN_FUNCTION, refusal)
         elif failure is not None:
             self._context.note(GRAPH_FAILS, failure)
+
+
+def einops_functions() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
+    """Yield the module, name and function of what einops offers, if it is imported.
+
+    These ask for a tensor's type, and raise for a proxy.
+    """
+    module = sys.modules.get("einops")
+    for name in _EINOPS if module is not None else ():
+        function = getattr(module, name, None)
+        if module is not None and callable(function):
+            yield module, name, function
+
+
+_EINOPS = ("rearrange", "reduce", "repeat", "einsum", "pack", "unpack", "parse_shape", "asnumpy")
+
+
+def run_on_values(context: RecoveryContext, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``function`` with a finding where it refuses proxies; its operations on their values are recorded."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given = leaves((args, kwargs))
+        if context.evaluating or context.is_plain or not any(_is_followed(context, leaf) for leaf in given):
+            return function(*args, **kwargs)
+        with context.evaluation():
+            refusal = _refusal(function, context, args, kwargs)
+        if refusal is None:
+            return function(*args, **kwargs)
+        context.note(FOREIGN_FUNCTION, refusal)
+        values, named = context.tensors_in((args, kwargs))
+        result = function(*values, **named)
+        return context.proxies_in(result) if any(is_proxy(leaf) for leaf in given) else result
+
+    return call
+
+
+def _refusal(
+    function: Callable[..., Any], context: RecoveryContext, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Exception | None:
+    """Return what ``function`` raises for torch.fx's own proxies; None if it takes them."""
+    graph = torch.fx.Graph()
+    proxy = torch.fx.Proxy(graph.placeholder("input"), torch.fx.proxy.GraphAppendingTracer(graph))
+    plain, named = mapped((args, kwargs), lambda leaf: proxy if _is_followed(context, leaf) else leaf)
+    try:
+        function(*plain, **named)
+    except Exception as error:
+        return error
+    return None
+
+
+def _is_followed(context: RecoveryContext, leaf: Any) -> bool:
+    """Return whether plain torch.fx has a proxy for an argument."""
+    return is_proxy(leaf) or context.follows(leaf)
 
 
 def plain_outcome(

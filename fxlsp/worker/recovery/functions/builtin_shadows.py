@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from ...report.codes import TYPE_TEST
-from ..plain_pass.outputs import Unknown
-from .context import RecoveryContext
-from .pytree import is_proxy
+from ....report.codes import TYPE_TEST
+from ...plain_pass.outputs import Unknown
+from ..context import RecoveryContext
+from ..pytree import is_proxy
 
 _USE = re.compile(r"\b(type|callable)\s*\(")
 

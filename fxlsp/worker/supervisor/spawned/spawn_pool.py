@@ -10,11 +10,11 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from ...report.codes import NO_INTERPRETER
-from ...wire.messages import Hello, Refused, TraceRequest
-from .pool import WorkerPool
+from ....report.codes import NO_INTERPRETER
+from ....wire.messages import Hello, Refused, TraceRequest
+from ..pool import WorkerPool
+from ..worker_handle import WorkerHandle
 from .spawned_worker import SpawnedWorker
-from .worker_handle import WorkerHandle
 
 _READY_WORKERS = 2
 """Workers that wait for a request. A start takes seconds of processor time, so a second edit often comes before the

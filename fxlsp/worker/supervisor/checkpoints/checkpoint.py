@@ -19,17 +19,17 @@ from typing import NamedTuple
 
 import torch
 
-from ...wire.messages import CheckpointForked, Declined, Ready, TraceRequest
-from ..loading.lazy_module import Execution
-from ..processes.crash_dump import disable_crash_dump, set_time_limit, time_limit_suspended
-from ..processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
-from ..processes.lifetime import daemon_fork
-from ..sandbox.audit import own_processes_allowed, set_scratch_folder
-from ..trace.load import RequestLoad, StageCallback
-from .checkpoint_inputs import CheckpointInputs
+from ....wire.messages import CheckpointForked, Declined, Ready, TraceRequest
+from ...loading.lazy_module import Execution
+from ...processes.crash_dump import disable_crash_dump, set_time_limit, time_limit_suspended
+from ...processes.fds import EXIT_INTERNAL_ERROR, WorkerPipes, await_request, write_all
+from ...processes.lifetime import daemon_fork
+from ...sandbox.audit import own_processes_allowed, set_scratch_folder
+from ...trace.load import RequestLoad, StageCallback
+from .inputs import CheckpointInputs
 
-MIN_HEAD_SECONDS = 0.15
-"""Minimal processor time of the head: below it, forking from a checkpoint saves nothing that a user would notice."""
+MIN_HEAD_SECONDS = 0.04
+"""Minimal processor time of the head: a fork of a checkpoint takes about as long."""
 MAX_REQUEST_BYTES = 4096
 """Size limit of a message that asks a checkpoint for a fork: the path of the worker's scratch folder."""
 

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fxlsp.ide.fixes.class_context import EnclosingClass, SelfAssignment, attribute_of_self
-from fxlsp.ide.fixes.traced_values import only_value
+from fxlsp.ide.fixes.evidence.class_context import EnclosingClass, SelfAssignment, attribute_of_self
+from fxlsp.ide.fixes.evidence.traced_values import only_value
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import Function
 

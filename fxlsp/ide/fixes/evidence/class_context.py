@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fxlsp.ide.fixes.torch_names import full_name
+from fxlsp.ide.fixes.evidence.torch_names import full_name
 from fxlsp.source.models.class_hierarchy import external_kind
 from fxlsp.source.python.expressions import dotted
 from fxlsp.source.python.python_tree import Function, PythonTree

@@ -1,4 +1,4 @@
-"""Replacements of torch's functions that refuse proxies.
+"""Replacements of functions that refuse proxies: torch's, and those of einops.
 
 They refuse by their argument parsers or by what they do. They are tried as they are; a refusal becomes a finding, and
 the call a node.
@@ -14,13 +14,14 @@ from typing import Any
 
 import torch
 
-from ...report.codes import COMPILED, FACTORY, ITERATION, TRANSFORM
-from .. import module_tree
-from ..locations.code_origin import is_installed
+from ....report.codes import COMPILED, FACTORY, ITERATION, TRANSFORM
+from ... import module_tree
+from ...locations.code_origin import is_installed
+from ..context import GraphRecorder, RecoveryContext
+from ..proxies.proxies import REPLACED
+from ..pytree import is_proxy, leaves
 from .builtin_shadows import shadows_for
-from .context import GraphRecorder, RecoveryContext
-from .proxies.proxies import REPLACED
-from .pytree import is_proxy, leaves
+from .foreign_functions import einops_functions, run_on_values
 
 _FACTORIES = (
     *("tensor", "as_tensor", "scalar_tensor", "zeros", "ones", "empty", "full", "rand", "randn", "randint"),
@@ -92,6 +93,8 @@ class RefusedFunctions:
                 original = getattr(owner, name, None)
                 if original is not None:
                     found.append((owner, name, original, self._transform(original)))
+        for module, name, original in einops_functions():
+            found.append((module, name, original, run_on_values(self._context, original)))
         found.append((torch, "cond", torch.cond, self._cond()))
         found.append((torch.nn.Module, "__setattr__", torch.nn.Module.__setattr__, _setattr_with_proxies()))
         return found

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import builtins
 
-from fxlsp.ide.fixes.class_context import attribute_of_self
-from fxlsp.ide.fixes.torch_names import full_name
+from fxlsp.ide.fixes.evidence.class_context import attribute_of_self
+from fxlsp.ide.fixes.evidence.torch_names import full_name
 from fxlsp.source.models.class_hierarchy import is_torch_module
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.python.expressions import dotted, first_of_chain

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from .pytree import is_proxy
+from ..pytree import is_proxy
 
 
 class _Context:

@@ -1,7 +1,7 @@
 """Supervisor's side of checkpoints: processes that have run a file's imports.
 
 Later traces of that file are forked from them. How a checkpoint is forked and which inputs it compares is in
-:mod:`.checkpoint` and :mod:`.checkpoint_inputs`.
+:mod:`.checkpoint` and :mod:`.inputs`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ...wire.messages import TraceRequest
-from ..processes.fds import WorkerPipes
-from ..processes.lifetime import is_own_child, kill_group
-from ..processes.system import resident_megabytes
+from ....wire.messages import TraceRequest
+from ...processes.fds import WorkerPipes
+from ...processes.lifetime import is_own_child, kill_group
+from ...processes.system import resident_megabytes
+from ..forked_worker import ForkedWorker, TakenCheckpoint
+from ..worker_handle import WorkerHandle
 from .checkpoint import MAX_REQUEST_BYTES
-from .forked_worker import ForkedWorker, TakenCheckpoint
-from .worker_handle import WorkerHandle
 
 _MAX_CHECKPOINTS = 2
-"""Number of files with a checkpoint, the last used ones: users alternate between a model's file and one other."""
+"""Number of files with a checkpoint, open ones first and then the last used ones: users alternate between a model's
+file and one other."""
 _IDLE_SECONDS = 600.0
 """Time without a trace of its file after which a checkpoint is closed. Without any trace the whole supervisor exits."""
 _FORK_SECONDS = 1.0
@@ -35,8 +36,10 @@ class _UnresponsiveError(Exception):
 class _CheckpointHandle:
     """One checkpoint, and the worker that was forked from it ahead."""
 
-    def __init__(self, file: str, megabytes: float, taken: TakenCheckpoint) -> None:
+    def __init__(self, file: str, megabytes: float, taken: TakenCheckpoint, is_open: bool) -> None:
         self.file = file
+        self.is_open = is_open
+        """Whether the file is open in the editor: the user edits it, or looks at it."""
         self.pid = taken.pid
         self.used = time.monotonic()
         self.megabytes = megabytes
@@ -127,6 +130,7 @@ class Checkpoints:
         if checkpoint is None:
             return None
         checkpoint.megabytes = request.limits.megabytes
+        checkpoint.is_open = _is_open(request)
         try:
             return checkpoint.take()
         except _UnresponsiveError:
@@ -139,7 +143,7 @@ class Checkpoints:
         if taken is not None and worker.assignment is not None:
             file, limits = worker.assignment.target.file, worker.assignment.limits
             assert file is not None
-            self._add(_CheckpointHandle(file, limits.megabytes, taken))
+            self._add(_CheckpointHandle(file, limits.megabytes, taken, _is_open(worker.assignment)))
 
     def discard(self, worker: WorkerHandle) -> None:
         """Forget a reaped worker, and close its checkpoint if that proved unusable."""
@@ -156,7 +160,8 @@ class Checkpoints:
             self._close(other)
         self._all.append(checkpoint)
         while len(self._all) > _MAX_CHECKPOINTS:
-            self._close(min(self._all, key=lambda each: each.used))
+            # Models of other files that use the edited one are traced between its edits.
+            self._close(min(self._all, key=lambda each: (each.is_open, each.used)))
 
     def enforce_limits(self) -> None:
         """Close checkpoints that exceed their memory limit."""
@@ -177,3 +182,8 @@ class Checkpoints:
     def _close(self, checkpoint: _CheckpointHandle) -> None:
         self._all.remove(checkpoint)
         checkpoint.close()
+
+
+def _is_open(request: TraceRequest) -> bool:
+    """Return whether the model's file is open in the editor."""
+    return request.target.file is not None and os.path.realpath(request.target.file) in request.texts

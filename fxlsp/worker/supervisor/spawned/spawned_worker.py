@@ -6,6 +6,7 @@ scratch folder.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -16,9 +17,10 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import IO
 
-from ...wire.messages import (
+from ....wire.messages import (
     WIRE,
     DumpStack,
     Hello,
@@ -29,11 +31,11 @@ from ...wire.messages import (
     TraceRequest,
     WorkerDied,
 )
-from ...wire.vocabulary import WireMessage
-from ..processes.fallback_report import ENDED_EARLY, with_reason
-from .worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
+from ....wire.vocabulary import WireMessage
+from ...processes.fallback_report import ENDED_EARLY, with_reason
+from ..worker_handle import REAP_SECONDS, STACK_SECONDS, ExitStatus, WorkerHandle
 
-BOOTSTRAP = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bootstrap.py")
+BOOTSTRAP = str(Path(__file__).absolute().parents[2] / "bootstrap.py")
 SPAWNED_OPTION = "--spawned"
 STACK_FILE = "fxlsp-stack"
 """Name of the file in the scratch folder to which a dying worker writes its stack."""
@@ -65,16 +67,22 @@ class SpawnedWorker(WorkerHandle):
         """The report to use if the worker dies before it sends a better one."""
         self._is_next_fallback = False
         self._is_exit_seen = False
-        self._process = subprocess.Popen(
-            [sys.executable, BOOTSTRAP, SPAWNED_OPTION, self._scratch.path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, BOOTSTRAP, SPAWNED_OPTION, self._scratch.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        except OSError:
+            self._scratch.release()
+            raise
         self.pid = self._process.pid
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._reports, self._prints = SocketPipe(self._process.stdout), SocketPipe(self._process.stderr)
+        try:
+            self._reports, self._prints = _socket_pipes(self._process)
+        except OSError:
+            self._scratch.release()
+            raise
         self.report_pipe = self._reports.socket.fileno()
         self.preload(names)
 
@@ -206,6 +214,33 @@ class SpawnedWorker(WorkerHandle):
         self._prints.close()
 
 
+def _socket_pipes(process: subprocess.Popen[bytes]) -> tuple[SocketPipe, SocketPipe]:
+    """Return what the process writes to its standard output and error, as sockets.
+
+    Raises:
+        OSError: the system has no resources for them; the process was killed.
+    """
+    pipes = (process.stdin, process.stdout, process.stderr)
+    _, output, errors = pipes
+    assert output is not None
+    assert errors is not None
+    copied: list[SocketPipe] = []
+    try:
+        for pipe in (output, errors):
+            copied.append(SocketPipe(pipe))  # noqa: PERF401  # those before a failure are closed
+    except (OSError, RuntimeError) as error:
+        process.kill()
+        process.wait()
+        for each in copied:
+            each.close()
+        for unused in (pipes[0], *pipes[1 + len(copied) :]):
+            if unused is not None:
+                unused.close()
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from error
+    reports, prints = copied
+    return reports, prints
+
+
 class SocketPipe:
     """Thread that copies from ``pipe`` to ``socket``, both of which it owns.
 
@@ -213,9 +248,19 @@ class SocketPipe:
     """
 
     def __init__(self, pipe: IO[bytes]) -> None:
+        """
+        Raises:
+            OSError: there are no more descriptors.
+            RuntimeError: there are no more threads.
+        """
         self.socket, other_end = socket.socketpair()
         self._thread = threading.Thread(target=_copy, args=(pipe, other_end), daemon=True, name="fxlsp pipe")
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:
+            self.socket.close()
+            other_end.close()
+            raise
 
     def read_rest(self, seconds: float) -> bytes:
         """Return what an exited process has still written, as far as it arrives in time."""

@@ -11,11 +11,11 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from ...wire.frames import text_digest
-from ..loading.loader import Loader
-from ..locations.code_origin import is_installed, is_ours, is_torch
-from ..locations.sources import Sources
-from ..sandbox.audit import is_in_scratch, set_audit_observer
+from ....wire.frames import text_digest
+from ...loading.loader import Loader
+from ...locations.code_origin import is_installed, is_ours, is_torch
+from ...locations.sources import Sources
+from ...sandbox.audit import is_in_scratch, set_audit_observer
 
 _LISTS = ("os.listdir", "os.scandir")
 _SYSTEM = ("/proc/", "/dev/", "/sys/")
