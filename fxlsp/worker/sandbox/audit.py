@@ -148,6 +148,7 @@ def _refuse_what_is_not_audited() -> None:
         import _posixsubprocess
 
         _posixsubprocess.fork_exec = _start
+        _take_no_locks()
     for owner, name, index in native_writers():
         setattr(owner, name, _checked(getattr(owner, name), index))
 
@@ -164,6 +165,29 @@ def _checked(writer: Callable[..., Any], index: int) -> Callable[..., Any]:
         return writer(*args, **kwargs)
 
     return write
+
+
+def _take_no_locks() -> None:
+    """Make locks of files succeed without effect, but for those of temporary files.
+
+    A lock on a file that can only be read keeps the user's programs waiting, and one that they hold would make the
+    trace wait. On Linux the system does this for all files, also below Python.
+    """
+    import fcntl
+
+    for name in ("flock", "lockf"):
+        setattr(fcntl, name, _without_effect_outside(getattr(fcntl, name)))
+
+
+def _without_effect_outside(lock: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(lock, updated=())
+    def take(file: Any, *args: Any, **kwargs: Any) -> None:
+        descriptor = file if isinstance(file, int) else file.fileno()
+        path = _path_of(descriptor)
+        if path is not None and is_in_scratch(os.path.realpath(path)):
+            lock(descriptor, *args, **kwargs)
+
+    return take
 
 
 def _start(*args: Any) -> int:

@@ -71,6 +71,13 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
     "file_setattr": (469, 469),
     "ioctl": (16, 29),
     "fcntl": (72, 25),
+    "flock": (73, 32),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
+    "memfd_create": (319, 279),
+    "clone": (56, 220),
+    "clone3": (435, 435),
     "open": (2, None),
     "openat": (257, 56),
     "openat2": (437, 437),
@@ -87,7 +94,13 @@ _CALLS: dict[str, tuple[int | None, int | None]] = {
     "execve": (59, 221),
     "execveat": (322, 281),
     "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
     "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "kcmp": (312, 272),
+    "move_pages": (279, 239),
+    "migrate_pages": (256, 238),
     "kill": (62, 129),
     "tkill": (200, 130),
     "tgkill": (234, 131),
@@ -136,16 +149,23 @@ _CHANGES_OF_ATTRIBUTES = (
 )
 """They have no effect and succeed: a filter cannot see whether the file is a temporary one, and copying one to another
 sets its mode and times. Where a file lies elsewhere, the audit hook raises."""
+_LOCKS = ("flock",)
+"""They succeed without effect as well: a lock on a file that can only be read keeps the user's programs waiting, and a
+model that locks its data must not fail, nor wait for another program. See :data:`_LOCK_COMMANDS`."""
+_LACKING_CALLS = ("clone3", "memfd_create")
+"""Calls that programs do without if the system is too old for them. The flags of the first are in a structure, out of a
+filter's sight; files of the second take memory that belongs to no process, so that no limit counts it."""
 _REFUSED_CALLS = (
     *("connect", "bind", "listen", "sendmsg", "sendmmsg", "io_uring_setup"),
     *("execve", "execveat"),
-    *("ptrace", "process_vm_writev", "pidfd_getfd", "pidfd_send_signal", "perf_event_open"),
+    *("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp"),
+    *("pidfd_getfd", "pidfd_send_signal", "perf_event_open", "inotify_init", "inotify_init1", "fanotify_init"),
     *("mq_open", "mq_unlink", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl"),
     *("semget", "semctl", "semop", "semtimedop", "bpf", "keyctl", "add_key", "request_key"),
     *("setns", "unshare", "mount", "mount_setattr", "open_by_handle_at"),
 )
-"""Connections, programs, other processes, and the kernel's objects that processes share. Pairs of connected sockets and
-pipes, which no other process can reach, remain."""
+"""Connections, programs, other processes, and what the processes of a user share: objects of the kernel, and the number
+of its watches of files. Pairs of connected sockets and pipes, which no other process can reach, remain."""
 _SIGNAL_CALLS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open")
 """The first argument is a process."""
 _OF_A_PROCESS = {
@@ -156,6 +176,8 @@ _OF_A_PROCESS = {
     "sched_setattr": {0: 0},
     "setpriority": {0: 0, 1: 0},
     "ioprio_set": {0: 1, 1: 0},
+    "move_pages": {0: 0},
+    "migrate_pages": {0: 0},
 }
 """Calls that change limits and priorities, with the arguments by which they concern the calling process alone."""
 _FAMILIES = (1, 2, 10)
@@ -163,8 +185,16 @@ _FAMILIES = (1, 2, 10)
 _REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x80086601)
 """``TCGETS`` in both forms, ``TIOCGWINSZ``, ``FIONREAD``, ``FIONBIO``, ``FIONCLEX``, ``FIOCLEX``, ``FS_IOC_GETFLAGS``:
 the requests to devices that only read, or concern the own descriptor."""
-_OWNER_COMMANDS = (8, 10, 15, 1024, 1026)
-"""``F_SETOWN``, ``F_SETSIG``, ``F_SETOWN_EX``, ``F_SETLEASE``, ``F_NOTIFY``: a signal would be sent by the kernel."""
+_NAMESPACES = 0x7E020000
+"""Flags of ``clone`` for namespaces of mounts, groups, names, users, processes, networks. In one of its own a process
+would have the privileges of root, behind which there is more of the kernel to attack."""
+_LOCK_COMMANDS = (6, 7, 37, 38)
+"""``F_SETLK``, ``F_SETLKW``, ``F_OFD_SETLK``, ``F_OFD_SETLKW``: see :data:`_LOCKS`."""
+_OWN_COMMANDS = (*range(6), 9, 11, 16, 36, 1025, 1027, 1028, 1030, 1032, 1033, 1034, 1035, 1037)
+"""Commands of ``fcntl`` that only read, or concern the own descriptors: duplicates, flags, ``F_GETLK``, ``F_GETOWN``,
+``F_GETSIG``, ``F_GETOWN_EX``, ``F_OFD_GETLK``, ``F_GETLEASE``, ``F_DUPFD_QUERY``, ``F_CREATED_QUERY``,
+``F_DUPFD_CLOEXEC``, ``F_GETPIPE_SZ``, seals of anonymous files, and hints that are read. With the others the kernel
+sends signals (``F_SETOWN``, ``F_SETLEASE``, ``F_NOTIFY``), or they change the file or the user's share of pipes."""
 
 
 class _Instruction(ctypes.Structure):
@@ -240,7 +270,8 @@ def _filter(protected: Sequence[int], refuse_truncation: bool) -> Iterable[_Inst
     yield _Instruction(_LOAD_WORD, 0, 0, _NUMBER)
     yield _Instruction(_JUMP_IF_GREATER_OR_EQUAL, 0, 1, _FOREIGN_NUMBERS)
     yield _Instruction(_RETURN, 0, 0, _LACKING)
-    for result, names in ((_IGNORE, _CHANGES_OF_ATTRIBUTES), (_REFUSE, _REFUSED_CALLS)):
+    results = ((_IGNORE, (*_CHANGES_OF_ATTRIBUTES, *_LOCKS)), (_REFUSE, _REFUSED_CALLS), (_LACKING, _LACKING_CALLS))
+    for result, names in results:
         for number in _numbers(names, architecture):
             yield from _on(number, [_Instruction(_RETURN, 0, 0, result)])
     yield from _by_arguments(protected, architecture)
@@ -254,7 +285,11 @@ def _by_arguments(protected: Sequence[int], architecture: _Architecture) -> Iter
     for number in _numbers(("ioctl",), architecture):
         yield from _on(number, _decided_by(1, _REQUESTS, listed=_ALLOW, others=_FAIL | errno.ENOTTY))
     for number in _numbers(("fcntl",), architecture):
-        yield from _on(number, _decided_by(1, _OWNER_COMMANDS, listed=_REFUSE, others=_ALLOW))
+        *own, _ = _decided_by(1, _OWN_COMMANDS, listed=_ALLOW, others=_REFUSE)
+        _, *locks = _decided_by(1, _LOCK_COMMANDS, listed=_IGNORE, others=_REFUSE)
+        yield from _on(number, [*own, *locks])
+    for number in _numbers(("clone",), architecture):
+        yield from _on(number, _decided_by(0, (0,), listed=_ALLOW, others=_REFUSE, mask=_NAMESPACES))
     for number in _numbers(("socket",), architecture):
         yield from _on(number, _decided_by(0, _FAMILIES, listed=_ALLOW, others=_REFUSE))
     for number in _numbers(("sendto",), architecture):

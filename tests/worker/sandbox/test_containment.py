@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import platform
 import resource
 import signal
 import socket
 import stat
+import struct
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +21,8 @@ import pytest
 from fxlsp.worker.building.failures import message_of
 from fxlsp.worker.sandbox.containment import Containment, working_containment
 from fxlsp.worker.sandbox.landlock import NO_LANDLOCK, landlock_version, truncation_is_refused
-from fxlsp.worker.sandbox.seccomp import has_seccomp
+from fxlsp.worker.sandbox.seccomp import _ARCHITECTURES, _numbers, has_seccomp
+from fxlsp.worker.sandbox.system_call import system_call
 
 LANDLOCK = pytest.mark.skipif(landlock_version() == NO_LANDLOCK, reason="this system has no Landlock")
 SECCOMP = pytest.mark.skipif(not has_seccomp(), reason="this system has no seccomp")
@@ -161,6 +166,72 @@ def test_connections_programs_and_signals_are_refused(landlock: int, scratch: Pa
         lambda: resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE)),
     ):
         assert contained(containment, scratch, allowed) == ""
+
+
+@SECCOMP
+@pytest.mark.parametrize("landlock", [NO_LANDLOCK, landlock_version()])
+def test_locks_of_every_kind_succeed_without_effect(landlock: int, scratch: Path, file: Path) -> None:
+    """Also where another program holds one: a trace does not wait for it."""
+    with file.open("r+b") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.lockf(held, fcntl.LOCK_EX)
+
+        def lock() -> None:
+            with file.open("rb") as readable:
+                for operation in (fcntl.LOCK_SH, fcntl.LOCK_EX, fcntl.LOCK_SH | fcntl.LOCK_NB, fcntl.LOCK_UN):
+                    fcntl.flock(readable, operation)
+                for command in (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38):
+                    fcntl.fcntl(readable, command, struct.pack("hhqqixxxx", fcntl.F_RDLCK, 0, 0, 0, 0))
+                fcntl.fcntl(readable, fcntl.F_GETFL)
+                fcntl.fcntl(readable, fcntl.F_DUPFD_CLOEXEC, 0)
+
+        assert contained(Containment(os.getpid(), landlock=landlock), scratch, lock) == ""
+
+
+@SECCOMP
+@pytest.mark.parametrize(
+    "command", [fcntl.F_SETOWN, fcntl.F_SETSIG, fcntl.F_SETLEASE, fcntl.F_NOTIFY, 15, 1031, 1036, 1038, 1040, 99, -1]
+)
+def test_commands_for_files_that_reach_beyond_the_process_are_refused(command: int, scratch: Path, file: Path) -> None:
+    act = lambda: fcntl.fcntl(os.open(file, os.O_RDONLY), command, 0)  # noqa: E731 - called at once
+    assert contained(Containment(os.getpid()), scratch, act) == "PermissionError 1"
+
+
+@SECCOMP
+def test_namespaces_watches_and_other_processes_memory_are_refused(scratch: Path) -> None:
+    parent = os.getpid()
+    for name, arguments, number in (
+        *(("clone", (1 << bit | signal.SIGCHLD, 0, 0, 0, 0), errno.EPERM) for bit in (17, *range(25, 31))),
+        ("clone3", (0, 0), errno.ENOSYS),
+        ("memfd_create", (b"name", 0), errno.ENOSYS),
+        ("inotify_init1", (0,), errno.EPERM),
+        ("fanotify_init", (0, 0), errno.EPERM),
+        ("process_vm_readv", (parent, 0, 0, 0, 0, 0), errno.EPERM),
+        ("process_vm_writev", (parent, 0, 0, 0, 0, 0), errno.EPERM),
+        ("kcmp", (parent, parent, 0, 0, 0), errno.EPERM),
+        ("move_pages", (parent, 0, 0, 0, 0, 0), errno.EPERM),
+        ("migrate_pages", (parent, 0, 0, 0), errno.EPERM),
+    ):
+        (call,) = _numbers([name], _ARCHITECTURES[platform.machine()])
+        act = lambda: system_call(call, *arguments)  # noqa: B023, E731 - called at once
+        found = contained(Containment(parent), scratch, act)
+        assert found.split()[-1:] == [str(number)], name
+
+
+@SECCOMP
+def test_threads_and_processes_of_its_own_can_be_started(scratch: Path) -> None:
+    def act() -> None:
+        done: list[int] = []
+        thread = threading.Thread(target=done.append, args=(1,))
+        thread.start()
+        thread.join()
+        pid = os.fork()
+        if pid == 0:
+            os._exit(7)
+        if done != [1] or os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 7:
+            raise OSError(errno.ECHILD, "")
+
+    assert contained(Containment(os.getpid()), scratch, act) == ""
 
 
 def test_without_anything_on_offer_nothing_is_restricted(scratch: Path, file: Path) -> None:
