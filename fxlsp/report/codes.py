@@ -169,6 +169,19 @@ def is_code_prefix(text: str) -> bool:
     return bool(text) and any(code.startswith(text) for code in _ALL_CODES)
 
 
+def no_code(text: str) -> str:
+    """Return the message about a text that is no problem code, with the code that was meant where that is plain.
+
+    Example:
+        >>> no_code("fx101")
+        "'fx101' is no problem code (such as FX101) and no family of them (such as FX1); did you mean FX101?"
+    """
+    # A number that does not exist does not show which one is meant.
+    candidates = (text.strip().upper(), f"FX{text.strip()}") if text.strip() else ()
+    meant = next((f"; did you mean {each}?" for each in candidates if is_code_prefix(each)), "")
+    return f"{text!r} is no problem code (such as FX101) and no family of them (such as FX1){meant}"
+
+
 def page_url(code: str) -> str:
     """Return the URL of the page that explains a problem code and how to fix it."""
     return f"{_PAGES}/{code}.md"

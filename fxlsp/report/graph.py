@@ -13,7 +13,8 @@ Output = dict[str, Any]
 """Output of a node as JSON (contract: ``OUTPUT``).
 
 ``{"shape": [...], "dtype": "float32"}`` for a tensor, ``{"list": [...]}``, ``{"dict": {...}}``, ``{"value": ...}`` or
-``{"type": "..."}``. None in its place means unknown.
+``{"type": "..."}``. None in its place means unknown. A tensor has ``"symbolic": ["B", 64, "(H+1)//2"]`` too where a
+dimension is known as an expression of the report's symbols; the others are the numbers of the trace (addition).
 """
 
 Opcode = Literal["placeholder", "get_attr", "call_function", "call_method", "call_module", "output"]

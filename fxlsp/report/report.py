@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .graph import Module, ModuleCall, Node, Verdict
 from .problems import SCHEMA, Problem
 from .recipes import Recipe
-from .serialization import JsonObject, fields_to_json
+from .serialization import UNLESS_DEFAULT, JsonObject, fields_to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Report(JsonObject):
     calls: tuple[ModuleCall, ...]
     problems: tuple[Problem, ...]
     timing_ms: dict[str, float]
+    symbols: Mapping[str, int | None] = field(default_factory=dict, metadata=UNLESS_DEFAULT)
+    """Values of the symbols in ``symbolic`` of the outputs (addition); None for a size that depends on data."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that ``trace --format json`` prints."""

@@ -5,16 +5,16 @@ The server is connected to a supervisor by a socket::
     server                          supervisor
       |  <- hello | refused            |     once: it can trace, or cannot
       |  overlay*, trace, cancel ->    |     any number, several traces at once
-      |  <- stage*, then one of        |
-      |     report, failure, failed    |     for each trace that is not cancelled
+      |  <- stage*, early?, then one   |
+      |     of report, failure, failed |     for each trace that is not cancelled
       |  preload ->                    |
       |  bye ->                        |     or the end of the connection
 
 The supervisor is connected to each worker by pipes. A forked worker receives one :class:`TraceRequest`; a spawned one
 may receive :class:`Preload` before it, and :class:`DumpStack` at any time. What a worker sends for the server is
 forwarded unchanged; :class:`Ready`, :class:`Declined`, :class:`CheckpointForked` and :class:`Provisional` are for the
-supervisor. A worker forwards its request to a side process, which answers with :class:`RecoveredMessage` or
-:class:`ModeDifference`.
+supervisor. A worker forwards its request to a side process, which answers with :class:`RecoveredMessage`,
+:class:`ModeDifference` or :class:`SymbolsMessage`.
 
 Types and fields have the names that they have on the wire. :data:`PROTOCOL` is incremented when either side must not be
 older.
@@ -32,6 +32,7 @@ from ..report.recipes import Recipe, RecipeSource
 from ..report.report import Report
 from ..report.serialization import UNLESS_DEFAULT, JsonObject
 from ..report.sizes import ANY_SIZES, Sizes
+from ..report.symbolic_sizes import SymbolicSizes
 from ..report.tracer_choice import TORCH_FX, TracerChoice
 from .vocabulary import Vocabulary, WireMessage
 
@@ -144,6 +145,10 @@ class TraceRequest(WireMessage):
     limits: Limits = Limits()
     id: int = 0
     """Number of the request, repeated in its answers. Assigned by the connection that sends it."""
+    symbols: bool = field(default=False, metadata=UNLESS_DEFAULT)
+    """Whether sizes are wanted as expressions of symbols too, as :class:`SymbolicSizes`."""
+    early: bool = field(default=False, metadata=UNLESS_DEFAULT)
+    """Whether the graph is wanted before the problems are known, as :class:`EarlyReport`."""
     texts: Mapping[str, str] = field(default_factory=dict, metadata=UNLESS_DEFAULT)
     """Texts of the ``overlays`` by path. The supervisor receives them separately, as :class:`Overlay`; a worker in its
     request, by real path."""
@@ -239,6 +244,20 @@ class FileRead(JsonObject):
 
 
 @dataclass(frozen=True, slots=True)
+class EarlyReport(WireMessage):
+    """Graph of a trace, sent when it is final and the recovering pass is still under way.
+
+    A :class:`ReportMessage` without a graph follows, unless the worker dies.
+    """
+
+    type: ClassVar[str] = "early"
+    id: int
+    report: dict[str, Any]
+    """JSON of a :class:`~..report.report.Report` without problems."""
+    reads: tuple[FileRead, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ReportMessage(WireMessage):
     """Result of a trace."""
 
@@ -249,6 +268,10 @@ class ReportMessage(WireMessage):
     reads: tuple[FileRead, ...] = ()
     imports: tuple[str, ...] = ()
     """Third-party packages that the trace loaded."""
+    follows_early: bool = field(default=False, metadata=UNLESS_DEFAULT)
+    """Whether nodes, modules and calls are those of the :class:`EarlyReport`, and missing here."""
+    symbolic: SymbolicSizes | None = field(default=None, metadata=UNLESS_DEFAULT)
+    """Expressions for the sizes of that graph, if they were requested and are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,10 +399,19 @@ class ModeDifference(WireMessage):
     """Error of tracing in the other mode, if any."""
 
 
+@dataclass(frozen=True, slots=True)
+class SymbolsMessage(WireMessage):
+    """Sizes of a graph as expressions of symbols."""
+
+    type: ClassVar[str] = "symbols"
+    sizes: SymbolicSizes | None = None
+    """None if no dimension of the inputs may vary."""
+
+
 WIRE = Vocabulary(
     *(Overlay, TraceRequest, Cancel, Preload, Bye),
-    *(Hello, Refused, Log, Stage, ReportMessage, FailureMessage, WorkerDied),
+    *(Hello, Refused, Log, Stage, EarlyReport, ReportMessage, FailureMessage, WorkerDied),
     *(Ready, Declined, CheckpointForked, Provisional, DumpStack),
-    *(RecoveredMessage, ModeDifference),
+    *(RecoveredMessage, ModeDifference, SymbolsMessage),
 )
 """All messages of this module."""

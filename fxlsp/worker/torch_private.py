@@ -33,6 +33,7 @@ __all__ = [
     "compile_in_process",
     "decompose",
     "disable_accelerators",
+    "fake_device",
     "flop_formula",
     "is_batch_norm",
     "is_view",
@@ -148,6 +149,14 @@ def never_grows(operator: Operator) -> bool:
     return operator._schema.is_mutable and overload_packet(operator).__name__ not in ("resize_", "resize_as_", "set_")
 
 
+def fake_device(operator: Operator, operand: Any) -> torch.device | None:
+    """Return the device of a fake tensor if an operator asks for it, as torch's functions often do; else None."""
+    if operator is not torch.ops.prim.device.default or not isinstance(operand, FakeTensor):
+        return None
+    device: torch.device | None = None if operand.fake_mode.in_kernel_invocation else operand.fake_device
+    return device
+
+
 def is_batch_norm(operator: Operator) -> bool:
     """Return whether ``torch.batch_norm`` dispatches to this operator on the CPU."""
     return operator is torch.ops.aten.native_batch_norm.default
@@ -183,7 +192,31 @@ def restore_used_names(graph: torch.fx.Graph, taken: tuple[set[str], dict[str, i
 
 def tensors_in(tree: object) -> list[torch.Tensor]:
     """Return the tensors in nested lists, tuples and dicts."""
-    return [leaf for leaf in tree_flatten(tree)[0] if isinstance(leaf, torch.Tensor)]
+    found: list[torch.Tensor] = []
+    _add_tensors(tree, found)
+    return found
+
+
+_WITHOUT_TENSORS = frozenset(
+    {type(None), bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format}
+)
+
+
+def _add_tensors(tree: object, found: list[torch.Tensor]) -> None:
+    # Operators take flat arguments: torch's own functions for trees would take ten times as long.
+    kind = type(tree)
+    if kind in _WITHOUT_TENSORS:
+        return
+    if kind is list or kind is tuple:
+        for item in tree:  # type: ignore[attr-defined]
+            _add_tensors(item, found)
+    elif kind is dict:
+        for item in tree.values():  # type: ignore[attr-defined]
+            _add_tensors(item, found)
+    elif isinstance(tree, torch.Tensor):
+        found.append(tree)
+    else:
+        found += (leaf for leaf in tree_flatten(tree)[0] if isinstance(leaf, torch.Tensor))
 
 
 def storage_key(tensor: torch.Tensor) -> int:

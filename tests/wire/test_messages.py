@@ -10,6 +10,7 @@ import pytest
 from fxlsp.report.locations import Location
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.sizes import Sizes
+from fxlsp.report.symbolic_sizes import SymbolicSizes
 from fxlsp.report.tracer_choice import ObjectReference, TracerChoice
 from fxlsp.wire import messages
 from fxlsp.wire.frames import Decoder, WireError, encode
@@ -21,6 +22,7 @@ from fxlsp.wire.messages import (
     CheckpointForked,
     Declined,
     DumpStack,
+    EarlyReport,
     FailureMessage,
     FileRead,
     Hello,
@@ -38,6 +40,7 @@ from fxlsp.wire.messages import (
     ReportMessage,
     StackFrame,
     Stage,
+    SymbolsMessage,
     TraceRequest,
     TraceTarget,
     WorkerDied,
@@ -134,6 +137,10 @@ TRAVELLING: list[tuple[WireMessage, dict[str, Any]]] = [
     (Log("warning", "old"), {"type": "log", "level": "warning", "message": "old"}),
     (Stage(3, "load"), {"type": "stage", "id": 3, "name": "load"}),
     (
+        EarlyReport(3, {"any": [1]}, (FileRead("/net.py", "ab12"),)),
+        {"type": "early", "id": 3, "report": {"any": [1]}, "reads": [{"path": "/net.py", "digest": "ab12"}]},
+    ),
+    (
         ReportMessage(3, {"any": [1]}, (FileRead("/net.py", "ab12"),), ("timm",)),
         {
             "type": "report",
@@ -168,6 +175,13 @@ TRAVELLING: list[tuple[WireMessage, dict[str, Any]]] = [
     (
         RecoveredMessage(REPORT, (PROBLEM,), (0, 2)),
         {"type": "recovered", "report": REPORT.to_json(), "findings": [PROBLEM.to_json()], "followed": [0, 2]},
+    ),
+    (
+        SymbolsMessage(SymbolicSizes({"B": 2}, (["B", 3],), ([0],), ([],))),
+        {
+            "type": "symbols",
+            "sizes": {"symbols": {"B": 2}, "shapes": [["B", 3]], "nodes": [[0]], "calls": [[]]},
+        },
     ),
     (
         ModeDifference(True, 5, 3, (Location("/net.py", 1, 1, 1, 2),), ("head",), "TraceError: no"),

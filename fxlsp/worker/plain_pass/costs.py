@@ -6,7 +6,8 @@ shortens batch normalisation, for which they take long.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
 import torch
 
@@ -16,6 +17,7 @@ from ..torch_private import (
     Operator,
     TorchDispatchMode,
     decompose,
+    fake_device,
     flop_formula,
     is_batch_norm,
     is_view,
@@ -24,26 +26,39 @@ from ..torch_private import (
     tensors_in,
 )
 
+Statistics: TypeAlias = "dict[tuple[int, torch.dtype], tuple[torch.Tensor, torch.Tensor]]"
+"""Mean and deviation of batch normalisation in the graph of a backward pass, by size and dtype."""
+
 
 class MixedTypesError(RuntimeError):
     """Matrices of several dtypes are multiplied, which fake tensors accept."""
+
+    def __init__(self, dtypes: set[torch.dtype]) -> None:
+        super().__init__("expected operands of one dtype, but got " + " and ".join(sorted(map(str, dtypes))))
+        self.dtypes = dtypes
 
 
 class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Dispatch mode that sums the FLOPs of operators, with every tensor on the CPU."""
 
-    def __init__(self, with_data: bool = False) -> None:
+    def __init__(self, with_data: bool = False, statistics: Statistics | None = None) -> None:
         """
         Args:
             with_data: whether results need data; shapes alone are faster.
+            statistics: statistics of batch normalisation that other operations of the same fake mode had.
         """
         super().__init__()  # type: ignore[no-untyped-call]
         self._with_data = with_data
+        self._statistics = {} if statistics is None else statistics
         self.flops: int | None = 0
 
     def __torch_dispatch__(
         self, func: Operator, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        # ``prim`` operators query properties of a tensor, such as device and layout.
+        if func.namespace == "prim":
+            device = fake_device(func, args[0] if args else None)
+            return func(*args, **(kwargs or {})) if device is None else device
         kwargs = on_cpu(kwargs or {})
         if is_real(args):
             with no_dispatch():
@@ -53,7 +68,7 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if overload_packet(func).__name__ in _UNCHECKED_DIMENSION:
             _require_dimension(args[0], args[1] if len(args) > 1 else kwargs.get("dim", -1))
         if is_batch_norm(func) and not self._with_data:
-            return batch_norm_result(args[0], training=args[5])
+            return self._batch_norm_result(args[0], training=args[5])
         if not is_costed(func):
             with self:
                 result = decompose(func, args, kwargs)
@@ -63,6 +78,18 @@ class OperatorCosts(TorchDispatchMode):  # type: ignore[no-untyped-call]
         cost = flops_of(func, args, kwargs, result)
         self.flops = None if cost is None or self.flops is None else self.flops + cost
         return result
+
+    def _batch_norm_result(self, operand: torch.Tensor, training: bool) -> tuple[torch.Tensor, ...]:
+        """Return results of batch normalisation with the right shapes.
+
+        Fake tensors would take a dozen operators for each layer to compute them. ``torch.batch_norm`` has checked the
+        operands before, and hides the statistics, which only a backward pass takes.
+        """
+        size = operand.shape[1] if training else 0
+        key = (size, operand.dtype)
+        if key not in self._statistics:
+            self._statistics[key] = (operand.new_empty(size), operand.new_empty(size))
+        return (torch.empty_like(operand), *self._statistics[key])
 
 
 def _require_one_dtype(args: tuple[Any, ...]) -> None:
@@ -77,11 +104,45 @@ def _require_one_dtype(args: tuple[Any, ...]) -> None:
     matrices = [tensor for tensor in args[:3] if isinstance(tensor, torch.Tensor) and tensor.dim() > 1]
     dtypes = {matrix.dtype for matrix in matrices if matrix.dtype.itemsize > 1}
     if len(dtypes) > 1:
-        raise MixedTypesError("expected operands of one dtype, but got " + " and ".join(sorted(map(str, dtypes))))
+        raise MixedTypesError(dtypes)
 
 
 _UNCHECKED_DIMENSION = frozenset({"softmax", "_softmax", "_safe_softmax", "sort"})
 """Operators that accept any number as their dimension if the tensor is fake."""
+
+
+def may_be_accepted_by_fakes_alone(function: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Return whether data may refuse what a function of torch's took as fake tensors: see :class:`OperatorCosts`."""
+    if function in _UNCHECKED_DIMENSION and args and isinstance(args[0], torch.Tensor):
+        dim = args[1] if len(args) > 1 else kwargs.get("dim")
+        rank = max(args[0].dim(), 1)
+        return isinstance(dim, int) and not -rank <= dim < rank
+    types = {each.dtype for each in args if isinstance(each, torch.Tensor) and each.is_floating_point()}
+    return (len(types) > 1 or _is_given_integers(function, args)) and not is_autocast()
+
+
+def require_features(function: str, args: tuple[Any, ...]) -> None:
+    """Raise if a layer is given integers, whose sizes torch looks at first.
+
+    Raises:
+        MixedTypesError: its weight is of another type.
+    """
+    if _is_given_integers(function, args):
+        raise MixedTypesError({each.dtype for each in args[:2]})
+
+
+def _is_given_integers(function: str, args: tuple[Any, ...]) -> bool:
+    if function != "linear" and not function.startswith("conv"):
+        return False
+    given = args[:2]
+    if not all(isinstance(each, torch.Tensor) for each in given):
+        return False
+    return len({each.is_floating_point() or each.is_complex() for each in given}) > 1
+
+
+def is_autocast() -> bool:
+    """Return whether operations run under ``torch.autocast``, on any device."""
+    return torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
 
 
 def _require_dimension(operand: torch.Tensor, dim: int) -> None:
@@ -100,18 +161,10 @@ def is_real(args: tuple[Any, ...]) -> bool:
 
     Making these fake would take longer.
     """
+    if args and isinstance(args[0], FakeTensor):
+        return False
     tensors = tensors_in(args)
     return bool(tensors) and all(not isinstance(tensor, FakeTensor) and tensor.numel() <= 1 for tensor in tensors)
-
-
-def batch_norm_result(operand: torch.Tensor, training: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return results of batch normalisation with the right shapes.
-
-    Fake tensors would take a dozen operators for each layer to compute them. ``torch.batch_norm`` has checked the
-    operands before.
-    """
-    statistics = operand.new_empty(operand.shape[1] if training else 0)
-    return torch.empty_like(operand), statistics, statistics.clone()
 
 
 # Reductions, and compositions of reductions and element-wise steps: torch's formulas leave them out as cheap.
@@ -171,9 +224,9 @@ def is_costed(operator: Operator) -> bool:
     return has_formula(operator) or _is_free(operator)
 
 
+@cache
 def _is_free(operator: Operator) -> bool:
-    if operator.namespace == "prim" or torch.Tag.pointwise in operator.tags or is_view(operator):
-        # ``prim`` operators query properties of a tensor, such as device and layout.
+    if torch.Tag.pointwise in operator.tags or is_view(operator):
         return True
     name: str = overload_packet(operator).__name__
     return name in _COUNTED_AS_FREE or name.removesuffix("_") in _COUNTED_AS_FREE

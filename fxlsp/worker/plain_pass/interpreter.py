@@ -23,7 +23,7 @@ from ..operations.mismatches import fitted, mismatch_of, with_fitting
 from ..operations.operation import Fit, Key, Mismatch, Operation
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
-from .costs import MixedTypesError, OperatorCosts
+from .costs import MixedTypesError, OperatorCosts, Statistics
 from .outputs import UNKNOWN, Unknown, holds_proxy, holds_unknown, is_known, output_of
 from .tracer import ModulePathTracer
 
@@ -82,6 +82,7 @@ class ValueInterpreter(torch.fx.Interpreter):
         self._origins = tracer.origins
         self._mode = mode
         self._inputs: dict[str, Any] = {}
+        self._statistics: Statistics = {}
 
     def run_on(self, inputs: dict[str, Any]) -> None:
         """Run the graph on arguments of ``forward`` by the names of its placeholders.
@@ -198,10 +199,8 @@ class ValueInterpreter(torch.fx.Interpreter):
         If it runs with one of the repairs only, that is the likely one. If it fails with both, that is a failure of its
         own.
         """
-        args = tuple(_mutable(value) for value in torch.fx.node.map_arg(node.args, self._other_value))
-        kwargs = {
-            name: _mutable(torch.fx.node.map_arg(value, self._other_value)) for name, value in node.kwargs.items()
-        }
+        args = tuple(mutable(value) for value in torch.fx.node.map_arg(node.args, self._other_value))
+        kwargs = {name: mutable(torch.fx.node.map_arg(value, self._other_value)) for name, value in node.kwargs.items()}
         if holds_unknown((*args, *kwargs.values())):
             return known
         operation = Operation(node.op, node.target, args, kwargs, self._module_of(node))
@@ -225,13 +224,13 @@ class ValueInterpreter(torch.fx.Interpreter):
     def fetch_args_kwargs_from_env(self, n: torch.fx.Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
         # The code that FX generates for a graph creates new lists, so functions may change their arguments.
         args, kwargs = super().fetch_args_kwargs_from_env(n)
-        return tuple(_mutable(value) for value in args), {name: _mutable(value) for name, value in kwargs.items()}
+        return tuple(mutable(value) for value in args), {name: mutable(value) for name, value in kwargs.items()}
 
     def run_and_count(
         self, node: torch.fx.Node, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, int | None, BaseException | None]:
         """Return output, FLOPs and error of a node."""
-        costs = OperatorCosts(self.has_data)
+        costs = OperatorCosts(self.has_data, self._statistics)
         try:
             with costs:
                 return super().run_node(node), costs.flops, None
@@ -286,12 +285,12 @@ class ValueInterpreter(torch.fx.Interpreter):
         return tree_map(lambda value: as_fake(self._mode, value), output), None
 
 
-def _mutable(value: Any) -> Any:
+def mutable(value: Any) -> Any:
     """Return torch.fx's immutable lists and dicts as plain ones, recursively."""
     if isinstance(value, list) and type(value).__name__ == "immutable_list":
-        return [_mutable(item) for item in value]
+        return [mutable(item) for item in value]
     if isinstance(value, dict) and type(value).__name__ == "immutable_dict":
-        return {key: _mutable(item) for key, item in value.items()}
+        return {key: mutable(item) for key, item in value.items()}
     return value
 
 

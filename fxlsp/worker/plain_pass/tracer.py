@@ -22,6 +22,7 @@ import torch.fx
 from .. import module_tree
 from ..locations.bytecode import walk_out
 from ..locations.source_map import CallStack, Instruction, SourceMap
+from .costs import is_autocast
 from .mutations import copy_containers
 
 
@@ -217,7 +218,7 @@ class ModulePathTracer(torch.fx.Tracer):
             None if kind == "output" else call_path,
             variables=_variables(self._innermost) if call_stack else {},
             grad_enabled=torch.is_grad_enabled(),
-            autocast=torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"),
+            autocast=is_autocast(),
         )
         return node
 
