@@ -20,7 +20,7 @@ from ..plain_pass.feeding import complete_recipe
 from ..torch_private import FakeTensorMode
 from .budget import Budget
 from .engine import Search, SearchResult
-from .priors.constructor import is_nothing, parameters_of
+from .priors.constructor import is_nothing, parameters_of, without_weights
 from .runner import RunConditions
 
 _FAKES_LOG = logging.getLogger(FakeTensorMode.__module__)
@@ -79,6 +79,8 @@ class RecipeSearch:
             # There is no such target, or none that can be called, which the construction reports.
             return False
         text = text_of(error)
+        if without_weights(target) and not isinstance(error, (NameError, SyntaxError)):
+            return True
         if any(parameter.default is None for parameter in parameters):
             return "NoneType" in text or isinstance(error, (AssertionError, ValueError))
         if any(is_nothing(parameter.default) for parameter in parameters):

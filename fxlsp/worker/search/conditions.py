@@ -142,3 +142,30 @@ def rank_tensor(subject: ast.expr) -> ast.expr | None:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[])]):
             return tensor
     return None
+
+
+@lru_cache(maxsize=32)
+def starred_dimensions(code: CodeType, name: str) -> tuple[ast.expr, int] | None:
+    """Return the tensor whose further dimensions a name holds, and how many other ones it has.
+
+    ``b, *axes, d = x.shape`` has two others for ``axes``, and so has ``b, *axes, d, device = *x.shape, x.device``.
+    """
+    for node in ast.walk(tree_of(code)):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(targets)], value=value):
+                starred = [each.value for each in targets if isinstance(each, ast.Starred)]
+                if not any(isinstance(each, ast.Name) and each.id == name for each in starred):
+                    continue
+                whole, beside = _one_unpacked(value)
+                tensor = None if whole is None else rank_tensor(ast.Call(ast.Name("len"), [whole], []))
+                if tensor is not None:
+                    return tensor, len(targets) - 1 - beside
+    return None
+
+
+def _one_unpacked(value: ast.expr) -> tuple[ast.expr | None, int]:
+    """Return what alone is unpacked into a tuple, and how many other items that has; ``value`` if it is no tuple."""
+    if not isinstance(value, ast.Tuple):
+        return value, 0
+    unpacked = [each.value for each in value.elts if isinstance(each, ast.Starred)]
+    return (unpacked[0], len(value.elts) - 1) if len(unpacked) == 1 else (None, 0)

@@ -11,8 +11,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from .priors.tables import ARGUMENT_SIZES, BATCH, IDS, POOL, SEQUENCE, VALUES
-from .values import Path, Size, Tensor, Trial, changed, init_numbers, input_tensors, is_item, name_of, with_dimension
+from .priors.tables import ARGUMENT_SIZES, BATCH, CHANNEL_COUNT, COLOURS, IDS, POOL, SEQUENCE, VALUES
+from .values import (
+    Path,
+    Size,
+    Tensor,
+    Trial,
+    changed,
+    init_numbers,
+    input_tensors,
+    is_item,
+    name_of,
+    number_of,
+    with_dimension,
+)
 
 Runs = Callable[[Trial], bool]
 _WIDEST = 4
@@ -45,10 +57,45 @@ def _is_of_other_kind(name: str, tensor: Tensor) -> bool:
     return tensor.dtype == "float" and IDS.fullmatch(name) is not None and len(tensor.shape) < 3
 
 
-def as_people_write(trial: Trial, runs: Runs) -> Trial:
+def as_people_write(trial: Trial, runs: Runs, takes_images: bool = False) -> Trial:
     """Return a trial that runs with numbers as people write them, as far as it runs with these."""
+    if takes_images:
+        trial = next(filter(runs, _with_colours(trial)), trial)
+    trial = next(filter(runs, _with_steps(trial)), trial)
     trial = next(filter(runs, _with_round_edges(trial)), trial)
     return _with_distinct_sizes(trial, runs)
+
+
+def _with_colours(trial: Trial) -> Iterator[Trial]:
+    """Yield the trial with images of three colours, where an argument says how many channels they have."""
+    # A list of numbers of channels is that of maps of features.
+    single = [(path, part) for path, part in init_numbers(trial) if not is_item(path[-1])]
+    numbers = [(path, part) for path, part in single if CHANNEL_COUNT.fullmatch(name_of(path))]
+    for count in dict.fromkeys(number_of(part) for _, part in numbers):
+        images = [item for item in input_tensors(trial) if _has_edges(item[1]) and item[1].shape[1] == count]
+        if images and count > COLOURS:
+            other = trial
+            for path, tensor in images:
+                other = changed(other, path, with_dimension(tensor, 1, COLOURS))
+            for path, part in numbers:
+                if number_of(part) == count:
+                    other = changed(other, path, Size(COLOURS))
+            yield other
+
+
+def _with_steps(trial: Trial) -> Iterator[Trial]:
+    """Yield the trial with features for each step of what is named like one: not for one step."""
+    single = [
+        (path, tensor)
+        for path, tensor in input_tensors(trial)
+        if len(tensor.shape) == 2 and _is_of_other_kind(name_of(path), tensor) and tensor.dtype == "float"
+    ]
+    other = trial
+    for path, tensor in single:
+        batch, *rest = tensor.shape
+        other = changed(other, path, replace(tensor, shape=(batch, SEQUENCE, *rest)))
+    if single:
+        yield other
 
 
 def _with_round_edges(trial: Trial) -> Iterator[Trial]:

@@ -64,6 +64,8 @@ class DuckUse:
     """Whether it was called with a module alone, as what changes one or puts it into another is."""
     lists_modules: bool = False
     """Whether it was asked which modules it has, so that it is a module itself."""
+    lists_parameters: bool = False
+    """Whether it was asked for its parameters, of which the first one tells the device."""
     compared: list[str | int] = field(default_factory=list)
     """Strings and numbers it was compared with."""
     words: bool = False
@@ -104,7 +106,8 @@ class DuckValue(int):
             return _word_method(self, name)
         if name in _LISTING:
             use.lists_modules = True
-            return getattr(torch.nn.Sequential(torch.nn.Identity()), name)
+            use.lists_parameters = use.lists_parameters or "parameters" in name
+            return getattr(torch.nn.Sequential(torch.nn.PReLU()), name)
         if name in _MAPPING:
             use.mapping = True
             return _mapping_method(self, name)

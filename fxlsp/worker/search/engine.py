@@ -28,6 +28,7 @@ from .priors.constructor import (
     optional_arguments,
     other_defaults,
     takes_images,
+    without_weights,
 )
 from .priors.inputs import first_inputs, part_of_input
 from .priors.written import named_inputs, written_inputs
@@ -118,6 +119,7 @@ class Search:
         self._facts.optional = optional_arguments(target, names, module)
         self._facts.further = further_arguments(target, names)
         self._facts.defaults = other_defaults(target)
+        self._facts.weights = without_weights(target)
         self._queue.push(Trial(first), (0, 0), 0)
         self._push_other_configurations(target, name, first)
         self._queue.begin_elsewhere([starting(Trial(alike(first), None, UNIFORM), "one size for everything")])
@@ -215,7 +217,7 @@ class Search:
             return self._run_to_the_end(other) if budget.begin_try() else None
 
         with suppress(Exception, OutOfTimeError), budget.enforced():
-            places = self._facts.places
+            places, outcome = self._facts.places, run(trial) or outcome
             return fails_without_inputs(trial, outcome, run, places) or contradicts_itself(trial, outcome, run, places)
         return False
 
@@ -227,8 +229,8 @@ class Search:
         return isinstance(trial.init, Text) or not trial.init.parts
 
     def _run_to_the_end(self, trial: Trial) -> TrialOutcome:
-        """Run a trial, with data where only data can tell how it goes on."""
-        outcome = self._runner.run(trial)
+        """Run a trial as data would, with data where only these can tell how it goes on."""
+        outcome = self._runner.run(trial, is_strict=True)
         is_undecided = outcome.error is not None and _needs_data(outcome.error)
         return (self._runner.run_with_data(trial) or outcome) if is_undecided else outcome
 
@@ -300,18 +302,19 @@ class Search:
         self._queue.push(concrete, _SYNTHESISED, 0)
 
     def _refuted(self, trial: Trial, outcome: TrialOutcome) -> TrialOutcome | None:
-        """Return how a trial fails with data that needs some to go on; None if it does not, or that is unknown."""
-        if outcome.error is None:
-            return None
-        with_data = self._runner.run_with_data(trial)
-        return None if with_data is None or with_data.error is None else with_data
+        """Return how a trial fails with data that ran without; None if it does not, or that is unknown."""
+        if outcome.error is not None:
+            refuted = self._runner.run_with_data(trial)
+        else:
+            refuted = self._runner.run(trial, is_strict=True) if outcome.is_lenient else None
+        return None if refuted is None or refuted.error is None else refuted
 
     def _as_wanted(self, trial: Trial) -> str:
         """Return the inputs of a trial that runs, in the user's sizes as far as it runs with them."""
         with suppress(OutOfTimeError):
             if trial != self._guessed:
                 self._budget.allow(_MORE_FOR_CONVENTIONS)
-                trial = as_people_write(trial, self._runs)
+                trial = as_people_write(trial, self._runs, self._facts.names.takes_images)
             trial = with_wanted_sizes(trial, self._sizes, self._runs)
         assert trial.inputs is not None
         self._init = trial.init_text
@@ -339,11 +342,11 @@ class Search:
             return trial
         if model is None:
             return trial
-        given = first_inputs(model)
+        given, *others = first_inputs(model)
         if trial.uniform:
             given = Group("inputs", tuple((key, alike(part)) for key, part in given.items))
         else:
-            self._queue.begin_elsewhere(other_starts(trial, given, model))
+            self._queue.begin_elsewhere(other_starts(trial, given, others, model))
         before = self._guessed
         if before is not None and before.inputs is not None and self._is_guess_unmade:
             # The constructor has other arguments than before: that is no reason for other inputs.

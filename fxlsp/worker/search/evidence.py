@@ -38,6 +38,8 @@ class TargetFacts:
     """What may be passed for ``*name``."""
     defaults: Mapping[str, Guess] = field(default_factory=dict)
     """Other values of flags and paddings."""
+    weights: Mapping[str, Guess] = field(default_factory=dict)
+    """Arguments that ask for trained weights by default, with values that do not."""
 
 
 @dataclass(frozen=True)

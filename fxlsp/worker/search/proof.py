@@ -8,6 +8,7 @@ others: a layer with weights refuses them before.
 from __future__ import annotations
 
 import dis
+import linecache
 import math
 import re
 from collections import defaultdict
@@ -21,10 +22,11 @@ import torch
 
 from ..building.failures import text_of
 from ..locations.source_map import SourceMap
+from ..plain_pass.costs import MixedTypesError
 from .evidence import own_frames
 from .priors.inputs import optional_inputs
 from .priors.tables import BATCH
-from .rules.ranks_dtypes import of_rank
+from .rules.ranks_dtypes import is_of_wrong_rank, of_rank
 from .rules.sizes import BROADCASTING, misfit_of
 from .runner import TrialOutcome
 from .values import DType, Group, Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
@@ -43,7 +45,11 @@ _LARGEST_RANK = 5
 _OTHER_KINDS = ("None", "'text'", "(1, 2)", "{'key': 1}")
 _BEYOND = re.compile(r"^Dimension out of range .*but got (-?\d+)")
 _CHANNELS = re.compile(r"to have (\d+) channels, but got (\d+) channels")
+_DOUBLES = re.compile(r"\b(?:double|float64|DoubleTensor|set_default_dtype)\b")
 _JOINING = ("cat", "concat", "concatenate", "stack")
+_RANK = re.compile(r"\b\d-?D\b")
+"""In what torch says about a rank that an operation does not take."""
+_SIZES = re.compile(r"(?<=\[)[\d, ]+(?=\])")
 _BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
 """What torch's recurrent layers say, which look at sizes before they call a function."""
 
@@ -54,7 +60,7 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     False wherever that is not known.
     """
     model = outcome.model
-    if model is None or not _reasons(outcome) or not _is_all_sizes(trial):
+    if model is None or not _reasons(outcome) or not _is_all_sizes(trial) or _may_be_of_another_type(outcome, places):
         return False
     effects = _Effects(outcome, run, places)
     options = optional_inputs(model, trial.inputs)
@@ -66,6 +72,21 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     if any(effects.of(other) == "other" for other in _of_other_types(trial)):
         return False
     return _is_without_influence(trial, effects)
+
+
+def _may_be_of_another_type(outcome: TrialOutcome, places: SourceMap) -> bool:
+    """Return whether the types of operands might fit in a model that a script turns to another type.
+
+    Not if one of them is of integers, which no layer has, nor if doubles are named once in the file, where they are
+    made: in a model of doubles nothing has to be made double.
+    """
+    error = outcome.error
+    if not isinstance(error, MixedTypesError) or not all(dtype.is_floating_point for dtype in error.dtypes):
+        return False
+    if not error.dtypes <= {torch.float32, torch.float64}:
+        return True
+    files = {frame.f_code.co_filename for frame, _ in own_frames(error.__traceback__, places)}
+    return sum(len(_DOUBLES.findall(line)) for file in files for line in linecache.getlines(file)) > 1
 
 
 def _fails_alike(trial: Trial, place: tuple[object, ...], run: Run, places: SourceMap) -> bool:
@@ -150,6 +171,9 @@ class _Effects:
             self._reasons &= _reasons(came)
             self.is_repeated = True
             return "same"
+        if isinstance(came.error, MixedTypesError):
+            # A layer does not take the type, which has nothing to do with sizes.
+            return "refused"
         if is_as_far and (_reasons(came) or not is_there):
             return "other"
         # It fails earlier, or there for another reason, as for its rank.
@@ -231,8 +255,10 @@ def _is_by_weights(outcome: TrialOutcome) -> bool:
 
 def _reasons(outcome: TrialOutcome) -> frozenset[object]:
     """Return why an operation failed: sizes that do not fit, else what torch or Python says about it, word for word."""
-    unfit: frozenset[object] = _unfit(outcome) or _shapes_unfit(outcome)
     error, call = outcome.error, outcome.failing
+    if error is not None and (isinstance(error, MixedTypesError) or (call is not None and is_of_wrong_rank(call))):
+        return frozenset({(type(error), _SIZES.sub("#", text_of(error)))})
+    unfit: frozenset[object] = _unfit(outcome) or _shapes_unfit(outcome)
     if unfit or error is None:
         return unfit
     if call is None:
@@ -240,7 +266,8 @@ def _reasons(outcome: TrialOutcome) -> frozenset[object]:
         return frozenset({text_of(error)}) if is_unpacked else frozenset()
     # With data, it may be their values that are wrong.
     has_data = any(type(each) is torch.Tensor for each in call.taken)
-    return frozenset() if has_data else frozenset({(type(error), text_of(error))})
+    text = _SIZES.sub("#", text_of(error)) if _RANK.search(text_of(error)) else text_of(error)
+    return frozenset() if has_data else frozenset({(type(error), text)})
 
 
 def _shapes_unfit(outcome: TrialOutcome) -> frozenset[object]:
@@ -286,9 +313,18 @@ def _unfit(outcome: TrialOutcome) -> _Unfit:
         if len(ranks) > 1:
             # By how many they differ stays the same where all have more.
             return frozenset({(0, 0, max(ranks) - min(ranks))})
+    if name == "stack":
+        return _unequal(call.taken)
     misfit = misfit_of(call)
     channels = _CHANNELS.search(text_of(outcome.error)) if misfit is None and outcome.error is not None else None
     if channels is not None:
         # Of an input without a batch.
         return frozenset({(0, int(channels.group(2)), int(channels.group(1)))})
     return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})
+
+
+def _unequal(given: list[torch.Tensor]) -> _Unfit:
+    """Return the sizes of tensors of one rank that are not those of the first."""
+    first = given[0].shape
+    pairs = ((at, sizes) for each in given for at, sizes in enumerate(zip(first, each.shape, strict=False)))
+    return frozenset((at - len(first), *sizes) for at, sizes in pairs if sizes[0] != sizes[1])

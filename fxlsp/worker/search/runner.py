@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -19,6 +19,13 @@ from ..building.construction import Constructions, construct
 from ..building.fake_tensors import as_fake
 from ..building.recipes import evaluate
 from ..locations.source_map import SourceMap
+from ..plain_pass.costs import (
+    MixedTypesError,
+    OperatorCosts,
+    is_autocast,
+    may_be_accepted_by_fakes_alone,
+    require_features,
+)
 from ..plain_pass.interpreter import batches_of_one
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tree_map
@@ -40,6 +47,8 @@ class TorchCall:
     name: str
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    is_autocast: bool = False
+    """Whether it was under ``torch.autocast``."""
 
     @property
     def function(self) -> str:
@@ -71,6 +80,8 @@ class TrialOutcome:
     output: Any = None
     refuses_inputs: bool = True
     """Whether it failed before an operation that accepts each input, or at one that refuses one."""
+    is_lenient: bool = False
+    """Whether an operation ran that fake tensors accept and data do not."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +150,13 @@ class TrialRunner:
         outcome.uses = realised.uses
         return outcome
 
-    def run(self, trial: Trial) -> TrialOutcome:
-        """Construct the model, and call it."""
+    def run(self, trial: Trial, is_strict: bool = False) -> TrialOutcome:
+        """Construct the model, and call it.
+
+        Args:
+            trial: What the model is made with and given.
+            is_strict: Whether operations fail that fake tensors accept and data do not.
+        """
         outcome = self.construct(trial)
         if outcome.model is None or trial.inputs is None:
             return outcome
@@ -152,7 +168,10 @@ class TrialRunner:
             )
             return tree_map(lambda item: as_fake(self._mode, item), arguments)
 
-        self._run(trial, outcome, inputs, self._mode)
+        self._run(trial, outcome, inputs, *((self._mode, OperatorCosts()) if is_strict else (self._mode,)))
+        if isinstance(outcome.error, MixedTypesError) and outcome.failing is not None and outcome.failing.is_autocast:
+            # Whether its types are allowed is known on the device that it is for.
+            return self.run(trial)
         outcome.uses.update(realised.uses)
         return outcome
 
@@ -172,27 +191,30 @@ class TrialRunner:
             outcome.model, arguments = construct(make, Constructions(self._places), self._mode, real_tensors=True)
             return arguments
 
-        self._run(trial, outcome, inputs, nullcontext())
+        self._run(trial, outcome, inputs)
         return outcome
 
     def _run(
-        self, trial: Trial, outcome: TrialOutcome, inputs: Callable[[], Any], mode: AbstractContextManager[Any]
+        self, trial: Trial, outcome: TrialOutcome, inputs: Callable[[], Any], *modes: AbstractContextManager[Any]
     ) -> None:
-        """Call ``outcome.model`` with the inputs, and note how far that goes."""
-        watch = _Watch()
+        """Call ``outcome.model`` with the inputs inside ``modes``, and note how far that goes."""
+        has_data = not modes
+        watch = _Watch(is_strict=has_data or any(isinstance(mode, OperatorCosts) for mode in modes))
         try:
             seed()
             args, kwargs = inputs()
             watch.acceptance = InputAcceptance((args, kwargs))
             assert outcome.model is not None
-            with in_mode_of(trial, outcome.model), DevicesAreCpu(), watch, mode, batches_of_one():
+            with in_mode_of(trial, outcome.model), DevicesAreCpu(), watch, ExitStack() as entered, batches_of_one():
+                for mode in modes:
+                    entered.enter_context(mode)
                 outcome.output = outcome.model(*args, **kwargs)
         except BaseException as error:
             outcome.error = _checked(error)
             outcome.failing = watch.failing
             used = None if watch.failing is None else (watch.failing.args, watch.failing.kwargs)
             outcome.refuses_inputs = watch.acceptance.is_refused(used)
-        outcome.progress = (1, watch.count)
+        outcome.progress, outcome.is_lenient = (1, watch.count), watch.is_lenient
 
 
 def _checked(error: BaseException) -> BaseException:
@@ -256,24 +278,29 @@ def _collected(group: Group, values: Mapping[str, Any], module: ModuleType) -> A
 class _Watch(TorchFunctionMode):
     """Counts the calls of torch's functions that return, and notes the one that raises."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_strict: bool) -> None:
         super().__init__()
+        self._is_strict = is_strict
         self.count = 0
         self.failing: TorchCall | None = None
         self.acceptance = InputAcceptance(())
+        self.is_lenient = False
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         if func == _SET_DATA and _takes_data_away(*args):
             return None
-        run = _normalised if func is torch.nn.functional.batch_norm else func
+        run, name = _normalised if func is torch.nn.functional.batch_norm else func, getattr(func, "__name__", "")
         try:
+            if self._is_strict:
+                require_features(name, args)
             result = run(*args, **(kwargs or {}))
         except BaseException:
-            self.failing = TorchCall(getattr(func, "__name__", ""), args, kwargs or {})
+            self.failing = TorchCall(name, args, kwargs or {}, is_autocast())
             raise
         self.count += 1
+        self.is_lenient = self.is_lenient or may_be_accepted_by_fakes_alone(name, args, kwargs or {})
         self.acceptance.note((args, kwargs), result)
         return result
 

@@ -5,11 +5,11 @@ What does not fit is recognised by its number, since different things have diffe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, permutations, product
 
-from .priors.tables import BATCH
+from .priors.tables import BATCH, COLOURS
 from .values import (
     Edit,
     Guess,
@@ -127,21 +127,26 @@ def _edges_near(estimate: float, edge: int) -> list[int]:
     return [size for size in dict.fromkeys([*exact, *usual]) if size != edge and size <= LARGEST]
 
 
-def with_summands(trial: Trial, got: int, want: int) -> Iterator[Edit]:
-    """Yield edits in which joined inputs have sizes of constructor arguments, of which ``want`` is the sum."""
-    given = [number_of(part) for _, part in init_numbers(trial)]
+def with_summands(trial: Trial, got: int, want: int, held: Iterable[int] = ()) -> Iterator[Edit]:
+    """Yield edits in which joined inputs have sizes of constructor arguments, of which ``want`` is the sum.
+
+    Or ``held`` sizes, those of the model's attributes; of an image beside labels it is its colours.
+    """
+    given = [*(number_of(part) for _, part in init_numbers(trial)), *held]
     floats = [(path, tensor) for path, tensor in input_tensors(trial) if tensor.dtype == "float"]
     for count in (2, 3):
         sums = [sizes for sizes in product(dict.fromkeys(given), repeat=count) if sum(sizes) == want]
         if want % count == 0:
             # Nothing may say more than that they are alike.
             sums.append((want // count,) * count)
-        for joined in combinations(floats, count) if sums else ():
+        for joined in combinations(floats, count):
             for index in (-1, 1):
                 if all(len(tensor.shape) > 1 for _, tensor in joined) and got == sum(
                     tensor.shape[index] for _, tensor in joined
                 ):
-                    for sizes in sums:
+                    ranks = [len(tensor.shape) for _, tensor in joined]
+                    is_image = count == 2 and ranks[0] == 4 > ranks[1] and want > COLOURS
+                    for sizes in [(COLOURS, want - COLOURS)] * is_image + sums:
                         pairs = zip(joined, sizes, strict=True)
                         yield {path: with_dimension(tensor, index, size) for (path, tensor), size in pairs}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import torch
@@ -33,9 +33,11 @@ def alike(part: Guess) -> Guess:
     return part
 
 
-def other_starts(trial: Trial, given: Group, model: torch.nn.Module) -> Iterator[Trial]:
-    """Yield other inputs to begin with: lists, single steps, what layers take, one size."""
+def other_starts(trial: Trial, given: Group, others: Iterable[Group], model: torch.nn.Module) -> Iterator[Trial]:
+    """Yield other inputs to begin with: ``others``, lists, single steps, what layers take, one size."""
     first = replace(trial, inputs=given)
+    for other in others:
+        yield starting(replace(trial, inputs=other), "shapes that are not stated")
     for lists in lists_of_inputs(model, given):
         yield starting(replace(trial, inputs=lists), "inputs as lists")
     step = edited(first, one_step(first))

@@ -11,7 +11,7 @@ import torch
 
 from .duck import DuckUse
 from .priors.constructor import called_class, called_module, likely_words
-from .priors.tables import CONVOLUTION, IDENTITY
+from .priors.tables import CONVOLUTION, IDENTITY, ONE_LAYER
 from .values import (
     INIT,
     INPUTS,
@@ -72,7 +72,7 @@ class Synthesis:
 
     def _of(self, use: DuckUse, path: Path) -> Guess:
         if use.lists_modules and not use.calls and use.ran < 2 and use.attributes.keys() <= _OF_MODULES:
-            return Text("torch.nn.Sequential(torch.nn.Identity())")
+            return Text(ONE_LAYER)
         if use.maybe_makes and use.ran:
             # What ran was what such a call gave.
             use = replace(use, calls=[(0, ()), *use.calls])
@@ -103,11 +103,12 @@ class Synthesis:
         if not use.calls and name != IDENTITY and use.attributes.keys() <= _OF_LOSSES:
             return Text(name)
         members = {name: self._attribute(use, name, path).text for name in use.attributes}
-        if use.ran > 1 or use.by_name:
+        if use.ran > 1 or use.by_name or use.lists_parameters:
             members["forward"] = FIRST_BY_NAME if use.by_name else FIRST
+        base = "torch.nn.PReLU" if use.lists_parameters else "torch.nn.Identity"
         if members.keys() - _OF_MODULES or "forward" in members:
             inside = ", ".join(f"{name!r}: {text}" for name, text in members.items())
-            made = f"type('Block', (torch.nn.Identity,), {{{inside}}})"
+            made = f"type('Block', ({base},), {{{inside}}})"
             return Text(made if use.calls else f"{made}()")
         return Text(_class_for(use) if use.calls else name)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from fxlsp.worker.search.priors.configuration_files import sections_with
+from fxlsp.worker.search.priors.field_reads import FieldReads
 
 HEAD = """
 from dataclasses import dataclass, field
@@ -217,3 +222,60 @@ def test_a_configuration_with_which_the_model_cannot_be_made_is_given_up(
 def test_a_class_that_lacks_a_field_is_not_taken(worker: Any, write: Callable[..., str]) -> None:
     text = "class Config:\n    vocab_size = 100\n    n_layer = 2\n"
     assert "SimpleNamespace" in made(worker, write(HEAD + text + NET))
+
+
+BY_KEY = NET.replace("config.vocab_size", "config['vocab_size']").replace("config.n_embd", "config['n_embd']")
+BY_KEY = BY_KEY.replace("config.n_layer", "config['n_layer']")
+FIELDS = {"vocab_size": 500, "n_embd": 24, "n_layer": 3, "seed": 7, "name": "tiny"}
+
+
+@pytest.mark.parametrize(
+    ("net", "init"),
+    [
+        pytest.param(
+            NET,
+            "Net(config=__import__('types').SimpleNamespace(vocab_size=500, n_embd=24, n_layer=3))",
+            id="by attribute",
+        ),
+        pytest.param(BY_KEY, "Net(config={'vocab_size': 500, 'n_embd': 24, 'n_layer': 3})", id="by key"),
+    ],
+)
+@pytest.mark.parametrize(
+    "place", ["config.json", "configs/tiny.json", "configs/language/tiny.json", "../configs/tiny.json", "sections.json"]
+)
+def test_the_configuration_in_a_file_beside_the_code_is_used(
+    net: str, init: str, place: str, worker: Any, write: Callable[..., str], tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")
+    path = package / "model.py"
+    path.write_text(HEAD + net, encoding="utf-8")
+    file = package / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    content = {"data": {"batch": 8}, "model": FIELDS} if place == "sections.json" else FIELDS
+    file.write_text(json.dumps(content), encoding="utf-8")
+    (package / "broken.json").write_text("{vocab_size n_embd n_layer", encoding="utf-8")
+    report = worker.report(f"{path}:Net")
+    assert report.recipe.init == init
+    assert report.recipe.inputs == "torch.ones(2, 16, dtype=torch.long)"
+
+
+def test_a_file_that_lacks_a_field_or_is_of_another_project_is_not_used(worker: Any, tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    path = package / "model.py"
+    path.write_text(HEAD + NET, encoding="utf-8")
+    (package / "small.json").write_text(json.dumps({"vocab_size": 500, "n_embd": 24}), encoding="utf-8")
+    (tmp_path / "config.json").write_text(json.dumps(FIELDS), encoding="utf-8")
+    report = worker.report(f"{path}:Net")
+    assert "500" not in report.recipe.init
+
+
+def test_values_of_a_file_are_written_as_python(tmp_path: Path) -> None:
+    reads = FieldReads(attributes={"width", "rates", "inner"}, keys={"width"})
+    content = '{"width": 8, "rates": [0.5, Infinity, null, true], "inner": {"a": 1, "b c": "x"}}'
+    (tmp_path / "config.json").write_text(content, encoding="utf-8")
+    (section,) = sections_with(reads, str(tmp_path / "model.py"))
+    made = eval(section.guess(reads).text)
+    assert (made.width, made["rates"], made.inner["b c"]) == (8, [0.5, float("inf"), None, True], "x")

@@ -79,6 +79,48 @@ FAILING = {
         "return self.second(self.first(x + y))",
         "self.second(self.first(x + y))",
     ),
+    "tensors of other sizes that are stacked": (
+        "self.fc = nn.Linear(8, 8)",
+        "x",
+        "x = self.fc(x)\nreturn torch.stack([x, x[..., :3]])",
+        "torch.stack([x, x[..., :3]])",
+    ),
+    "a convolution of features": (
+        "self.stem, self.conv = nn.Conv2d(3, 8, 3), nn.Conv2d(3, 4, 1)",
+        "x",
+        "x = self.stem(x).mean((-1, -2))\nreturn self.conv(x)",
+        "self.conv(x)",
+    ),
+    "a product of batches without one": (
+        "self.stem = nn.Conv2d(3, 8, 3)",
+        "x",
+        "x = F.adaptive_avg_pool2d(self.stem(x), 1).flatten(1)\nreturn torch.bmm(x, x)",
+        "torch.bmm(x, x)",
+    ),
+    "a dimension that does not exist": (
+        "self.stem = nn.Conv2d(3, 8, 3)",
+        "x",
+        "return torch.softmax(self.stem(x), dim=4)",
+        "torch.softmax(self.stem(x), dim=4)",
+    ),
+    "integers in the place of features": (
+        "self.stem, self.fc = nn.Conv2d(3, 8, 3), nn.Linear(8, 8)",
+        "x",
+        "x = F.adaptive_avg_pool2d(self.stem(x), 1).flatten(1)\nreturn self.fc(x.argmax(1))",
+        "self.fc(x.argmax(1))",
+    ),
+    "features made integers": (
+        "self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 8)",
+        "x",
+        "x = self.one(x)\nreturn self.two(x.long())",
+        "self.two(x.long())",
+    ),
+    "doubles in the place of floats": (
+        "self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 8)",
+        "x",
+        "x = self.one(x)\nreturn self.two(x.double())",
+        "self.two(x.double())",
+    ),
 }
 OPEN = {
     "an edge that is flattened": (
@@ -105,6 +147,18 @@ OPEN = {
         "self.first, self.second = nn.Linear(10, 20), nn.Linear(30, 5)",
         "x",
         "y = self.first(x)\nif x.shape[0] % 3 == 0:\n    return y\nreturn self.second(y)",
+    ),
+}
+TYPED = {
+    "a type that a script may turn the model into": (
+        "self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 8)",
+        "x",
+        "x = self.one(x)\nreturn self.two(x.to(torch.bfloat16))",
+    ),
+    "doubles of a model that may be of doubles": (
+        "self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 8)\nself.dtype = torch.float64",
+        "x",
+        "x = self.one(x)\nreturn self.two(x.double())",
     ),
 }
 
@@ -141,6 +195,14 @@ def test_shapes_are_known_as_far_as_a_model_runs(worker: Any, write: Callable[..
 def test_sizes_that_may_fit_with_other_inputs_are_no_problem(what: str, worker: Any, write: Callable[..., str]) -> None:
     report: Report = worker.report(write(net("", *OPEN[what])) + ":Net")
     assert "FX401" not in {problem.code for problem in report.problems}
+
+
+@pytest.mark.parametrize("what", TYPED)
+def test_types_that_fit_in_a_model_of_another_type_are_no_error(
+    what: str, worker: Any, write: Callable[..., str]
+) -> None:
+    report: Report = worker.report(write(net("", *TYPED[what])) + ":Net")
+    assert [(problem.code, problem.severity) for problem in report.problems] == [("FX401", "info")]
 
 
 def test_a_model_made_by_guessed_arguments_is_not_to_blame(worker: Any, write: Callable[..., str]) -> None:

@@ -101,7 +101,7 @@ from tests.worker.search.frames import HEAD, constructed, net
             "self.a, self.b = nn.Conv2d(channels, width_channels, 1), nn.Conv2d(width_channels, channels, 1)",
             "x, mask",
             "return self.b(self.a(x) * mask) * mask",
-            "Net(channels=32, width_channels=96)(torch.randn(2, 32, 64, 64), torch.randn(2, 1, 64, 64))",
+            "Net(channels=3, width_channels=96)(torch.randn(2, 3, 64, 64), torch.randn(2, 1, 64, 64))",
             id="one channel for a mask of maps",
         ),
         pytest.param(
@@ -191,3 +191,77 @@ class Net(Start):
         assert self.num_classes == 0
 """
     assert worker.report(write(text) + ":Net").recipe.init == "Net(num_classes=0)"
+
+
+def test_the_channels_of_a_whole_model_are_colours(worker: Any, write: Callable[..., str]) -> None:
+    made = "self.a, self.b = nn.Conv2d(channels, 8, 3, padding=1), nn.Conv2d(8, channels, 3, padding=1)"
+    text = net("channels", made, "x", "return self.b(self.a(x)) + x")
+    report = worker.report(write(text.replace("class Net", "class Generator")) + ":Generator")
+    assert (report.recipe.init, report.recipe.inputs) == ("Generator(channels=3)", "torch.randn(2, 3, 64, 64)")
+
+
+def test_the_channels_of_a_part_are_features(worker: Any, write: Callable[..., str]) -> None:
+    text = net("channels", "self.a = nn.Conv2d(channels, channels, 3, padding=1)", "x", "return self.a(x) + x")
+    report = worker.report(write(text.replace("class Net", "class Block")) + ":Block")
+    assert (report.recipe.init, report.recipe.inputs) == ("Block(channels=32)", "torch.randn(2, 32, 64, 64)")
+
+
+@pytest.mark.parametrize(
+    ("made", "signature", "run", "inputs"),
+    [
+        pytest.param(
+            "self.a = nn.Conv2d(8, 4, 3)",
+            "x, c",
+            "c = c.view(c.size(0), c.size(1), 1, 1).repeat(1, 1, x.size(2), x.size(3))\n"
+            "return self.a(torch.cat([x, c], 1))",
+            "torch.randn(2, 3, 64, 64), torch.randn(2, 5)",
+            id="an image beside labels",
+        ),
+        pytest.param(
+            "self.latent_dim, self.n_c, self.a = 30, 10, nn.Linear(40, 4)",
+            "zn, zc",
+            "return self.a(torch.cat((zn, zc), 1))",
+            "torch.randn(2, 30), torch.randn(2, 10)",
+            id="sizes that the model holds",
+        ),
+        pytest.param(
+            "self.a = nn.Linear(8, 16)",
+            "tokens, cond",
+            "gamma, beta = self.a(cond).reshape(cond.shape[0], 1, 16).chunk(2, -1)\nreturn tokens * gamma + beta",
+            "torch.randn(2, 16, 8), torch.randn(2, 8)",
+            id="tokens beside a condition",
+        ),
+    ],
+)
+def test_what_is_joined_or_combined_keeps_conventions(
+    made: str, signature: str, run: str, inputs: str, worker: Any, write: Callable[..., str]
+) -> None:
+    assert worker.report(write(net("", made, signature, run)) + ":Net").recipe.inputs == inputs
+
+
+OF_FILES = {
+    "signals": ("class Other(nn.Module):\n    a = nn.Conv1d(3, 4, 1)\n", "torch.randn(2, 32, 64)"),
+    "images": (
+        "class Other(nn.Module):\n    a, b = nn.Conv2d(3, 4, 1), nn.LayerNorm(4)\n",
+        "torch.randn(2, 32, 64, 64)",
+    ),
+    "sequences": ("class Other(nn.Module):\n    a = nn.LayerNorm(4)\n", "torch.randn(2, 16, 32)"),
+    "nothing": ("", "torch.randn(2, 32, 64, 64)"),
+}
+
+
+@pytest.mark.parametrize("name", OF_FILES)
+def test_a_part_that_takes_any_rank_gets_the_one_of_its_file(name: str, worker: Any, write: Callable[..., str]) -> None:
+    before, inputs = OF_FILES[name]
+    text = net("", "self.gain = nn.Parameter(torch.zeros(()))", "x", "return x * self.gain")
+    assert worker.report(write(f"from torch import nn\n{before}{text}") + ":Net").recipe.inputs == inputs
+
+
+def test_further_inputs_beside_others_are_passed_only_where_they_are_needed(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    made, shape = "self.a = nn.Conv2d(3, 4, 1)", "torch.randn(2, 3, 64, 64)"
+    without = net("", made, "x, *more", "return self.a(more[0] if more else x)")
+    assert worker.report(write(without) + ":Net").recipe.inputs == shape
+    with_one = net("", made, "x, *more", "return self.a(x) + self.a(more[0])")
+    assert worker.report(write(with_one) + ":Net").recipe.inputs == f"{shape}, {shape}"

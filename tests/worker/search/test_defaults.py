@@ -59,3 +59,55 @@ def test_what_is_wrong_whatever_is_passed_is_told_of_the_construction_by_default
     failure = Failure.from_json(worker.answer(write(constructed(signature, body)) + ":Net")["failure"])
     assert failure.code == "FX903"
     assert words in failure.message
+
+
+FETCHED = """
+import os
+
+def fetched(name):
+    if not os.path.exists(name):
+        raise {error}
+    return torch.load(name)
+
+def backbone(pretrained=False, width=8):
+    model = nn.Conv2d(3, width, 3)
+    if pretrained:
+        model.load_state_dict(fetched("no/such/file"))
+    return model
+
+class Base(nn.Module):
+    def __init__(self, width=8, pretrained_base=True, **kwargs):
+        super().__init__()
+        self.a = backbone(pretrained_base, width)
+
+    def forward(self, x):
+        return self.a(x)
+"""
+
+
+@pytest.mark.parametrize(
+    "error", ["FileNotFoundError(name)", "PermissionError(name)", "ValueError(f'{name} is not found')"]
+)
+@pytest.mark.parametrize(
+    ("text", "init"),
+    [
+        pytest.param("class Net(Base):\n    pass\n", "Net(pretrained_base=False)", id="of a base class"),
+        pytest.param(
+            "class Net(Base):\n    def __init__(self, width, **kwargs):\n        super().__init__(width, **kwargs)\n",
+            "Net(width=64, pretrained_base=False)",
+            id="hidden in the further arguments",
+        ),
+        pytest.param(
+            "class Net(Base):\n    def __init__(self, width=4, weights='imagenet'):\n"
+            "        super().__init__(width, weights is not None)\n",
+            "Net(weights=None)",
+            id="by a name",
+        ),
+    ],
+)
+def test_a_model_of_which_the_trained_weights_are_not_there_is_made_without(
+    text: str, init: str, error: str, worker: Any, write: Callable[..., str]
+) -> None:
+    report = worker.report(write(HEAD + FETCHED.format(error=error) + text) + ":Net")
+    assert report.recipe.init == init
+    assert report.complete

@@ -333,6 +333,11 @@ def body(text: str) -> str:
             id="a container of torch's",
         ),
         pytest.param(
+            "def __init__(self, net, layer=-2):\nself.a = [*net.children()][layer]",
+            "Net(net=torch.nn.Sequential(torch.nn.Identity(), torch.nn.Identity()))",
+            id="the last layer but one",
+        ),
+        pytest.param(
             "def __init__(self, config):\n"
             "self.a = nn.Embedding.from_pretrained(config.pretrained, freeze=False)\n"
             "self.b = nn.Linear(config.width, 4)",
@@ -802,3 +807,16 @@ class Net(nn.Module):
     recipe = worker.report(write(text) + ":Net").recipe
     assert (recipe.init, recipe.source) == (f"Net(config={made})", "search")
     assert recipe.inputs is not None
+
+
+def test_a_model_that_is_asked_for_a_parameter_has_one(worker: Any, write: Callable[..., str]) -> None:
+    text = net(
+        "net, image_size",
+        "assert net.is_conditional\nself.net, self.image_size = net, image_size\nself.repeats = net.repeats",
+        "images",
+        "b, c, h, w = images.shape\n"
+        "times = torch.rand(b, device=next(self.net.parameters()).device)\nreturn self.net(images, times)",
+    )
+    report = worker.report(write(text) + ":Net")
+    assert report.complete
+    assert not [problem for problem in report.problems if problem.severity in ("error", "warning")]

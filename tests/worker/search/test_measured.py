@@ -34,6 +34,7 @@ def test_each_size_is_probed_by_itself_and_the_edges_of_a_map_together() -> None
     assert inputs(found) == [
         "torch.randn(2, 3, 128, 128), torch.randn(2, 16, 7)",
         "torch.randn(2, 6, 64, 64), torch.randn(2, 16, 7)",
+        "torch.randn(2, 3, 64, 128), torch.randn(2, 16, 7)",
         "torch.randn(2, 3, 64, 64), torch.randn(2, 16, 14)",
         "torch.randn(2, 3, 64, 64), torch.randn(2, 32, 7)",
     ]

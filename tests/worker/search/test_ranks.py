@@ -62,3 +62,66 @@ def test_inputs_have_the_rank_that_is_wanted(
 ) -> None:
     text = net("", made or "self.a = 1", signature, run).replace("(self, ):", "(self):")
     assert worker.report(write(text) + ":Net").recipe.inputs == inputs
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "b, *axes, d = x.shape",
+        "b, *axes, d = x.size()",
+        "b, *axes, d, device = *x.shape, x.device",
+    ],
+)
+def test_a_number_of_further_dimensions_that_is_asserted_gives_the_rank(
+    line: str, worker: Any, write: Callable[..., str]
+) -> None:
+    text = net(
+        "axes=2",
+        "self.axes, self.a = axes, nn.Linear(8, 4)",
+        "x",
+        f"{line}\nassert len(axes) == self.axes, 'axes'\nreturn self.a(x)",
+    )
+    report = worker.report(write(text) + ":Net")
+    assert report.complete
+    assert str(report.recipe.inputs).count(",") == 3
+    assert str(report.recipe.inputs).endswith(", 8)")
+
+
+LAYER = """
+import torch
+
+class Rearrange(torch.nn.Module):
+    def __init__(self, pattern):
+        super().__init__()
+        self._multirecipe = {len(pattern.split()): pattern}
+
+    def forward(self, x):
+        recipe = self._multirecipe[x.ndim]
+        return x[:, None]
+"""
+
+
+def test_what_a_layer_of_einops_gets_has_the_rank_of_its_pattern(worker: Any, write: Callable[..., str]) -> None:
+    write("", "einops/__init__.py")
+    write(LAYER, "einops/layers.py")
+    text = "from einops.layers import Rearrange\n" + net(
+        "dim, cond_dim",
+        "self.a = nn.Linear(dim, dim)\nself.b = nn.Sequential(nn.SiLU(), nn.Linear(cond_dim, dim), Rearrange('b d'))",
+        "x, t",
+        "return (self.a(x) * self.b(t)).softmax(dim=2)",
+    )
+    report = worker.report(write(text) + ":Net")
+    assert report.complete
+    assert str(report.recipe.inputs).endswith("torch.randn(2, 96)")
+
+
+def test_a_view_that_one_dimension_keeps_from_fitting_gets_that_dimension(
+    worker: Any, write: Callable[..., str]
+) -> None:
+    text = net(
+        "dim, heads=4, dim_head=64",
+        "self.a = nn.Conv3d(dim, heads * dim_head, 1)",
+        "x",
+        "b, c, t, h, w = x.shape\nreturn x + self.a(x).reshape(x.shape)",
+    )
+    assert worker.report(write(text) + ":Net").recipe.init == "Net(dim=256)"

@@ -23,6 +23,7 @@ from ...loading.lazy_module import WorkspaceModule, execution_behind
 from ..budget import OutOfTimeError
 from ..values import Group, Guess, Text
 from .class_body import is_torchs, tree_of
+from .configuration_files import sections_with
 from .constructor import NamePriors, first_init
 from .field_reads import FieldReader, FieldReads, function_of, loaded_value
 from .tables import CONFIGURATION
@@ -138,6 +139,7 @@ class _Available:
             fits = [each for each in self._candidates if _is_named_for(each, parameter.name, annotated)]
         else:
             fits = [each for each in self._candidates if reads.is_met_by(each.attributes, each.keys)]
+            fits = fits or list(_in_files(self._module, reads))
         wanted = reads.attributes_wanted | reads.keys_wanted
         own, named = _words(self._target.__name__), _words(parameter.name)
 
@@ -234,6 +236,14 @@ class _Available:
         except BaseException:
             # Any function of the user's, of which nothing but the name says that it returns a configuration.
             return
+
+
+def _in_files(module: ModuleType, reads: FieldReads) -> Iterator[_Candidate]:
+    """Yield the configurations in files beside the module."""
+    for section in sections_with(reads, getattr(module, "__file__", None) or ""):
+        unset = {key for key, value in section.fields.items() if value is None}
+        keys = {key for key in section.fields if isinstance(key, str)}
+        yield _Candidate(section.guess(reads), section.name, keys, keys, unset)
 
 
 def _of_object(value: Any, name: str, guess: Guess) -> Iterator[_Candidate]:

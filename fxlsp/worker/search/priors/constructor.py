@@ -19,6 +19,7 @@ from .class_body import ClassBody
 from .tables import (
     ARGUMENT_SIZES,
     ARGUMENT_TEXTS,
+    ASKS_FOR_WEIGHTS,
     CALLED_CLASSES,
     CALLED_MODULES,
     COLOURS,
@@ -44,7 +45,8 @@ class NamePriors:
     def __init__(self) -> None:
         self._sizes: dict[str, int] = {}
         self._body = ClassBody()
-        self._takes_images = False
+        self.takes_images = False
+        """Whether the target takes images themselves, not maps of features."""
         self.configurations: Mapping[str, Sequence[Guess]] = {}
         """For arguments of the target: those that the user's code makes itself, the best first."""
 
@@ -54,7 +56,7 @@ class NamePriors:
 
     def of_whole_image_model(self) -> None:
         """Take into account that the target takes images themselves, not maps of features."""
-        self._takes_images = True
+        self.takes_images = True
 
     def of(self, name: str) -> Guess:
         """Return what ``name`` is likely to be: exactly known for flags and rates, else open."""
@@ -69,7 +71,7 @@ class NamePriors:
         is_feature = FEATURE.fullmatch(name.lower()) is not None
         if name in self._body.steps and not is_feature:
             return self._body.steps[name]
-        if self._takes_images and IN_CHANNELS.fullmatch(name):
+        if self.takes_images and IN_CHANNELS.fullmatch(name):
             return COLOURS
         size = ARGUMENT_SIZES.of(name)
         if size is not None:
@@ -104,7 +106,7 @@ def takes_images(target: Any, name: str) -> bool:
     except (OSError, TypeError, ValueError):
         return False
     whole = WHOLE.fullmatch(name) is not None or any(map(OF_WHOLE.fullmatch, named))
-    return whole and PART.fullmatch(name) is None and any("Conv2d" in line for line in lines)
+    return whole and PART.fullmatch(name) is None and any("Conv2d" in line or "conv_nd" in line for line in lines)
 
 
 def called_class(name: str) -> str:
@@ -162,6 +164,25 @@ def other_defaults(target: Any) -> dict[str, Guess]:
         elif parameter.name in ("padding", "pad") and parameter.default == 0:
             found[parameter.name] = Size(1)
     return dict(sorted(found.items(), key=lambda item: not isinstance(item[1], Size)))
+
+
+def without_weights(target: Any) -> dict[str, Guess]:
+    """Return the arguments that ask for trained weights by default, with values that do not.
+
+    Those of base classes count too, where the constructor takes them as ``**name``.
+    """
+    found: dict[str, Guess] = {}
+    for each in (target, *target.__mro__[1:]) if isinstance(target, type) else (target,):
+        if isinstance(each, type) and "__init__" not in vars(each):
+            continue
+        parameters = parameters_of(each)
+        for parameter in parameters:
+            asks = ASKS_FOR_WEIGHTS.search(parameter.name) and isinstance(parameter.default, (bool, str))
+            if asks and parameter.default and parameter.name not in found:
+                found[parameter.name] = Text("False" if parameter.default is True else "None")
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            break
+    return found
 
 
 def further_arguments(target: Any, names: NamePriors) -> dict[str, list[Guess]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import math
 import os
 import re
 import sys
@@ -22,12 +23,27 @@ from ...building.forward_entry import forward_entry
 from ..budget import OutOfTimeError
 from ..values import Group, Tensor
 from .layers import image_sizes, input_of, rank_of, spatial
-from .tables import BATCH, BATCHES, CHANNELS, DEPTHS, EDGES, IMAGE, SEQUENCE, SIZE_OF_SHAPE, STEPS, VOLUME
+from .tables import (
+    BATCH,
+    BATCHES,
+    CHANNELS,
+    COLOURS,
+    DEPTHS,
+    EDGES,
+    IMAGE,
+    IMAGES,
+    SEQUENCE,
+    SIZE_OF_SHAPE,
+    STEPS,
+    VOLUME,
+)
 
 UNKNOWN = 0
 """The size of a dimension of which nothing is known: that of channels."""
 _JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "dstack"})
 """Functions that put tensors beside each other."""
+_SMALLEST_FLATTENED = 28
+"""Edge of an image that is not named like one: what is flattened may be a map of one position too."""
 _DEEPEST = 12
 """Operations between an input and the layer that says what it is."""
 _SAME = re.compile(
@@ -86,7 +102,12 @@ def first_uses(model: torch.nn.Module) -> dict[str, Tensor | Group]:
     found: dict[str, Tensor | Group] = {}
     for node in graph.nodes:
         if node.op == "placeholder" and str(node.target) in names:
-            taken = _unpacked_tuple(node, modules) or _state(node, modules) or _needed_by_users(node, modules, _DEEPEST)
+            taken = (
+                _unpacked_tuple(node, modules)
+                or _state(node, modules)
+                or _flattened_image(node, modules)
+                or _needed_by_users(node, modules, _DEEPEST)
+            )
             if taken is not None:
                 found[str(node.target)] = taken
     return found
@@ -129,6 +150,34 @@ def _state(node: torch.fx.Node, modules: Modules) -> Group | None:
             if state is not None:
                 return Group("tuple", (("[0]", state), ("[1]", state)))
     return None
+
+
+def _flattened_image(node: torch.fx.Node, modules: Modules) -> Tensor | None:
+    """Return the batch of images of which all but the batch is made one row, for a linear layer."""
+    for user in node.users:
+        if not _is_flattening(user, modules):
+            continue
+        row = _needed_by_users(user, modules, _DEEPEST)
+        if row is None or row.dtype != "float" or len(row.shape) < 2:
+            continue
+        is_named = IMAGES.fullmatch(str(node.target)) is not None
+        smallest = 2 if is_named else _SMALLEST_FLATTENED
+        for colours in (1, COLOURS):
+            edge = math.isqrt(row.shape[-1] // colours)
+            if edge >= smallest and colours * edge**2 == row.shape[-1]:
+                return Tensor((BATCH, colours, edge, edge))
+    return None
+
+
+def _is_flattening(node: torch.fx.Node, modules: Modules) -> bool:
+    """Return whether a node keeps the batch, and makes one dimension of all others."""
+    if node.op == "call_module":
+        layer = modules.get(str(node.target))
+        return isinstance(layer, torch.nn.Flatten) and (layer.start_dim, layer.end_dim) == (1, -1)
+    if _name(node) == "flatten":
+        return (node.args[1:], dict(node.kwargs)) in (((1,), {}), ((), {"start_dim": 1}), ((1, -1), {}))
+    sizes = list(_flat(node.args[1:])) if _name(node) in ("view", "reshape") else []
+    return len(sizes) == 2 and sizes[1] == -1 and isinstance(sizes[0], torch.fx.Node)
 
 
 def _needed_by_users(node: torch.fx.Node, modules: Modules, depth: int) -> Tensor | None:

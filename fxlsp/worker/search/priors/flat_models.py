@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Container
 from dataclasses import replace
 from types import FunctionType
 
@@ -62,9 +63,10 @@ def _is_for_sequences(cls: type) -> bool:
     return False
 
 
-def as_rows(given: Group) -> Group:
-    """Return inputs of a model without the steps of sequences."""
-    return replace(given, items=tuple((key, _as_row(key, part)) for key, part in given.items))
+def as_rows(given: Group, stated: Container[str]) -> Group:
+    """Return inputs of a model without the steps of sequences, but for those whose shapes are ``stated``."""
+    items = ((key, part if key.rstrip("=") in stated else _as_row(key, part)) for key, part in given.items)
+    return replace(given, items=tuple(items))
 
 
 def _as_row(name: str, part: Guess) -> Guess:

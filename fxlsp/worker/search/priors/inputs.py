@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import torch
@@ -17,8 +17,10 @@ from .class_body import looped_over
 from .first_uses import UNKNOWN, first_uses
 from .flat_models import as_rows, takes_rows
 from .layers import image_sizes, inputs_of_layers, spatial
+from .stated_shapes import StatedShape, stated_shapes
 from .tables import (
     BATCH,
+    COLOURS,
     FEATURES,
     IDS,
     IMAGE,
@@ -37,23 +39,73 @@ _LISTED, _MOST_LISTED = 3, 8
 """Tensors in a list, where nothing says how many; and in the longest list."""
 
 
-def first_inputs(model: torch.nn.Module) -> Group:
-    """Return the likeliest arguments of the model's call."""
-    uses = first_uses(model)
+def first_inputs(model: torch.nn.Module) -> list[Group]:
+    """Return the likeliest arguments of the model's call, the best first.
+
+    Behind those with the shapes that the code states come those without: a comment may be wrong.
+    """
+    uses, stated = first_uses(model), stated_shapes(model)
+    found = [_inputs(model, uses, stated)]
+    if stated and (unstated := _inputs(model, uses, {})) != found[0]:
+        found.append(unstated)
+    return found
+
+
+def _inputs(model: torch.nn.Module, uses: Mapping[str, Tensor | Group], stated: Mapping[str, StatedShape]) -> Group:
     parameters = inspect.signature(forward_entry(model)).parameters.values()
     main = next(inputs_of_layers(model), None)
     filled: dict[str, Guess] = {}
     for parameter in parameters:
-        if not is_wanted(parameter):
+        if not is_wanted(parameter) or (parameter.kind is parameter.VAR_POSITIONAL and filled):
             continue
         key = parameter.name + "=" * (parameter.kind is parameter.KEYWORD_ONLY)
-        filled[key] = likely_input(parameter, uses.get(parameter.name), main, filled)
+        used = uses.get(parameter.name)
+        guess = likely_input(parameter, used, main, filled)
+        if parameter.name in stated and isinstance(guess, Tensor) and _is_open(used):
+            guess = _as_stated(guess, stated[parameter.name], main, filled, model)
+        if used is None and main is None and guess == spatial(FEATURES, 2):
+            guess = _usual_in_file(model)
+        filled[key] = guess
     given = Group("inputs", tuple(filled.items()))
-    return as_rows(given) if takes_rows(model) else given
+    return as_rows(given, stated.keys()) if takes_rows(model) else given
+
+
+def _usual_in_file(model: torch.nn.Module) -> Tensor:
+    """Return a tensor of the rank for which the file of a model is written that takes any rank."""
+    try:
+        lines, _ = inspect.findsource(type(model))
+    except (OSError, TypeError):
+        return spatial(FEATURES, 2)
+    text = "".join(lines)
+    counts = {rank: len(re.findall(rf"\b[Cc]onv{rank}d", text)) for rank in (2, 1, 3)}
+    most = max(counts, key=lambda rank: counts[rank])
+    if counts[most]:
+        return spatial(FEATURES, most)
+    is_of_sequences = "onv" not in text and _SEQUENCES.search(text) is not None
+    return Tensor((BATCH, SEQUENCE, FEATURES)) if is_of_sequences else spatial(FEATURES, 2)
+
+
+_SEQUENCES = re.compile(r"\b(LayerNorm|RMSNorm|MultiheadAttention|Embedding|LSTM|GRU|Transformer\w*)\(")
+"""Layers of torch's that are those of sequences, where there is no convolution."""
+
+
+def _is_open(used: Tensor | Group | None) -> bool:
+    """Return whether the first use of an input leaves its rank open, as a linear layer does."""
+    return used is None or (isinstance(used, Tensor) and used.shape[:2] == (BATCH, SEQUENCE) and len(used.shape) < 4)
+
+
+def _as_stated(
+    guess: Tensor, stated: StatedShape, main: Tensor | None, before: dict[str, Guess], model: torch.nn.Module
+) -> Tensor:
+    """Return the guess with the dimensions that the code states."""
+    channels = (
+        guess.shape[_place(guess)] if guess.dtype == "float" and len(guess.shape) > 1 else _channels(main, before)
+    )
+    return stated.applied(guess, channels, model)
 
 
 def is_wanted(parameter: inspect.Parameter) -> bool:
-    """Return whether a call must give it; of ``*inputs`` one is given."""
+    """Return whether a call must give it; of ``*inputs`` one is given, if there is no other input."""
     return parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
 
 
@@ -146,6 +198,8 @@ def of_name(name: str, main: Tensor | None, before: dict[str, Guess]) -> Guess:
     found = beside_values(_length(usual), bool(before)).of(name)
     if found is not None:
         return found
+    if usual.dtype == "long" and IMAGES.fullmatch(name):
+        return spatial(COLOURS, 2)
     if usual.dtype == "long" and VALUES.fullmatch(name):
         return Tensor((BATCH, SEQUENCE, FEATURES))
     if main is not None and main.dtype == "long" and first is None:
@@ -217,13 +271,17 @@ def part_of_input(open_: Open, name: str) -> Guess:
 
 
 def further_inputs(model: torch.nn.Module, given: Group | None) -> Iterator[Group]:
-    """Yield inputs with two and three of what ``*name`` takes one of."""
+    """Yield inputs with more of what ``*name`` takes, up to three."""
     known = dict(given.items) if given is not None else {}
     for parameter in inspect.signature(forward_entry(model)).parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL and parameter.name in known and given is not None:
-            for count in (2, 3):
-                more = tuple((f"{parameter.name}_{number}", known[parameter.name]) for number in range(1, count))
-                yield replace(given, items=given.items + more)
+        if parameter.kind is not parameter.VAR_POSITIONAL or given is None:
+            continue
+        each = known.get(parameter.name) or next((part for part in known.values() if isinstance(part, Tensor)), None)
+        for count in (2, 3) if parameter.name in known else (1, 2, 3):
+            first = 1 if parameter.name in known else 0
+            names = (parameter.name if number == 0 else f"{parameter.name}_{number}" for number in range(first, count))
+            if each is not None:
+                yield replace(given, items=given.items + tuple((name, each) for name in names))
 
 
 def optional_inputs(model: torch.nn.Module, given: Group | None) -> Iterator[tuple[str, Guess]]:

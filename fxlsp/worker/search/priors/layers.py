@@ -8,6 +8,7 @@ import torch
 
 from ... import module_tree
 from ..values import Group, Size, Tensor, list_of
+from .patterns import PATCHES, pattern_axes
 from .tables import BATCH, COLOURS, IMAGE, SEQUENCE, VOLUME
 
 _Conv = torch.nn.modules.conv._ConvNd
@@ -64,7 +65,17 @@ def _only_input(layer: torch.nn.Module) -> Tensor | None:
             return input_of(layer.self_attn)
         case torch.nn.PReLU() if layer.num_parameters > 1:
             return spatial(layer.num_parameters, 2)
-    return None
+    return _divided_into_patches(layer)
+
+
+def _divided_into_patches(layer: torch.nn.Module) -> Tensor | None:
+    """Return the image or video that a layer of einops divides into patches."""
+    pattern = getattr(layer, "pattern", None)
+    if not isinstance(pattern, str) or not type(layer).__module__.startswith("einops."):
+        return None
+    left = pattern.partition("->")[0]
+    divided = len(PATCHES.findall(left))
+    return spatial(COLOURS, divided) if divided in (2, 3) and len(pattern_axes(pattern) or ()) == divided + 2 else None
 
 
 def rank_of(layer: torch.nn.Module) -> int | None:

@@ -27,6 +27,8 @@ VOCABULARY = 100
 COLOURS = 3
 FEATURES = 32
 """Channels where no layer says how many."""
+ASKS_FOR_WEIGHTS = re.compile(r"pretrain|weights|download|checkpoint_path", re.IGNORECASE)
+"""In names of arguments that ask for trained weights."""
 
 Value = TypeVar("Value")
 
@@ -193,6 +195,8 @@ ARGUMENT_SIZES = Table(
 
 IN_CHANNELS = re.compile(r"in_?(c|ch|chs|chans?|channels?|chns)|inp_?(ch|channels?)|n_in_channels|c_?in|in_dim_img")
 """Channels of what a model takes: those of an image where it is a whole model of images."""
+CHANNEL_COUNT = re.compile(rf"{IN_CHANNELS.pattern}|channels?|(out|input|img|image)_?(ch|channels?)")
+"""What may be the channels of images, where it is the number of them that an input has."""
 OF_WHOLE = re.compile(
     r"(num|n)_?(class(es)?|labels)|class_num|classes|nclass|(image|img)_?(size|dim|shape|resolution)|patch_?size"
 )
@@ -218,6 +222,8 @@ COUNT = re.compile(r"(num|n|nb)_.*|.*_(num|n|count|nums)|num\w+")
 
 CONVOLUTION = "torch.nn.Conv2d"
 IDENTITY = "torch.nn.Identity()"
+ONE_LAYER = f"torch.nn.Sequential({IDENTITY})"
+"""What is asked for its layers."""
 _ACTIVATION, _NORM = r"(?i:.*((?<!tr)act|nonlin|relu).*)", r"(?i:.*(norm|bn).*)"
 
 CALLED_CLASSES = Table(

@@ -54,13 +54,17 @@ def measurement_of(evidence: Evidence) -> Measurement | None:
 
 
 def _unknowns(trial: Trial) -> dict[_Unknown, int]:
-    """Return the sizes that may be changed: the edges of a map together, as they have to fit one kernel."""
+    """Return the sizes that may be changed: the edges of a map together, as they have to fit one kernel.
+
+    The last of a map may be its channels.
+    """
     found: dict[_Unknown, int] = {}
     for path, tensor in input_tensors(trial):
         shape = tensor.shape
         if len(shape) >= 4 and len(set(shape[2:])) == 1:
             found[path, tuple(range(2, len(shape)))] = shape[2]
             found[path, (1,)] = shape[1]
+            found[path, (len(shape) - 1,)] = shape[-1]
         else:
             found.update({(path, (index,)): shape[index] for index in range(len(shape) - 1, 0, -1)})
     found.update({(path, ()): number_of(part) for path, part in init_numbers(trial) if number_of(part) > 1})
@@ -88,7 +92,9 @@ def _solved(evidence: Evidence) -> Iterator[Edit]:
         return
     old, new = _unknowns(before.trial), _unknowns(evidence.trial)
     moved = [(unknown, old[unknown], size) for unknown, size in new.items() if old.get(unknown, size) != size]
-    if len(moved) == 1:
+    # The last of the edges of a map is an unknown of its own as well.
+    moved.sort(key=lambda each: -len(each[0][1]))
+    if len(moved) == 1 or (len(moved) == 2 and set(moved[1][0][1]) < set(moved[0][0][1])):
         unknown, first, second = moved[0]
         for size in dict.fromkeys(map(round, _roots(before, now, first, second))):
             if 0 < size <= LARGEST and size not in (first, second):

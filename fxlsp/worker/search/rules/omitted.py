@@ -14,6 +14,7 @@ from ..evidence import Evidence, words_at
 from ..priors.class_body import tree_of
 from ..priors.constructor import called_module
 from ..priors.inputs import further_inputs, optional_inputs
+from ..priors.tables import ASKS_FOR_WEIGHTS
 from ..values import EVAL_MODE, INPUTS, Edit, Group, Guess, Open, Path, Text
 from .registry import rule, says
 
@@ -129,9 +130,17 @@ def _depends_on_mode(code: CodeType) -> bool:
 
 @rule("more inputs", "optional", lambda evidence: evidence.is_called)
 def _further_inputs(evidence: Evidence) -> Iterator[Edit]:
-    """Pass two and three of what ``*name`` takes one of."""
+    """Pass more of what ``*name`` takes."""
     if evidence.outcome.model is not None:
         yield from ({INPUTS: inputs} for inputs in further_inputs(evidence.outcome.model, evidence.trial.inputs))
+
+
+@rule("no trained weights", "kind", lambda evidence: evidence.facts.weights and evidence.outcome.model is None)
+def _without_weights(evidence: Evidence) -> Iterator[Edit]:
+    """Pass that no trained weights are wanted, where code failed that only runs if they are."""
+    passed = _passed(evidence)
+    if passed is not None and any(map(ASKS_FOR_WEIGHTS.search, deciding_names(evidence.frames))):
+        yield {("init", name): guess for name, guess in evidence.facts.weights.items() if name not in passed}
 
 
 @rule("other branch than a look-up", "optional", lambda evidence: isinstance(evidence.error, _NOT_THERE))

@@ -12,11 +12,11 @@ from typing import Any
 import torch
 
 from ...locations.code_origin import is_installed
-from ..conditions import CHECKS, dimension_of, failing_conditions, rank_tensor
+from ..conditions import CHECKS, dimension_of, failing_conditions, rank_tensor, starred_dimensions
 from ..duck import DuckValue
 from ..evidence import Evidence
 from ..priors.constructor import ARRAY, array_of, called_module, hidden_parameters, instance_of
-from ..priors.tables import VOCABULARY
+from ..priors.tables import ONE_LAYER, SEQUENCE, VOCABULARY
 from ..size_edits import divisible, equalised
 from ..values import (
     Edit,
@@ -207,6 +207,13 @@ class Solver:
                 yield {path: array_of((VOCABULARY,) * wanted)}
         yield from reranked(self.trial, got, wanted)
 
+    def _of_further_dimensions(self, tensor: ast.expr, others: int, got: int, wanted: int) -> Iterator[Edit]:
+        """Give an input so many dimensions beside ``others`` that are named: first in front of the last one."""
+        for path, part in self._parts(tensor, None):
+            if isinstance(part, Tensor) and len(part.shape) == got + others > 1 and 0 <= wanted <= 4:
+                yield {path: replace(part, shape=(part.shape[0], *(SEQUENCE,) * (wanted + others - 2), part.shape[-1]))}
+        yield from self._of_rank(tensor, got + others, wanted + others)
+
     def _of_dimension(self, tensor: ast.expr, index: int, size: int) -> Iterator[Edit]:
         """Give an input as many in one dimension, which may be the batch."""
         for path, part in self._parts(tensor, None):
@@ -215,6 +222,9 @@ class Solver:
 
     def _of_length(self, sequence: ast.expr, length: int) -> Iterator[Edit]:
         value = self._value(sequence)
+        further = starred_dimensions(self.scope.code, sequence.id) if isinstance(sequence, ast.Name) else None
+        if further is not None and isinstance(value, list):
+            yield from self._of_further_dimensions(*further, len(value), length)
         for path, part in self._parts(sequence, value):
             if isinstance(part, Group) and part.kind in ("list", "tuple") and part.items:
                 yield {path: of_length(part, length)}
@@ -285,7 +295,7 @@ _OF_KIND: dict[type, Callable[[int], Guess]] = {
     torch.Tensor: lambda size: Tensor((size, size)),
     torch.Size: lambda size: Text(f"torch.Size([{size}])"),
     torch.device: lambda size: Text("torch.device('cpu')"),
-    torch.nn.Sequential: lambda size: Text("torch.nn.Sequential(torch.nn.Identity())"),
+    torch.nn.Sequential: lambda size: Text(ONE_LAYER),
     torch.nn.ModuleList: lambda size: Text("torch.nn.ModuleList([torch.nn.Identity()])"),
     torch.nn.ModuleDict: lambda size: Text("torch.nn.ModuleDict({'0': torch.nn.Identity()})"),
     torch.nn.Conv2d: lambda size: Text("torch.nn.Conv2d(32, 32, 3, padding=1)"),

@@ -26,7 +26,7 @@ from ..values import (
     with_number,
 )
 from .ranks_dtypes import reranked
-from .registry import message_rule
+from .registry import message_rule, rule
 
 
 @message_rule(
@@ -43,6 +43,21 @@ def _expected_rank(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
     """Give a tensor the rank that the message wants."""
     wanted, got = (int(number) for number in match.groups()[-2:])
     yield from reranked(evidence.trial, got, wanted)
+
+
+@rule("rank of a layer's pattern", "kind", lambda evidence: isinstance(evidence.error, KeyError))
+def _of_pattern(evidence: Evidence) -> Iterator[Edit]:
+    """Give what a layer of einops gets the rank of its pattern: it looks up its recipe by the rank."""
+    last = evidence.error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    got = evidence.error.args[0] if evidence.error.args else None
+    if last is None or not str(last.tb_frame.f_globals.get("__name__", "")).startswith("einops."):
+        return
+    recipes = getattr(last.tb_frame.f_locals.get("self"), "_multirecipe", None)
+    if isinstance(recipes, dict) and isinstance(got, int):
+        for wanted in sorted(recipes, key=lambda rank: abs(rank - got)):
+            yield from reranked(evidence.trial, got, wanted)
 
 
 @message_rule("rank for a permutation", r"input\.dim\(\) = (\d+) is not equal to len\(dims\) = (\d+)")

@@ -36,6 +36,11 @@ def calls(*names: str) -> Callable[[Evidence], bool]:
     return lambda evidence: evidence.call is not None and evidence.call.function in names
 
 
+def is_of_wrong_rank(call: TorchCall) -> bool:
+    """Return whether a product of matrices, or of batches of them, is given something else."""
+    return call.function in _RANKS and any(each.dim() != _RANKS[call.function] for each in call.taken[-2:])
+
+
 def call_of(evidence: Evidence) -> TorchCall:
     """Return the call that raised, for rules that apply only if there is one."""
     assert evidence.call is not None

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..evidence import Evidence
+from ..priors.tables import IDENTITY, ONE_LAYER
 from ..values import (
     Edit,
     Group,
     Path,
     Size,
     Tensor,
+    Text,
     Trial,
     init_numbers,
+    leaves,
     lists,
     name_of,
     number_of,
@@ -49,6 +52,7 @@ def _indexed(evidence: Evidence) -> Iterator[Edit]:
     if match is None and not _ANY_INDEX.search(evidence.text):
         return
     least_length = int(match.group(1)) + 1 if match is not None else None
+    yield from _with_more_layers(evidence)
     everything = [*lists(trial), *_open_lists(evidence)]
     found = sorted(everything, key=lambda item: name_of(item[0]) not in evidence.words)
     if least_length is not None and least_length <= LONGEST:
@@ -62,6 +66,14 @@ def _indexed(evidence: Evidence) -> Iterator[Edit]:
         least = least_length or written.get(name_of(path), 0)
         more = (length + 1, length + 2, length + 3) if least <= length else (least,)
         yield from ({path: of_length(group, count)} for count in more if count <= LONGEST)
+
+
+def _with_more_layers(evidence: Evidence) -> Iterator[Edit]:
+    """Give modules that were asked for their layers two and three: one may have been the last but one."""
+    made = [path for path, part in leaves(evidence.trial) if part == Text(ONE_LAYER)]
+    asked = [path for path, use in evidence.uses.items() if use.lists_modules]
+    for path in (*made, *asked):
+        yield from ({path: Text(f"torch.nn.Sequential({', '.join([IDENTITY] * count)})")} for count in (2, 3))
 
 
 def _rows(found: list[tuple[Path, Group]], least: int) -> Iterator[Edit]:

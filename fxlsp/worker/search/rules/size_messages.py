@@ -9,7 +9,7 @@ from math import prod
 
 from ..evidence import Evidence
 from ..priors.tables import BATCH
-from ..size_edits import equalised, resized
+from ..size_edits import divisible, equalised, resized, with_edges_times
 from ..values import (
     Edit,
     Trial,
@@ -37,11 +37,21 @@ _SMALL = 96
     r"to have (\d+) channels, but got (\d+) channels",
     r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
     r"[Aa]ttempting to broadcast.*?(\d+).*?(\d+)\]?\D*$",
+    r"[Ss]hape mismatch, (\d+) != (\d+)",
 )
 def _wanted_and_given(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
     """Make two sizes of a message equal, of which the first is wanted."""
     one, other = (int(number) for number in match.groups())
     yield from equalised(evidence.trial, other, one)
+
+
+@message_rule("edge that is divided", r"can't divide axis of length (\d+) in chunks of (\d+)")
+def _divided(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
+    """Give a map edges that become multiples of what einops divides an axis by, or a dimension one."""
+    length, chunk = (int(number) for number in match.groups())
+    for times in dict.fromkeys((max(length // chunk, 1), 1, 2)):
+        yield from with_edges_times(evidence.trial, times * chunk, length)
+    yield from divisible(evidence.trial, length, chunk)
 
 
 @message_rule("two shapes", r"\((\d[\d, ]*)\) != \((\d[\d, ]*)\)")
@@ -80,6 +90,10 @@ def _view(evidence: Evidence, match: re.Match[str]) -> Iterator[Edit]:
             yield {path: replace(tensor, shape=tuple(sizes))}
     if got and wanted:
         yield from equalised(trial, got, wanted)
+        for size in dict.fromkeys(sizes):
+            if size > BATCH and size * got % wanted == 0 and -1 not in sizes:
+                # All but one of the dimensions were right.
+                yield from equalised(trial, size, size * got // wanted)
     for path, tensor in tensors(trial):
         for size in sizes:
             for index, present in enumerate(tensor.shape):

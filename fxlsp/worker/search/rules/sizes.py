@@ -147,7 +147,9 @@ def _operand(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
 @fit_rule("joined inputs")
 def _joined_inputs(evidence: Evidence, misfit: Misfit) -> Iterator[Edit]:
     """Give inputs that were joined the sizes of arguments whose sum is needed: all change at once."""
-    yield from with_summands(evidence.trial, misfit.got, misfit.want)
+    held = () if evidence.outcome.model is None else vars(evidence.outcome.model).values()
+    numbers = (value for value in held if type(value) is int and 0 < value < misfit.want)
+    yield from with_summands(evidence.trial, misfit.got, misfit.want, numbers)
 
 
 @fit_rule("map that was flattened")
