@@ -35,6 +35,7 @@ from ..locations.code_origin import is_installed
 from ..locations.source_map import SourceMap
 from ..sandbox.audit import is_refused_by_system
 from ..sandbox.resource_limits import reached_limit
+from .misspelt import suggestion_for
 
 _MAX_MESSAGE = 4000
 """Number of characters of an exception's message that are shown."""
@@ -65,7 +66,7 @@ def message_of(error: BaseException) -> str:
     limit = reached_limit(error)
     if limit is not None:
         return f"{text} (a trace has limits: the setting `{limit}`)"
-    return text or type(error).__name__
+    return f"{text}{suggestion_for(error)}" if text else type(error).__name__
 
 
 def readable(text: str) -> str:
@@ -210,7 +211,10 @@ def refusal_message(error: BaseException, where: str) -> str:
 
     ``where`` is " in module a.b" or empty.
     """
-    return f"torch.fx cannot trace this{where}: {_with_type(error, message_of(error))}"
+    reason = _with_type(error, message_of(error))
+    if isinstance(error, TypeError) and "__cuda_array_interface__" in text_of(error):
+        reason = f"{_NO_DATA}\n{reason}"
+    return f"torch.fx cannot trace this{where}: {reason}"
 
 
 def operation_problem(
@@ -247,6 +251,8 @@ def with_headline(headline: str, message: str) -> str:
     return f"{headline}\n{message}" if headline else message
 
 
+_NO_DATA = "a tensor is made here from a traced value, which has no data"
+"""What torch means that takes a proxy for an array, because it has each attribute that is asked for."""
 _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
     # First, because the message about iteration ends with a hint to the documentation of control flow.
     (torch.fx.proxy.TraceError, r"cannot be iterated", ITERATION),

@@ -23,15 +23,27 @@ SMALL = 65_536
 
 
 class _Fakes(FakeTensorMode):  # type: ignore[no-untyped-call]
-    """Fake mode that accepts ``uint8`` conditions.
+    """Fake mode that accepts ``uint8`` conditions, and is as fast with small real parameters as with fake ones.
 
-    torch accepts them with a warning, but its decompositions for fake tensors refuse them.
+    torch accepts such conditions with a warning, but its decompositions for fake tensors refuse them. Operands that are
+    real beside fake ones are made fake before torch looks for the call in its cache, which it does not with real ones.
     """
 
     def __torch_dispatch__(self, func: Operator, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.ops.aten.where.self and args[0].dtype == torch.uint8:
             args = (args[0].bool(), *args[1:])
+        if torch.Tag.inplace_view not in getattr(func, "tags", ()):
+            args = self._with_fake_operands(args)
         return super().__torch_dispatch__(func, types, args, kwargs or {})
+
+    def _with_fake_operands(self, args: Any) -> Any:
+        real = {number for number, argument in enumerate(args) if type(argument) in _PLAIN_TENSORS}
+        if not real or not any(isinstance(argument, FakeTensor) for argument in args):
+            return args
+        return tuple(self.from_tensor(argument) if number in real else argument for number, argument in enumerate(args))
+
+
+_PLAIN_TENSORS = (torch.Tensor, torch.nn.Parameter)
 
 
 def new_fake_mode() -> FakeTensorMode:

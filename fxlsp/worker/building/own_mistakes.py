@@ -34,7 +34,11 @@ _TYPE_NAMES = re.compile(
     r"|(?:not|but got) (?:\w+\.)*(\w+)|iterable (\w+) object"
 )
 """Names of types in Python's and torch's messages about operands of a wrong type."""
-_OPERAND = re.compile(r"unsupported operand type|must be (tuple of )?\w*Tensors?\b|expected Tensor\b")
+_COMBINATION = re.compile(r"received an invalid combination of arguments - got \((.*)\), but expected")
+"""What torch says about operands of wrong types where there are several signatures."""
+_OPERAND = re.compile(
+    rf"unsupported operand type|must be (tuple of )?\w*Tensors?\b|expected Tensor\b|{_COMBINATION.pattern}"
+)
 """What Python and torch say about an operand that is no tensor."""
 _SEQUENTIAL_ADDED = "add operator supports only objects of Sequential class"
 _CONTAINER_CALLED = re.compile(r"^Module \[(ModuleList|ModuleDict|ParameterList|ParameterDict)\] is missing")
@@ -71,6 +75,9 @@ def is_own_mistake(error: BaseException, model: torch.nn.Module | None, is_given
     if isinstance(error, ValueError):
         return is_given and text_of(error).startswith(_SEQUENTIAL_ADDED)
     if isinstance(error, TypeError):
+        if "missing" in text_of(error) and _unpacks_arguments(raised):
+            # What is missing may be passed by the caller: ``super().__init__(**kwargs)``.
+            return False
         return _is_wrong_call(error, frame.f_globals, model) or (is_given and _meets_module_or_none(error, model))
     if isinstance(error, NotImplementedError):
         return is_given and _CONTAINER_CALLED.search(text_of(error)) is not None
@@ -113,7 +120,7 @@ def layer_as_tensor(error: BaseException, modules: Mapping[str, torch.nn.Module]
     if not isinstance(error, TypeError) or _OPERAND.search(text) is None:
         return ""
     given = [each for value in operands for each in (value if isinstance(value, (list, tuple)) else (value,))]
-    named = {name for match in _TYPE_NAMES.finditer(text) for name in match.groups() if name}
+    named = _types_in(text)
     alike = {path: module for path, module in modules.items() if type(module).__name__ in named}
     known = {path: module for path, module in alike.items() if any(module is each for each in given)} or alike
     if len(known) == 1:
@@ -191,6 +198,11 @@ def _attribute_before(raised: TracebackType) -> tuple[torch.nn.Module, str] | No
     return (owner, str(before[1].argval)) if isinstance(owner, torch.nn.Module) else None
 
 
+def _unpacks_arguments(raised: TracebackType) -> bool:
+    """Return whether the call that raised passes on arguments that it unpacks: ``*args``, ``**kwargs``."""
+    return dis.opname[raised.tb_frame.f_code.co_code[raised.tb_lasti]] == "CALL_FUNCTION_EX"
+
+
 def _unpacks_attribute(raised: TracebackType) -> bool:
     """Return whether what cannot be unpacked is a constant that a constructor set: ``low, high = self.sizes``."""
     code = raised.tb_frame.f_code
@@ -248,8 +260,15 @@ def _meets_module_or_none(error: TypeError, model: torch.nn.Module | None) -> bo
     if text.endswith("object is not callable"):
         return "Tensor'" not in text and "Proxy'" not in text
     kinds = {type(module).__name__ for module in module_tree.modules(model)} if model is not None else set()
-    named = {name for match in _TYPE_NAMES.finditer(text) for name in match.groups() if name}
-    return any(name in kinds or _is_layer(name) for name in named)
+    return any(name in kinds or _is_layer(name) for name in _types_in(text))
+
+
+def _types_in(text: str) -> set[str]:
+    """Return the names of types in a message about operands of a wrong type."""
+    combination = _COMBINATION.search(text)
+    if combination is not None:
+        return set(re.findall(r"\w+", combination[1]))
+    return {name for match in _TYPE_NAMES.finditer(text) for name in match.groups() if name}
 
 
 def _is_layer(name: str) -> bool:

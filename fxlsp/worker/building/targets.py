@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...report.recipes import Recipe, RecipeSource
 from ...wire.messages import RecipeRequest, TraceRequest
@@ -91,6 +91,33 @@ def _target_of(request: TraceRequest, recipe: RecipeRequest | Recipe) -> ModelTa
         source=recipe.source,
         names_in=None if recipe.file is None else os.path.realpath(recipe.file),
     )
+
+
+def guessed_request(request: TraceRequest) -> TraceRequest | None:
+    """Return the request with the recipe that an earlier trace found by search, as far as nothing states another.
+
+    None without such a recipe, and if it may belong to another one of those to try.
+    """
+    stated, guess = request.recipe, request.recipe.guess
+    if guess is None or guess.inputs is None or stated.inputs is not None:
+        return None
+    init = guess.init
+    if init.removesuffix(".eval()") != stated.init:
+        if stated.alternatives or stated.file:
+            return None
+        if stated.init:
+            # It is made otherwise now; the mode in which it ran stays.
+            init = stated.init + ".eval()" * init.endswith(".eval()")
+    return replace(request, recipe=RecipeRequest(init, guess.inputs, "search", stated.file))
+
+
+def guessed_target(request: TraceRequest) -> ModelTarget | None:
+    """Return the target of :func:`guessed_request`."""
+    guessed = guessed_request(request)
+    if guessed is None:
+        return None
+    target = next(targets_of(guessed))
+    return replace(target, is_guessed=not request.recipe.init and not (target.init or "").endswith("()"))
 
 
 def guess_of(request: TraceRequest) -> Recipe | None:

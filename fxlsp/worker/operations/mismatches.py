@@ -105,12 +105,13 @@ def _of_layer(operation: Operation, layer: nn.Module) -> Mismatch | None:
     if isinstance(layer, _CONTAINERS) and type(layer).forward is nn.Module.forward:
         kind = type(layer).__name__
         return Mismatch(f"{operation.label} is a {kind}, which cannot be called: call what it holds")
-    found = None
-    for kinds, rule in _LAYERS:
-        if isinstance(layer, kinds):
-            found = rule(operation, layer, operation.label)
-            break
-    return found or of_weights_dtype(operation, layer, operation.label)
+    rule = next((rule for kinds, rule in _LAYERS if isinstance(layer, kinds)), None)
+    found = None if rule is None else rule(operation, layer, operation.label)
+    typed = of_weights_dtype(operation, layer, operation.label)
+    if found is not None and typed is not None and typed.is_certain:
+        # Sizes of integers are hardly what is wrong with them.
+        return Mismatch(typed.headline)
+    return found or typed
 
 
 def with_fitting(operation: Operation, fitting: Mapping[Key, Fit | int]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...report.codes import OPERATION_FAILS, UNREGISTERED_MODULE, UNREGISTERED_PARAMETER, UNTRACEABLE
+from ...report.codes import (
+    ITERATION,
+    LENGTH,
+    OPERATION_FAILS,
+    TYPE_TEST,
+    UNREGISTERED_MODULE,
+    UNREGISTERED_PARAMETER,
+    UNTRACEABLE,
+)
 from ...report.problems import Problem
 from ..building.failures import failure_message
 from ..building.targets import ModelTarget
 from ..locations.code_origin import is_installed
 from ..locations.source_map import SourceMap
+from .guessed_branches import deciding_argument
 
 _MAY_WORK = "With other inputs this may work: "
 
@@ -25,6 +34,23 @@ def downgrade(problem: Problem, target: ModelTarget) -> Problem:
     if target.is_guessed and (_is_of_an_argument(problem, target) or _has_no_value(problem)):
         return _note(problem, "\nWhat the model is made with was guessed.")
     return problem
+
+
+def weaken(problem: Problem, target: ModelTarget, source_map: SourceMap) -> Problem:
+    """Return a problem as a hint that names the guess if it hangs on a guessed argument, else unchanged.
+
+    What fails whatever the model is fed is proven, and no problem of torch.fx: it stays what it is.
+    """
+    place = problem.location
+    if not target.is_guessed or place is None or not problem.code.startswith(("FX1", "FX2", "FX3")):
+        return problem
+    tree = source_map.expressions.tree(place.file)
+    is_of_kind = problem.code in (ITERATION, LENGTH, TYPE_TEST)
+    argument = None if tree is None else deciding_argument(place, target.init or "", tree, is_of_kind)
+    if argument is None:
+        return problem
+    why = f"\nThis hangs on the argument {argument}, which was guessed."
+    return replace(problem, severity="hint", message=problem.message + why)
 
 
 def not_of_torch_fx(problem: Problem, failure: BaseException | None, source_map: SourceMap) -> Problem:

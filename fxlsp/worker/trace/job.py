@@ -7,9 +7,8 @@ graph behaves differently from the model.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -18,10 +17,20 @@ import torch
 from ...report.codes import BAD_TRACER, DIED, OPERATION_FAILS, severity_of
 from ...report.problems import Failure, Problem
 from ...report.report import Report
-from ...wire.messages import FailureMessage, FileRead, ModeDifference, RecipeRequest, RecoveredMessage, ReportMessage
+from ...report.symbolic_sizes import SymbolicSizes
+from ...wire.messages import (
+    EarlyReport,
+    FailureMessage,
+    FileRead,
+    ModeDifference,
+    RecipeRequest,
+    RecoveredMessage,
+    ReportMessage,
+    SymbolsMessage,
+)
 from .. import module_tree
 from ..building.builder import FakesFailedError, NoModelError, seeded, unwrap
-from ..building.targets import ModelTarget, guess_of, targets_of
+from ..building.targets import ModelTarget, guess_of, guessed_target, targets_of
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
 from ..plain_pass.feeding import Feed, ModelWithInputs, prepare_feed
@@ -33,25 +42,31 @@ from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
-from .guess_severity import downgrade, not_of_torch_fx
+from .guess_severity import downgrade, not_of_torch_fx, weaken
 from .lacking_hardware import if_hardware_lacks
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
+from .recipe_failures import may_be_made_otherwise, problem_of, summary_of, with_furthest, without_recipe
 from .user_tracer import UserTracer
 
 _SHARE_OF_TIME = 0.8
 """Share of the time limit after which the recovering pass is cancelled."""
 _REAL_ELEMENTS = 2**28
 """Largest number of parameters with which a model is built with data for the recovering pass (1 GiB of float32)."""
+_SECONDS_FOR_SYMBOLS = 5.0
+"""Wall time for which a report waits for the sizes as expressions, behind the recovering pass."""
+_NOT_RUN = ("FX4", "FX9")
+"""Codes of operations and models that fail."""
 
 
 class TraceJob:
     """Trace request, run in a process of its own."""
 
-    def __init__(self, load: RequestLoad) -> None:
+    def __init__(self, load: RequestLoad, send: Callable[[bytes], None]) -> None:
         """
         Args:
             load: the load of the request, which has run.
+            send: sends frames that precede the report.
         """
         self._models = ModelFactory(load)
         self._request = load.request
@@ -64,6 +79,10 @@ class TraceJob:
         self._tracer = UserTracer(load.request.tracer, self._loader, str(self._target))
         self._timing = load.timing
         self._loaded_before = load.loaded_before
+        self._send = send
+        self._is_graph_sent = False
+        self._symbolic: SymbolicSizes | None = None
+        """Sizes of the graph as expressions, for the report."""
         self._no_inputs: BaseException | None = None
         """How the furthest trial of a search failed that found no inputs."""
 
@@ -103,8 +122,18 @@ class TraceJob:
             problems = tuple(
                 downgrade(problem, self._target) if problem in doubted else problem for problem in report.problems
             )
+            problems = tuple(weaken(problem, self._target, self._source_map) for problem in problems)
             report = replace(report, problems=problems)
-        return ReportMessage(self._request.id, report.to_json(), self._reads(), self._imports())
+        if self._is_graph_sent:
+            report = replace(report, nodes=(), modules=(), calls=())
+        return ReportMessage(
+            self._request.id,
+            report.to_json(),
+            self._reads(),
+            self._imports(),
+            follows_early=self._is_graph_sent,
+            symbolic=self._symbolic,
+        )
 
     def _reads(self) -> tuple[FileRead, ...]:
         return tuple(FileRead(path, digest) for path, digest in self._loader.read.items())
@@ -120,6 +149,9 @@ class TraceJob:
         Raises:
             NoModelError: no recipe works. The failure is that of a recipe in the model's own file, else the last one.
         """
+        report = self._report_by_guess(runner)
+        if report is not None:
+            return report
         failures: list[tuple[ModelTarget, NoModelError]] = []
         targets = (self._target, *self._alternatives)
         for target in targets:
@@ -132,7 +164,47 @@ class TraceJob:
                 if none.failure.code == BAD_TRACER:
                     # No other recipe can avoid this failure.
                     raise
-        raise _summary_of(failures)
+        summary = summary_of(failures)
+        if not all(may_be_made_otherwise(*each) for each in failures):
+            raise summary
+        return self._report_without_recipe(runner, summary)
+
+    def _report_without_recipe(self, runner: RecoveryRunner, failure: NoModelError) -> Report:
+        """Return the report of a model that no call site can make here, by a search for its arguments.
+
+        What keeps the call site from making it stays a problem of the report.
+
+        Raises:
+            NoModelError: nothing is found, ``failure``.
+        """
+        self._target, self._is_graph_sent = without_recipe(self._target), False
+        runner.renew()
+        try:
+            report = self._report_of_target(runner, is_last=True)
+        except NoModelError:
+            raise failure from None
+        return replace(report, problems=(*report.problems, problem_of(failure.failure)))
+
+    def _report_by_guess(self, runner: RecoveryRunner) -> Report | None:
+        """Return the report by the recipe that an earlier trace found; None if the model does not run by it any more.
+
+        The trace itself proves that it runs, so no search has to run the model before.
+        """
+        guessed = guessed_target(self._request)
+        if guessed is None:
+            return None
+        stated, self._target = self._target, guessed
+        try:
+            report = self._report_of_target(runner, is_last=False)
+        except NoModelError:
+            pass
+        else:
+            if not any(problem.code.startswith(_NOT_RUN) for problem in report.problems):
+                return report
+        self._target, self._is_graph_sent, self._symbolic = stated, False, None
+        self._loader.unload()
+        runner.renew()
+        return None
 
     def _report_of_target(self, runner: RecoveryRunner, is_last: bool) -> Report:
         try:
@@ -157,20 +229,43 @@ class TraceJob:
                 str(self._target), made.built, made.builder.constructions, feed, made.mode, real=False
             )
             plain_pass = PlainPass(subject, make_tracer(), self._source_map, self._timing)
-            plain = plain_pass.run(real_tensors, lambda: self._difference(other_mode))
+            plain = plain_pass.run(
+                real_tensors, lambda: self._difference(other_mode), lambda graph: self._send_early(graph, runner)
+            )
         if (
             plain.verdict.traceable
             and plain_pass.needs_data
             and module_tree.elements(subject.built.model) <= _REAL_ELEMENTS
         ):
             plain = self._with_data(plain)
+        has_symbols = self._request.symbols and plain.verdict.traceable and plain.complete and not plain_pass.needs_data
+        symbols = runner.side_task(lambda: _symbols_of(plain_pass), SymbolsMessage) if has_symbols else None
+        with symbols or nullcontext():
+            return self._merged(plain, runner, symbols)
+
+    def _merged(self, plain: Report, runner: RecoveryRunner, symbols: SideTask[SymbolsMessage] | None) -> Report:
+        """Return the report of both passes.
+
+        Symbols are computed beside the recovering pass, and are no reason to fail.
+        """
         runner.after_plain_pass(
             lambda: self._reported(self._alone(plain, NoResultError(ENDED_EARLY))), self._loader.unload
         )
         try:
-            return merged_report(plain, runner.result(self._seconds_left, self._limits.megabytes))
+            report = merged_report(plain, runner.result(self._seconds_left, self._limits.megabytes))
         except NoResultError as none:
-            return self._alone(plain, none)
+            report = self._alone(plain, none)
+        if symbols is not None and report.nodes == plain.nodes:
+            with suppress(NoResultError):
+                limit = min(self._seconds_left, _SECONDS_FOR_SYMBOLS)
+                self._symbolic = symbols.result(limit, self._limits.megabytes).sizes
+        return report
+
+    def _send_early(self, graph: Report, runner: RecoveryRunner) -> None:
+        """Send a complete graph, of which the checks and the recovering pass change the problems alone."""
+        if self._request.early and (self._request.symbols or not runner.has_result()):
+            self._send(EarlyReport(self._request.id, graph.to_json(), self._reads()).encoded())
+            self._is_graph_sent = True
 
     def _with_data(self, plain: Report) -> Report:
         """Return the report of a graph whose shapes depend on data, with its values on inputs with data."""
@@ -228,7 +323,7 @@ class TraceJob:
                 with self._timing.stage("search"):
                     found = lacking.instead(refused)
                 if found is None:
-                    raise
+                    raise with_furthest(refused, lacking.error) from refused.__cause__
             else:
                 with self._timing.stage("search"):
                     found = lacking.feed(built)
@@ -237,7 +332,10 @@ class TraceJob:
                     return BuiltModel(mode, builder, built)
         self._target = found
         self._loader.unload()
-        return self._models.build(self._target, real_tensors)
+        try:
+            return self._models.build(self._target, real_tensors)
+        except NoModelError as refused:
+            raise with_furthest(refused, lacking.error) from refused.__cause__
 
     def _is_of_a_statement(self, error: BaseException | None) -> TypeGuard[BaseException]:
         """Return whether an error is due to a statement at top level that failed, such as an import."""
@@ -313,17 +411,8 @@ class TraceJob:
         return recover(subject, self._source_map, self._tracer.recording_class(RecoveringTracer))
 
 
-def _summary_of(failures: Sequence[tuple[ModelTarget, NoModelError]]) -> NoModelError:
-    """Return the failure to report if no recipe works.
-
-    It is that of a recipe in the model's own file, with the failure of a call site added.
-    """
-    own = next((none for target, none in failures if target.names_in is None), failures[-1][1])
-    for target, none in failures:
-        if target.names_in is not None and none is not own and own.failure.needs is not None:
-            lacks = f"What {os.path.basename(target.names_in)} makes it with does not help: {none.failure.message}"
-            return NoModelError(replace(own.failure, message=f"{own.failure.message}\n{lacks}"))
-    return own
+def _symbols_of(plain_pass: PlainPass) -> SymbolsMessage:
+    return SymbolsMessage(plain_pass.symbolic_sizes())
 
 
 def _behind_a_failure(report: Report) -> tuple[Problem, ...]:

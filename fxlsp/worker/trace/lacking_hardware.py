@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from ...report.codes import CODE_FAILS, GRAPH_FAILS, OPERATION_FAILS, UNTRACEABLE
+from ...report.codes import CODE_FAILS, GRAPH_FAILS, NOT_LOADED, OPERATION_FAILS, UNTRACEABLE, severity_of
 from ...report.problems import Problem
 
 _LACKS = re.compile(
@@ -20,12 +20,23 @@ _LACKS = re.compile(
     """,
     re.VERBOSE,
 )
+_NO_MODULE = re.compile(r"No module named '[^']+'")
 _OF_THE_MODEL = (OPERATION_FAILS, CODE_FAILS, GRAPH_FAILS, UNTRACEABLE)
 
 
 def if_hardware_lacks(problem: Problem) -> Problem:
-    """Return a failure of the model as a note if this machine is the reason, else the problem unchanged."""
-    if problem.code not in _OF_THE_MODEL or not _LACKS.search(problem.message):
+    """Return a failure of the model as a note if this machine is the reason, else the problem unchanged.
+
+    A package that is missing is a failure to load it.
+    """
+    if problem.code not in _OF_THE_MODEL:
+        return problem
+    headline, *_ = problem.message.splitlines() or [""]
+    package = _NO_MODULE.search(headline)
+    if package is not None and "ModuleNotFoundError" in headline:
+        message = f"cannot load what this uses: ModuleNotFoundError: {package[0]}"
+        return replace(problem, code=NOT_LOADED, severity=severity_of(NOT_LOADED), message=message, fitting=None)
+    if not _LACKS.search(problem.message):
         return problem
     message = f"This machine lacks what this needs, so what lies behind it is not known: {problem.message}"
     return replace(problem, severity="info", message=message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import torch
 
@@ -11,6 +12,7 @@ from ...report.graph import Node, Verdict
 from ...report.merging import merge_problems
 from ...report.problems import Problem
 from ...report.report import Environment, Report
+from ...report.symbolic_sizes import SymbolicSizes
 from ...wire.messages import ModeDifference
 from ..building.builder import FakesFailedError, seed
 from ..building.construction import comes_from_fakes
@@ -24,7 +26,12 @@ from ..locations.source_map import SourceMap
 from ..plain_pass.assembly import Assembly, is_complete
 from ..plain_pass.feeding import ModelWithInputs, node_values
 from ..plain_pass.tracer import ModulePathTracer, check_graph
+from ..symbolic.sizes import GraphValues, symbolic_sizes
 from .timing import Timing
+
+
+def ignore_graph(graph: Report) -> None:
+    """Ignore a graph: only the report with its problems is wanted."""
 
 
 class PlainPass:
@@ -40,14 +47,21 @@ class PlainPass:
         self._timing = timing
         self.needs_data = False
         """Whether values of the graph are known only with data."""
+        self._recorded: GraphValues | None = None
 
-    def run(self, real_tensors: bool, in_other_mode: Callable[[], ModeDifference | None]) -> Report:
+    def run(
+        self,
+        real_tensors: bool,
+        in_other_mode: Callable[[], ModeDifference | None],
+        on_graph: Callable[[Report], None] = ignore_graph,
+    ) -> Report:
         """Trace the model, run the graph and all checks, and return the report.
 
         Args:
             real_tensors: whether the model was built with real tensors of every size.
             in_other_mode: returns the comparison with the graph of the other of train and eval mode; called after the
                 trace.
+            on_graph: called before the checks with the report without problems, if the graph is complete.
 
         Raises:
             FakesFailedError: tracing failed because of fake tensors.
@@ -60,6 +74,10 @@ class PlainPass:
             values, self.needs_data = node_values(subject, tracer)
         with self._timing.stage("checks"):
             assembly = Assembly(self._model, tracer, values, self._source_map, subject.constructions)
+            graph = self._graph(assembly, error)
+            self._recorded = GraphValues(assembly.graph_nodes, values, graph)
+            if graph.complete and not self.needs_data:
+                on_graph(graph)
             difference = in_other_mode()
             entered = None if difference is None or difference.other_error else difference.entered
             failed = any(value.error is not None for value in values.values())
@@ -67,7 +85,16 @@ class PlainPass:
                 self._model, tracer, self._source_map, subject.constructions, subject.target, error, failed, entered
             )
             differing = () if difference is None or error else mode_problems(difference, subject.target)
-            return self._report(traced, assembly, (*checking.problems(traced), *differing))
+            problems = (*self._problems(traced, assembly, graph.nodes), *checking.problems(traced), *differing)
+            return replace(graph, problems=merge_problems(problems), timing_ms=self._timing.spent)
+
+    def symbolic_sizes(self) -> SymbolicSizes | None:
+        """Return the sizes of the report as expressions of symbols, if :meth:`run` has recorded a complete graph.
+
+        None if no dimension of the inputs may vary.
+        """
+        graph = self._recorded
+        return None if graph is None or not graph.report.complete else symbolic_sizes(self._subject, graph)
 
     def _trace(self, real_tensors: bool) -> BaseException | None:
         """Trace the model, and return the error of torch.fx, if any.
@@ -87,11 +114,11 @@ class PlainPass:
             return error
         return None
 
-    def _report(self, traced: PassResult, assembly: Assembly, found: tuple[Problem, ...]) -> Report:
-        nodes, error = assembly.nodes(), traced.error
-        problems = (*self._problems(traced, assembly, nodes), *found)
+    def _graph(self, assembly: Assembly, error: BaseException | None) -> Report:
+        """Return the report without its problems."""
+        nodes = assembly.nodes()
         return Report(
-            target=traced.target,
+            target=self._subject.target,
             environment=Environment(platform.python_version(), torch.__version__),
             recipe=self._subject.feed.recipe,
             mode="train" if self._model.training else "eval",
@@ -101,7 +128,7 @@ class PlainPass:
             nodes=nodes,
             modules=assembly.modules(),
             calls=assembly.calls(),
-            problems=merge_problems(problems),
+            problems=(),
             timing_ms=self._timing.spent,
         )
 

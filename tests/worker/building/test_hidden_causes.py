@@ -40,3 +40,42 @@ def test_the_first_cause_is_reported(name: str, worker: Any, write: Callable[...
     assert text in failure.message
     assert failure.location is not None
     assert failure.location.line == (3 if code == "FX901" else 8)
+
+
+PASSED_ON = """
+import torch
+from torch import nn
+
+
+class Start(nn.Module):
+    def __init__(self, *, image_size, dim):
+        super().__init__()
+        self.a = nn.Conv2d(3, dim, image_size // 16)
+
+    def forward(self, x):
+        return self.a(x)
+
+
+class Net(Start):
+    def __init__(self, *args, **kwargs):
+        {made}
+        self.dim = kwargs["dim"]
+        {refusal}
+"""
+
+
+@pytest.mark.parametrize("made", ["super().__init__(*args, **kwargs)", "Start.__init__(self, **kwargs)"])
+def test_arguments_that_a_constructor_passes_on_are_no_mistake(
+    made: str, worker: Any, write: Callable[..., str]
+) -> None:
+    path = write(PASSED_ON.format(made=made, refusal="raise RuntimeError('what nothing meets')"))
+    message = worker.answer(f"{path}:Net")
+    assert message["type"] == "failure"
+    assert message["failure"]["failure"]["code"] != "FX403"
+
+
+def test_arguments_that_a_constructor_passes_on_are_found(worker: Any, write: Callable[..., str]) -> None:
+    path = write(PASSED_ON.format(made="super().__init__(*args, **kwargs)", refusal="pass"))
+    report = worker.report(f"{path}:Net")
+    assert report.recipe.init == "Net(image_size=64, dim=32)"
+    assert report.recipe.inputs == "torch.randn(2, 3, 64, 64)"

@@ -90,6 +90,7 @@ LAYERS = [
     layer("Softmax(dim=3)", "(2, 8, 4)", "layer `down` along dim 3 of a tensor with 3 dimensions, (2, 8, 4)"),
     layer("Linear(4, 4).half()", "(2, 4)", "layer `down` has float16 weights, got float32", [2, 4]),
     layer("Linear(4, 4)", "torch.ones(2, 4).long()", "layer `down` has float32 weights, got int64", [2, 4]),
+    layer("Linear(4, 4)", "torch.ones(3, dtype=torch.long)", "layer `down` has float32 weights, got int64"),
     Mistake(
         "self.loss(x, y)",
         "(8, 10), torch.ones(4).long()",
@@ -226,7 +227,7 @@ METHODS = [
 ]
 
 WORDS_OF_TORCH = [
-    two("x.shap", "(2, 3)", "'Tensor' object has no attribute 'shap'"),
+    two("x.shap", "(2, 3)", "'Tensor' object has no attribute 'shap'; did you mean shape?"),
     two("x.no_such(3)", "(2, 3)", "'Tensor' object has no attribute 'no_such'"),
 ]
 

@@ -57,6 +57,12 @@ MISTAKES = {
     "layer_as_function": Mistake("self.a = nn.Linear(8, 8)", "y = nn.ReLU(self.a(x)) * 2\n        return y", "FX403"),
     "adds_layer": Mistake("self.a = nn.Linear(8, 8)", "return self.a + x", "FX403"),
     "passes_layer": Mistake("self.a = nn.Linear(8, 8); self.b = nn.Linear(8, 8)", "return self.b(self.a)", "FX403"),
+    "passes_layer_of_a_variable": Mistake(
+        "self.pool = nn.MaxPool2d(2); self.c = nn.Sequential(nn.Conv2d(3, 4, 1))",
+        "x = self.pool\n        return self.c(x)",
+        "FX403",
+        IMAGE,
+    ),
     "missing_argument": Mistake("self.block = Block()", "return self.block(x)", "FX403"),
     "extra_argument": Mistake("self.block = Block()", "return self.block(x, x, x)", "FX403"),
     "argument_of_a_layer": Mistake("self.pool = nn.MaxPool1d(2)", "return self.pool(x, 1)", "FX403"),
@@ -98,9 +104,17 @@ MISTAKES = {
         "FX401",
         "torch.randn(2, 3, 16, 16)",
     ),
+    "integers": Mistake(
+        "self.a = nn.Linear(8, 8); self.b = nn.Linear(8, 8)", "return self.b(self.a(x).long())", "FX401"
+    ),
+    "softmax_dimension": Mistake("self.a = nn.Conv2d(3, 8, 3)", "return self.a(x).softmax(4)", "FX401", IMAGE),
+    "stack": Mistake("self.a = nn.Linear(8, 8)", "y = self.a(x)\n        return torch.stack([y, y[..., :3]])", "FX401"),
     "norm": Mistake("self.a = nn.Linear(8, 16); self.n = nn.LayerNorm(8)", "return self.n(self.a(x))", "FX401"),
 }
 BY_WORDS = {
+    "doubles": Mistake(
+        "self.a = nn.Linear(8, 8); self.b = nn.Linear(8, 8)", "return self.b(self.a(x).double())", "FX401"
+    ),
     "adds_sequence": Mistake("self.a = nn.Sequential(nn.Linear(8, 8))", "return self.a + x", "FX403"),
     "two_unknown_sizes": Mistake("self.a = nn.Linear(8, 8)", "return self.a(x).reshape(x.shape[0], -1, -1)", "FX401"),
     "index_of_features": Mistake("self.a = nn.Linear(8, 8)", "return self.a(x)[..., 9]", "FX401"),
@@ -177,19 +191,19 @@ def test_a_mistake_has_one_code_however_inputs_are_found(name: str, worker: Work
     mistake, target = MISTAKES[name], f"{models}:{name}"
     guess = {"init": f"{name}()", "inputs": mistake.inputs, "source": "search"}
     alone = {
-        "stated": failures(worker.report(target, f"{name}()", mistake.inputs)),
+        "comment": failures(worker.report(target, f"{name}()", mistake.inputs, source="comment")),
         "searched": failures(worker.report(target)),
         "searched before": failures(worker.report(target, guess=guess)),
     }
-    ((code, severity, line),) = alone["stated"]
+    ((code, severity, line),) = alone["comment"]
     assert (code, severity) == (mistake.code, "error")
     assert alone == {way: [(code, severity, line)] for way in alone}
     after = {
-        "stated": failures(worker.report(f"{target}_after", f"{name}_after()", mistake.inputs)),
+        "call site": failures(worker.report(f"{target}_after", f"{name}_after()", mistake.inputs, source="call-site")),
         "searched": failures(worker.report(f"{target}_after")),
     }
     assert {way: [each[:2] for each in found] for way, found in after.items()} == {
-        "stated": [(code, severity)],
+        "call site": [(code, severity)],
         "searched": [(code, severity)],
     }
 

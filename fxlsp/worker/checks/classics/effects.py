@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
-from types import BuiltinFunctionType
+from collections.abc import Collection, Iterator
+from types import BuiltinFunctionType, MethodType
 
 import torch
 
-from ..base.executed_functions import UNRESOLVED, ExecutedFunction
+from ..base.executed_functions import UNRESOLVED, ExecutedFunction, function_key
 from ..base.pass_result import PassResult
 
 _ACTIONS = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Delete)
@@ -29,16 +29,23 @@ def may_have_effects(function: ExecutedFunction, path: str, traced: PassResult) 
     What it calls counts too: methods and functions of the module at ``path`` and of those below it.
     """
     below = f"{path}." if path else ""
-    called = (
+    called = [
         each
         for each in traced.executed.reachable
         if any(at == path or at.startswith(below) for at in each.modules) or not each.modules
-    )
-    return any(map(_stores, called)) or not all(_is_pure_call(function, call) for call in function.parts(ast.Call))
+    ]
+    own = [function, *(each for each in called if each.module is function.module)]
+    looked_at = {each.key for each in own}
+    if any(_stores(each, looked_at) for each in called):
+        return True
+    return not all(_is_pure_call(each, call) for each in own for call in each.parts(ast.Call))
 
 
-def _stores(function: ExecutedFunction) -> bool:
-    """Return whether a function changes anything but its own variables."""
+def _stores(function: ExecutedFunction, looked_at: Collection[object]) -> bool:
+    """Return whether a function changes anything but its own variables.
+
+    ``looked_at`` are the keys of the functions whose text is looked at by itself.
+    """
     if any(function.parts(kind) for kind in _ACTIONS):
         return True
     if not all(_is_of_torch(item.context_expr) for block in function.parts(ast.With) for item in block.items):
@@ -48,16 +55,20 @@ def _stores(function: ExecutedFunction) -> bool:
     if any(not isinstance(target.ctx, ast.Load) and _root(target) not in own for target in targets):
         return True
     unused = (each.value for each in function.parts(ast.Expr) if isinstance(each.value, ast.Call))
-    return not all(_is_harmless_statement(function, call, own) for call in unused)
+    return not all(_is_harmless_statement(function, call, own, looked_at) for call in unused)
 
 
-def _is_harmless_statement(function: ExecutedFunction, call: ast.Call, own: set[str]) -> bool:
+def _is_harmless_statement(
+    function: ExecutedFunction, call: ast.Call, own: set[str], looked_at: Collection[object]
+) -> bool:
     """Return whether a call whose result is not used does nothing that lasts."""
     if isinstance(call.func, ast.Name):
         return call.func.id in _WITHOUT_EFFECT
     if _root(call.func) in own:
         return True
     called = function.resolve(call.func)
+    if isinstance(called, MethodType) and function_key(called.__func__.__code__) in looked_at:
+        return True
     return _is_torch_module(called) or _is_assertion(call.func) or _is_pure_function(called, call)
 
 

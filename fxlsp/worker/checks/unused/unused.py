@@ -27,9 +27,16 @@ class Unused(Check):
             # Modules called after the point where the pass ended were not entered, and which would be called behind an
             # operation that fails, once it is repaired, is not known.
             return
+        if _returns_nothing(traced):
+            # A forward that is still being written may call them further down.
+            return
         found = list(_unused(traced))
         if found and (traced.entered_in_other_mode is not None or not _depends_on_mode(traced)):
             yield from found
+
+
+def _returns_nothing(traced: PassResult) -> bool:
+    return any(node.op == "output" and node.args[0] is None for node in traced.tracer.graph.nodes)
 
 
 def _depends_on_mode(traced: PassResult) -> bool:

@@ -57,6 +57,7 @@ LOST = {
     "computed by functions of torch": "y = F.relu(x) + torch.tanh(x).mean(dim=1, keepdim=True)",
     "in place": "x = self.a(x)\nx = x.relu_()",
     "the name alone": "x = self.a(x)\nx",
+    "a call of a method": "self.go(x)\n\ndef go(self, x):\n    return self.head(self.a(x))",
     "a pair alone": "x = self.a(x)\nx, x + 1",
     "a function of torch": "x = self.a(x)\ntorch.flatten(x, 1)",
     "a function of torch.nn.functional": "x = self.a(x)\nF.relu(x)",
@@ -85,6 +86,8 @@ MODULES = {
     ),
 }
 HARMLESS = {
+    "it calls a method that calls something of the user's": "self.go(x)\n\ndef go(self, x):\n    y = report(self.a(x))",
+    "it calls a method that keeps the result": "self.go(x)\n\ndef go(self, x):\n    self.last = self.a(x)",
     "it returns": "return self.a(x)",
     "it returns in a loop that has no other end": "while True:\n    x = self.a(x)\n    if x.ndim:\n        return x",
     "it is not written yet": "pass",

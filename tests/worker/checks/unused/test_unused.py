@@ -215,6 +215,16 @@ def test_what_a_method_may_read_is_not_unused(name: str, unused: Found) -> None:
 
 
 SILENT = {
+    "a forward that does not return yet": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.used, self.later = nn.Linear(4, 4), nn.Linear(4, 4)
+                self.scale = nn.Parameter(torch.ones(4))
+
+            def forward(self, x):
+                x = torch.relu(self.used(x))
+        """,
     "read through an instance": """
         class Net(nn.Module):
             def __init__(self):
