@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from fxlsp import __version__
-from fxlsp.cli import graph, serve, trace
+from fxlsp.cli import graph, serve, summary, trace, trust
 from fxlsp.cli.check import command as check
 from fxlsp.cli.doctor import command as doctor
 from fxlsp.cli.exit_codes import COULD_NOT_RUN, UsageError
@@ -55,9 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     serve.add_parser(commands)
     trace.add_parser(commands)
+    summary.add_parser(commands)
     graph.add_parser(commands)
     check.add_parser(commands)
     doctor.add_parser(commands)
+    trust.add_parser(commands)
     return parser
 
 

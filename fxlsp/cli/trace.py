@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _trace(job: CommandLineJob, projects: Projects) -> Report | Failure:
     async with open_pool(jobs=1) as traces:
-        return await trace_job(job, projects, traces)
+        return await trace_job(job, projects, traces, symbols=True)
 
 
 def _print_report(report: Report, output_format: str) -> None:

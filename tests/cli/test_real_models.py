@@ -235,3 +235,48 @@ def test_classes_that_are_followed_without_a_shape_have_a_status_of_their_own(tm
     models = json.loads(fxlsp("check", str(tmp_path), "--format", "json").stdout)["models"]
     statuses = {model["target"].rpartition(":")[2]: model["status"] for model in models}
     assert statuses == {"Part": "unshaped", "Whole": "unshaped", "Fine": "traced"}
+
+
+TOO_NARROW = """
+import torch
+from torch import nn
+
+class Small(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear({number}, 8)
+
+    def forward(self, x):
+        return self.fc(x)
+"""
+FIXES = {
+    "a number": ("3", "Small(0)(torch.randn(2, 4))", "Make self.fc take 4 features"),
+    "a calculation": ("3 * 7", "Small(0)(torch.randn(2, 4))", "Make self.fc take 4 features"),
+    "an argument": ("width", "Small(3)(torch.randn(2, 4))", None),
+    "a number that is right": ("4", "Small(0)(torch.randn(2, 4))", None),
+}
+
+
+@pytest.mark.parametrize("what", FIXES)
+def test_check_names_the_number_that_fits_where_the_text_has_one(what: str, tmp_path: Path) -> None:
+    number, recipe, fix = FIXES[what]
+    text = TOO_NARROW.format(number=number).replace("\nclass", f"\n# fxlsp: {recipe}\nclass")
+    path = tmp_path / "small.py"
+    path.write_text(text)
+    lines = fxlsp("check", str(path)).stdout.splitlines()
+    line, column = next(
+        (n, each.index("nn.Linear") + 1) for n, each in enumerate(text.splitlines(), 1) if "nn.L" in each
+    )
+    expected = [] if fix is None else [f"  = fix: {fix}: {path}:{line}:{column}"]
+    assert [each for each in lines if each.startswith("  = fix:")] == expected
+
+
+def test_check_names_no_number_that_breaks_another_model(tmp_path: Path) -> None:
+    text = TOO_NARROW.format(number="3")
+    made = "class Other(Small):\n    def __init__(self):\n        super().__init__(0)\n"
+    other = f"\n# fxlsp: Other()(torch.randn(2, 3))\n{made}"
+    path = tmp_path / "small.py"
+    path.write_text(text.replace("\nclass", "\n# fxlsp: Small(0)(torch.randn(2, 4))\nclass") + other)
+    out = fxlsp("check", str(path)).stdout
+    assert "error[FX401]" in out
+    assert "= fix:" not in out

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from fxlsp.cli.check.baseline import Baseline
 from fxlsp.cli.check.candidates import FoundFile, FoundModel
+from fxlsp.cli.check.causes import CheckedCause, merge_causes, models_by_problem
+from fxlsp.cli.check.fingerprints import Fingerprint, fingerprint_of
 from fxlsp.cli.check.suppression import Suppressions
 from fxlsp.cli.output.problems import problem_of
 from fxlsp.cli.tracing.notebooks import in_cells
@@ -18,7 +21,9 @@ from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.report.serialization import JsonObject
 from fxlsp.source.models.models import ModelClass
+from fxlsp.source.python.ignores import IgnoredCode
 from fxlsp.source.recipes.recipes import find_written
+from fxlsp.source.text.documents import Document
 
 Status = Literal["traced", "recovered", "covered", "unshaped", "failed", "skipped"]
 """How far a class was followed.
@@ -27,6 +32,9 @@ Status = Literal["traced", "recovered", "covered", "unshaped", "failed", "skippe
 ``unshaped``: in one of these ways, but without a single shape; ``failed``: there is no graph; ``skipped``: it was not
 tried, since it needs something.
 """
+
+
+_FOLLOWED: tuple[Status, ...] = ("traced", "recovered", "covered")
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,8 @@ class CheckResults:
     environment: Environment | None = None
     suppressions: Suppressions | None = None
     """Filter of the problems, None to report all."""
+    baseline: Baseline | None = None
+    """Known problems, which are not reported."""
 
     @property
     def no_interpreter(self) -> Failure | None:
@@ -80,13 +90,52 @@ class CheckResults:
         return [in_cells(self._entry(file, model)) for file in self.files for model in file.classes]
 
     def problems(self) -> list[Problem]:
-        """Return each problem once, after suppressions.
+        """Return one problem for each cause, after suppressions, in the order in which they matter."""
+        return [cause.problem for cause in self.causes()]
 
-        The order is that of files and lines; a problem that several traces found is reported once.
+    def causes(self) -> list[CheckedCause]:
+        """Return each cause once, after suppressions, in the order in which they matter.
+
+        A problem that several traces found, or that shows at several places, is reported once.
         """
-        found: Iterable[Problem] = merge_problems(self._all_problems())
-        remaining = sorted(found if self.suppressions is None else self.suppressions.remaining(found), key=_place_key)
-        return [in_cells(problem) for problem in remaining]
+        return [replace(cause, problem=in_cells(cause.problem)) for cause in self._causes()]
+
+    def fingerprints(self, folder: str) -> list[tuple[Problem, Fingerprint]]:
+        """Return the problem of each cause, with a name that stays the same when lines move.
+
+        Args:
+            folder: absolute path of the folder that paths are relative to.
+        """
+        found = (cause.problem for cause in self._causes())
+        return [(in_cells(problem), fingerprint_of(problem, self.document, folder)) for problem in found]
+
+    def at_each_place(self) -> list[Problem]:
+        """Return each problem at each of its places, after suppressions and the baseline.
+
+        Locations in notebooks are those in the text of all cells.
+        """
+        merged: Iterable[Problem] = merge_problems(self._all_problems())
+        remaining = list(merged if self.suppressions is None else self.suppressions.remaining(merged))
+        return remaining if self.baseline is None else self.baseline.remaining(remaining, self.document)
+
+    def document(self, path: str) -> Document | None:
+        """Return the text of a file as it was checked, None if it cannot be read."""
+        return None if self.suppressions is None else self.suppressions.document(path)
+
+    def unused_ignores(self) -> list[tuple[str, IgnoredCode]]:
+        """Return what comments suppress in vain, in files of which every model was followed.
+
+        Where one was not, what a comment suppresses may be in it.
+        """
+        if self.suppressions is None:
+            return []
+        self.at_each_place()
+        followed = [
+            file.document.path
+            for file in self.files
+            if all(self._entry(file, model).status in _FOLLOWED for model in file.classes)
+        ]
+        return self.suppressions.unused(followed)
 
     def recipe_of(self, problem: Problem) -> Recipe | None:
         """Return the recipe of the trace that found a problem; None if it is none of a trace."""
@@ -102,8 +151,13 @@ class CheckResults:
             "environment": None if self.environment is None else self.environment.to_json(),
             "models": [entry.to_json() for entry in self.entries()],
             "problems": [problem.to_json() for problem in self.problems()],
+            "unused_ignores": [_ignore_to_json(path, each) for path, each in self.unused_ignores()],
             "timing_ms": timing_ms,
         }
+
+    def _causes(self) -> list[CheckedCause]:
+        """Return the causes; locations in notebooks are those in the text of all cells."""
+        return merge_causes(self.at_each_place(), models_by_problem(self._all_problems()), self.document)
 
     def _all_problems(self) -> Iterable[Problem]:
         yield from self.unreadable
@@ -139,6 +193,10 @@ class CheckResults:
     def _attempt_at(self, place: Location) -> CheckedTrace | None:
         """Return the trace by the model's first recipe."""
         return next((attempt for attempt in self.attempts if attempt.model.location == place), None)
+
+
+def _ignore_to_json(path: str, ignored: IgnoredCode) -> dict[str, Any]:
+    return {"file": path, "line": ignored.line, "code": ignored.prefix or None}
 
 
 def _is_sure(attempt: CheckedTrace) -> bool:
@@ -192,8 +250,3 @@ def _status(report: Report) -> Status:
     if all(node.output is None for node in report.nodes):
         return "unshaped"
     return "traced" if report.verdict.traceable else "recovered"
-
-
-def _place_key(problem: Problem) -> tuple[str, int, int, str]:
-    place = problem.location
-    return (place.file, place.line, place.column, problem.code) if place is not None else ("", 0, 0, problem.code)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fxlsp import __version__
-from fxlsp.cli.doctor.environment import cache, memory
+from fxlsp.cli.doctor.environment import cache, memory, untried_system
 from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.cli.doctor.first_trace import FirstTrace, first_trace
 from fxlsp.cli.doctor.interpreter import find_interpreter, fork_support, installed_packages, torch_advice
@@ -61,13 +61,15 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help="a folder or file of the project")
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--python", metavar="PATH", help="the interpreter that traces, instead of the project's")
+    text = "only look: run no interpreter, which may be a file of the folder, and trace nothing"
+    parser.add_argument("--no-run", action="store_true", help=text)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if not os.path.exists(arguments.path):
         raise UsageError(f"there is no {arguments.path}")
-    found = _diagnose(os.path.realpath(arguments.path), arguments.python)
+    found = _diagnose(os.path.realpath(arguments.path), arguments.python, may_run=not arguments.no_run)
     if arguments.format == "json":
         sys.stdout.write(json.dumps(found.to_json()) + "\n")
     else:
@@ -75,15 +77,15 @@ def run(arguments: argparse.Namespace) -> int:
     return NOTHING_FOUND if found.works else PROBLEMS_FOUND
 
 
-def _diagnose(path: str, python: str | None) -> DoctorReport:
+def _diagnose(path: str, python: str | None, *, may_run: bool) -> DoctorReport:
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     found = DoctorReport(folder)
     if python is not None and os.path.basename(python) != python:
         python = os.path.abspath(python)
     pyproject = read_pyproject(folder)
     settings, problems = settings_of(pyproject, folder, {"python": python}, COMMAND_LINE_SECONDS)
-    interpreter, probed, first = find_interpreter(folder, settings.python)
-    found.findings.append(first)
+    interpreter, probed, first = find_interpreter(folder, settings.python, may_run=may_run)
+    found.findings += (first, *untried_system())
     if interpreter is not None and probed is not None:
         found.trace = first_trace(interpreter, settings, torch_advice(interpreter, probed))
         found.findings += (
@@ -92,7 +94,7 @@ def _diagnose(path: str, python: str | None) -> DoctorReport:
             fork_support(probed),
             memory(settings.megabytes),
         )
-    found.settings = setting_rows(settings, pyproject)
+    found.settings = setting_rows(settings, pyproject, folder)
     index, models = workspace(folder)
     if pyproject.folder == folder:
         problems = (*problems, *unknown_models(pyproject, index))

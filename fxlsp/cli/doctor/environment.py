@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.engine.storage.user_dirs import cache_folder
 
+_SYSTEMS = {
+    "darwin": ("macOS", "forks of a process with torch, sockets between processes, and the audit hook alone"),
+    "win32": ("Windows", "spawned processes, sockets that are handed on, drive letters, and the audit hook alone"),
+}
+"""Systems on which fxlsp has never been run, and what of it differs there: docs/platforms.md."""
 _BYTES = 2**20
 _TORCH = 600
 """Megabytes of the process that imports torch."""
 _CGROUPS = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+
+
+def untried_system(platform: str = sys.platform) -> Iterator[DoctorFinding]:
+    """Yield what was never run on this system; nothing on Linux."""
+    if platform in _SYSTEMS:
+        name, parts = _SYSTEMS[platform]
+        message = f"fxlsp has never been run on {name}, only emulated on Linux: {parts}"
+        advice = "please report what this command prints; docs/platforms.md lists what differs"
+        yield DoctorFinding("system", "warning", message, advice=advice)
+    elif not platform.startswith("linux"):
+        yield DoctorFinding("system", "warning", f"fxlsp has never been run on {platform}")
 
 
 def memory(limit: int) -> DoctorFinding:

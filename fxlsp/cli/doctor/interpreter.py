@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fxlsp.cli.doctor.finding import DoctorFinding
@@ -100,15 +100,20 @@ def probe_interpreter(python: str) -> Probe:
         raise ProbeError(f"it runs no Python programs, and ended with exit code {ran.returncode}{last}") from error
 
 
-def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | None, Probe | None, DoctorFinding]:
+def find_interpreter(
+    folder: str, setting: str | None, *, may_run: bool = True
+) -> tuple[Interpreter | None, Probe | None, DoctorFinding]:
     """Return the interpreter of a folder and its report about itself.
 
-    Both are None where there is no interpreter, the report is None where it cannot trace.
+    Both are None where there is no interpreter, the report is None where it cannot trace or must not run.
     """
     try:
         interpreter = choose_interpreter(folder, setting)
     except InterpreterError as error:
         return None, None, DoctorFinding("interpreter", "error", str(error), advice=_CHOOSE)
+    if not may_run:
+        message = f"{interpreter.describe()}: not run, as --no-run asks"
+        return interpreter, None, DoctorFinding("interpreter", "ok", message)
     try:
         probed = probe_interpreter(interpreter.path)
     except ProbeError as error:
@@ -118,7 +123,15 @@ def find_interpreter(folder: str, setting: str | None) -> tuple[Interpreter | No
     if probed.version < OLDEST_PYTHON:
         message += f", and fxlsp traces with {'.'.join(map(str, OLDEST_PYTHON))} or later"
         return interpreter, None, DoctorFinding("interpreter", "error", message, advice=_CHOOSE)
-    return interpreter, probed, DoctorFinding("interpreter", "ok", message)
+    return interpreter, probed, DoctorFinding("interpreter", "ok", message, tuple(_own_programs(interpreter, folder)))
+
+
+def _own_programs(interpreter: Interpreter, folder: str) -> Iterator[str]:
+    """Yield a line if the interpreter is a file of the folder, which runs code of its own before any of fxlsp."""
+    # Links are not resolved: the configuration of a virtual environment is where the link is.
+    if os.path.abspath(interpreter.path).startswith(os.path.join(os.path.abspath(folder), "")):
+        yield f"this command runs {interpreter.path}, which belongs to this folder, with what is installed there"
+        yield "(in a folder that you do not trust: fxlsp doctor --no-run)"
 
 
 def installed_packages(probed: Probe) -> DoctorFinding:

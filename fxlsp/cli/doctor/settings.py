@@ -11,6 +11,7 @@ from fxlsp.cli.doctor.finding import DoctorFinding
 from fxlsp.cli.output.excerpts import location_text
 from fxlsp.engine.settings.pyproject import Pyproject
 from fxlsp.engine.settings.settings import EDITOR_SECONDS, SettingProblem, Settings
+from fxlsp.engine.storage.trusted_folders import TrustedFolders, is_below
 from fxlsp.report.locations import Location
 from fxlsp.report.serialization import JsonObject
 
@@ -26,19 +27,26 @@ class SettingRow(JsonObject):
     origin: str
 
 
-def setting_rows(settings: Settings, pyproject: Pyproject) -> list[SettingRow]:
-    """Return one row for each setting, and for each entry of those that are tables."""
+def setting_rows(settings: Settings, pyproject: Pyproject, folder: str) -> list[SettingRow]:
+    """Return one row for each setting, and for each entry of those that are tables.
+
+    Args:
+        folder: real path of the folder whose settings they are.
+    """
     found = [SettingRow(key, value, _origin(key, settings, pyproject)) for key, value in settings.values()]
-    return [_trusted(row) if row.key == "trusted" else row for row in found]
+    return [_trusted(row, folder) if row.key == "trusted" else row for row in found]
 
 
-def _trusted(row: SettingRow) -> SettingRow:
+def _trusted(row: SettingRow, folder: str) -> SettingRow:
     """Return the row of the setting ``trusted``.
 
-    Trust comes from an editor only; a command is run by its user on purpose, and needs none.
+    Trust comes from the user in an editor; a command is run by its user on purpose, and needs none.
     """
     if os.environ.get(_TRUST) == "1":
         return SettingRow(row.key, True, f"environment: {_TRUST}=1")
+    stored = TrustedFolders()
+    if _TRUST not in os.environ and any(is_below(folder, each) for each in stored.read()):
+        return SettingRow(row.key, True, f"{stored.path}, unless the editor decides")
     return SettingRow(row.key, row.value, "default; commands need no trust, an editor gives it")
 
 

@@ -8,7 +8,7 @@ from fxlsp.cli.output.excerpts import location_text
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import short_count
-from fxlsp.ide.render.shapes import output_text
+from fxlsp.ide.render.shapes import output_text, symbolic_text
 from fxlsp.ide.render.tables import table_lines
 from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
 from fxlsp.ide.trace_view.report_index import ReportIndex
@@ -17,7 +17,7 @@ from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
 
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
-_HEADING = ("node", "op", "target", "module path", "output", "params", "FLOPs", "place")
+_HEADING = ("node", "op", "target", "module path", "output", "sizes", "params", "FLOPs", "place")
 
 
 def path_lines(report: Report) -> list[str]:
@@ -37,8 +37,10 @@ def graph_lines(report: Report) -> list[str]:
     rows = [_row(node, usual) for node in report.nodes]
     source = source_text(report.recipe)
     recipe = f"{readable_recipe(report.recipe)} ({source})" if report.recipe.init else source
+    values = ", ".join(f"{name} = {'?' if value is None else value}" for name, value in report.symbols.items())
     return [
         f"{report.target}: {recipe}, {report.mode} mode",
+        *([f"sizes for {values}"] if values else []),
         "",
         *table_lines(_HEADING, rows, limit=None),
         "",
@@ -53,6 +55,7 @@ def _row(node: Node, usual: str | None) -> tuple[str, ...]:
         node.target,
         str(node.module_path),
         output_text(node.output, usual),
+        symbolic_text(node.output),
         short_count(node.params) if node.params else "",
         "?" if node.flops is None else short_count(node.flops) if node.flops else "",
         _short_place(node.location) if node.location is not None else "",

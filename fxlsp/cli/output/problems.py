@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from fxlsp.cli.output.excerpts import excerpt, location_text
+from fxlsp.ide.causes import ALSO_HERE
 from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
 from fxlsp.report.codes import Severity, page_url, severity_of
@@ -13,14 +14,16 @@ from fxlsp.report.locations import Location
 from fxlsp.report.problems import Failure, Problem
 from fxlsp.report.recipes import Recipe
 
+_PLACES_SHOWN = 4
 _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note", "hint": "hint"}
 
 
-def full_lines(problem: Problem, recipe: Recipe | None = None) -> list[str]:
-    """Return the lines of a problem: message, excerpt, related facts and its page.
+def full_lines(problem: Problem, recipe: Recipe | None = None, fix: str | None = None) -> list[str]:
+    """Return the lines of a problem: message, excerpt, related facts, its fix and its page.
 
     Args:
         recipe: of the trace that found it; shown if a search found it, since it may be what is wrong.
+        fix: what would remove the problem, and where.
     """
     first, *rest = problem.message.splitlines() or [""]
     lines = [f"{problem.severity}[{problem.code}]: {first}", *(f"    {line}" for line in rest)]
@@ -31,9 +34,25 @@ def full_lines(problem: Problem, recipe: Recipe | None = None) -> list[str]:
         facts.append(f"recipe: {readable_recipe(recipe)} ({source_text(recipe)})")
     if problem.module_path:
         facts.append(f"module path: {problem.module_path}")
-    facts += [f"{_one_line(related.message)}: {location_text(related.location)}" for related in problem.related]
+    facts += [
+        f"{_one_line(related.message)}: {location_text(related.location)}"
+        for related in problem.related
+        if related.message != ALSO_HERE
+    ]
+    facts += _further_places(problem)
+    if fix is not None:
+        facts.append(f"fix: {fix}")
     facts.append(f"help: {page_url(problem.code)}")
     return [*lines, *(f"  = {fact}" for fact in facts)]
+
+
+def _further_places(problem: Problem) -> list[str]:
+    """Return the fact that names the places where the cause shows again, if there are any."""
+    places = [location_text(related.location) for related in problem.related if related.message == ALSO_HERE]
+    if not places:
+        return []
+    more = f" and {len(places) - _PLACES_SHOWN} more" if len(places) > _PLACES_SHOWN else ""
+    return [f"{ALSO_HERE}: {', '.join(places[:_PLACES_SHOWN])}{more}"]
 
 
 def concise_line(problem: Problem) -> str:

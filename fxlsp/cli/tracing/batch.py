@@ -73,7 +73,7 @@ async def _answers(stream: IO[bytes], projects: Projects, traces: TracePool) -> 
 
 async def _answer(line: bytes, number: int, projects: Projects, traces: TracePool) -> Report | Failure:
     job = _job(line, number)
-    return job if isinstance(job, Failure) else await trace_job(job, projects, traces)
+    return job if isinstance(job, Failure) else await trace_job(job, projects, traces, symbols=True)
 
 
 def _job(line: bytes, number: int) -> CommandLineJob | Failure:

@@ -39,10 +39,12 @@ class WrittenRecipeError(Exception):
         self.failure = Failure("", BAD_RECIPE, message, found.location(path))
 
 
-async def trace_job(job: CommandLineJob, projects: Projects, traces: TracePool) -> Report | Failure:
+async def trace_job(
+    job: CommandLineJob, projects: Projects, traces: TracePool, symbols: bool = False
+) -> Report | Failure:
     """Return the report of one job, else its failure.
 
-    Both name the target as the job does.
+    Both name the target as the job does. With ``symbols``, the report has sizes as expressions too.
     """
     try:
         _check_options(job)
@@ -51,7 +53,8 @@ async def trace_job(job: CommandLineJob, projects: Projects, traces: TracePool) 
         recipes = job_recipes(job, target, project)
     except (OptionError, TargetError, InterpreterError, WrittenRecipeError) as error:
         return in_cells(replace(error.failure, target=job.target))
-    return in_cells(await trace_target(target, recipes[0] if recipes else None, project, traces, recipes[1:]))
+    first = recipes[0] if recipes else None
+    return in_cells(await trace_target(target, first, project, traces, recipes[1:], symbols))
 
 
 def _check_options(job: CommandLineJob) -> None:
@@ -67,6 +70,7 @@ async def trace_target(
     project: Project,
     traces: TracePool,
     alternatives: Sequence[Recipe] = (),
+    symbols: bool = False,
 ) -> Report | Failure:
     """Return the report of one target, else its failure.
 
@@ -74,8 +78,9 @@ async def trace_target(
 
     Args:
         alternatives: recipes to try where ``recipe`` fails.
+        symbols: whether sizes are wanted as expressions too.
     """
-    request = trace_request(target, recipe, project, alternatives)
+    request = replace(trace_request(target, recipe, project, alternatives), symbols=symbols)
     outcome = await traces.trace(project.python, request)
     if outcome.report is not None:
         judged = project.policy.applied(outcome.report.problems)

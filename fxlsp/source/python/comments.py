@@ -56,6 +56,12 @@ def _recipe(comment: Comment) -> RecipeComment | None:
     return RecipeComment(match["text"], Span(line, start + match.start("text"), line, start + match.end("text")))
 
 
+def recipe_text(comment: Comment) -> str | None:
+    """Return the text after ``# fxlsp:``; None if it is no comment with a recipe."""
+    match = _RECIPE.search(comment.text)
+    return None if match is None else match["text"]
+
+
 def comments_by_line(document: Document) -> dict[int, Comment]:
     """Return the comments of a file by line, from 1; a line has at most one."""
     found: dict[int, Comment] = {}

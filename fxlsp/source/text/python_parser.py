@@ -42,10 +42,20 @@ def is_unfinished(text: str) -> bool:
     An open bracket or string, a joined line or a block without a statement is at its end. A text with a mistake is not
     unfinished.
     """
+    return _is_complete(text) is False
+
+
+def is_beyond_repair(text: str) -> bool:
+    """Return whether a text is no Python, whatever may follow."""
+    return _is_complete(text) is None
+
+
+def _is_complete(text: str) -> bool | None:
+    """Return whether a text is Python without more after it; None if it has a mistake."""
     if text.rstrip().endswith("\\"):
-        return True
+        return False
     with _WARNINGS:
         try:
-            return codeop.compile_command(text, symbol="exec") is None
+            return codeop.compile_command(text, symbol="exec") is not None
         except (*SYNTAX_ERRORS, OverflowError):
-            return False
+            return None

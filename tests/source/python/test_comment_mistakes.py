@@ -53,3 +53,39 @@ def test_a_code_that_does_not_exist_is_not_ignored(codes: str, covered: str, mea
 )
 def test_other_comments_have_no_mistakes(comment: str) -> None:
     assert mistakes(f"{comment}\nx = '# fxlsp Net()'\n") == []
+
+
+MODEL = """
+@register
+# fxlsp: Net(1)
+class Net(nn.Module):  # fxlsp: Net()
+    {inside}
+
+    def forward(self, x):
+        return x  # fxlsp: ignore[FX101]
+
+
+# fxlsp: make()
+def make():
+    return Net()
+"""
+
+
+@pytest.mark.parametrize("recipe", ["Net(3)", "Net()(torch.randn(1, 3))", "(1, 3, 32, 32)"])
+def test_a_recipe_within_a_class_has_no_effect(recipe: str) -> None:
+    for inside in (
+        f"# fxlsp: {recipe}",
+        f"width = 3  # noqa  # fxlsp: {recipe}",
+        f'"""A net."""\n    # fxlsp: {recipe}',
+    ):
+        ((covered, message),) = mistakes(MODEL.format(inside=inside))
+        assert covered == f"# fxlsp: {recipe}"
+        assert message == "This recipe has no effect here: write it on the line of the class, or right above it"
+
+
+@pytest.mark.parametrize(
+    "inside",
+    ["# fxlsp: Inner()\n    class Inner(nn.Module):\n        pass", "# fxlsp: what this is for", "# fxlsp: ignore"],
+)
+def test_a_recipe_of_a_class_within_a_class_and_prose_are_no_mistakes(inside: str) -> None:
+    assert mistakes(MODEL.format(inside=inside)) == []
