@@ -45,6 +45,10 @@ class ModelTables:
         self._attempts: dict[ModelKey, TraceAttempt] = {}
         self.attempts: Final[Mapping[ModelKey, TraceAttempt]] = MappingProxyType(self._attempts)
         self._running: dict[ModelKey, Mapping[str, str]] = {}
+        self._moved: dict[ModelKey, dict[str, str]] = {}
+        """Digests of the files that were written while a trace runs, by model and path."""
+        self._requested: set[ModelKey] = set()
+        """Models whose trace was requested while another one runs."""
         self.running: Final[Mapping[ModelKey, Mapping[str, str]]] = MappingProxyType(self._running)
         """Digests of the texts sent with the running trace, by path."""
         self._covers: dict[ModelKey, Mapping[str, frozenset[str]]] = {}
@@ -109,7 +113,9 @@ class ModelTables:
     def start_trace(self, key: ModelKey, texts: Mapping[str, str]) -> None:
         """Mark a model as running, with the digests of the texts that were sent."""
         self._running[key] = texts
-        self._states[key] = replace(self._states[key], status=Status.RUNNING)
+        self._moved.pop(key, None)
+        self._requested.discard(key)
+        self._states[key] = replace(self._states[key], status=Status.RUNNING, has_early_graph=False)
 
     def end_trace(self, key: ModelKey, *, is_waiting: bool) -> bool:
         """Mark a model as no longer running.
@@ -128,19 +134,40 @@ class ModelTables:
         return True
 
     def set_attempt(self, key: ModelKey, attempt: TraceAttempt) -> None:
-        """Record that a trace ended: the next one needs another text or a request."""
+        """Record that a trace was stopped: the next one needs another text or a request."""
         self._attempts[key] = attempt
+
+    def _end_attempt(self, key: ModelKey, attempt: TraceAttempt) -> None:
+        """Record that a trace ended; it is repeated if that was requested or a file it read was written meanwhile."""
+        moved = self._moved.pop(key, {})
+        is_old = any(attempt.texts.get(path, digest) != digest for path, digest in moved.items())
+        self._attempts[key] = replace(attempt, repeat=is_old or key in self._requested)
+        self._requested.discard(key)
 
     def set_failure(self, state: ModelState, attempt: TraceAttempt) -> None:
         """Record a trace without a graph; the last report and its coverage stay."""
-        self._attempts[state.key] = attempt
+        self._end_attempt(state.key, attempt)
         self._states[state.key] = state
 
     def set_report(self, state: ModelState, attempt: TraceAttempt, classes: Mapping[str, frozenset[str]]) -> None:
         """Record a trace with a report, and the classes that it covers, by file."""
-        self._attempts[state.key] = attempt
-        self._states[state.key] = state
+        self._end_attempt(state.key, attempt)
+        self._states[state.key] = replace(state, carries_problems=False)
         self._covers[state.key] = classes
+
+    def set_graph(self, state: ModelState, classes: Mapping[str, frozenset[str]]) -> None:
+        """Record the graph of a trace that still runs, and the classes that it covers; its outcome follows.
+
+        If that trace is cancelled, the text of the last one is traced again when it comes back: its report is gone.
+        """
+        if state.key in self._attempts:
+            self._attempts[state.key] = replace(self._attempts[state.key], repeat=True)
+        self._covers[state.key] = classes
+        self._states[state.key] = replace(state, has_early_graph=True, carries_problems=True)
+
+    def outdate_graph(self, key: ModelKey) -> None:
+        """Mark the graph of a running trace as one of an earlier text."""
+        self._states[key] = replace(self._states[key], has_early_graph=False)
 
     # Repetition
 
@@ -156,6 +183,8 @@ class ModelTables:
         for key, attempt in self._attempts.items():
             if attempt.texts.get(path, digest) != digest:
                 self._attempts[key] = replace(attempt, repeat=True)
+        for key in self._running:
+            self._moved.setdefault(key, {})[path] = digest
 
     def repeat_all(self, path: str | None = None) -> None:
         """Allow one more trace of each model of a file, or of all files.
@@ -165,6 +194,8 @@ class ModelTables:
         for key, attempt in self._attempts.items():
             if path in (None, key.file):
                 self._attempts[key] = replace(attempt, deaths=0, repeat=True)
+        # A running trace may have read, and shown already, what the request is about.
+        self._requested.update(key for key in self._running if path in (None, key.file))
         if path is None:
             self._spent_ms.clear()
         else:

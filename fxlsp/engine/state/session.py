@@ -20,6 +20,7 @@ from fxlsp.engine.state.instances import ForwardInstance
 from fxlsp.engine.state.model_tables import ModelTables
 from fxlsp.engine.state.pinned_recipes import PinnedRecipe, apply_pinned_recipes
 from fxlsp.engine.state.snapshot import ModelKey, ModelState
+from fxlsp.engine.state.trust import TrustedScope
 from fxlsp.source.models.file_summary import FileSummary
 from fxlsp.source.text.documents import Document, TextEdit
 
@@ -42,11 +43,11 @@ class Session:
     that decide on a change are in the modules that take a session.
     """
 
-    def __init__(self, folders: tuple[Folder, ...] = (), *, trusted: bool = False) -> None:
+    def __init__(self, folders: tuple[Folder, ...] = (), *, trust: TrustedScope = TrustedScope()) -> None:  # noqa: B008  # immutable
         self.models: Final = ModelTables()
         self.guesses: Final = Guesses()
         self._folders = folders
-        self._trusted = trusted
+        self._trust = trust
         self._cursor: tuple[str, int] | None = None
         self._index = Index({})
         self._is_indexed = False
@@ -89,7 +90,7 @@ class Session:
     @property
     def trusted(self) -> bool:
         """Whether code of the workspace may run."""
-        return self._trusted
+        return self._trust.covers_all(folder.path for folder in self._folders)
 
     @property
     def cursor(self) -> tuple[str, int] | None:
@@ -110,6 +111,16 @@ class Session:
 
     def folder_of(self, path: str) -> Folder:
         return folder_of(path, self._folders)
+
+    def is_trusted(self, path: str) -> bool:
+        """Return whether the models of a file may be traced.
+
+        What is trusted by folder does not include other files that are opened beside it; a buffer without a file holds
+        what the user typed.
+        """
+        document = self._documents.get(path)
+        is_file = document is None or document.uri.startswith("file:")
+        return self.trusted and (not is_file or self._trust.covers(path))
 
     def is_excluded(self, path: str) -> bool:
         """Return whether the settings exclude a file, which is then not traced."""
@@ -156,11 +167,12 @@ class Session:
     def set_folders(self, folders: tuple[Folder, ...]) -> None:
         """Replace the folders. Their settings can grant trust but not revoke it."""
         self._folders = folders
-        self._trusted |= any(folder.settings.trusted for folder in folders)
+        if any(folder.settings.trusted for folder in folders):
+            self.set_trust(TrustedScope(everything=True))
 
-    def trust(self) -> None:
-        """Allow code of the workspace to run, for the rest of the session."""
-        self._trusted = True
+    def set_trust(self, trust: TrustedScope) -> None:
+        """Set what may run from now on."""
+        self._trust = trust
 
     def set_cursor(self, path: str, line: int) -> None:
         """Set the position of the user, where models are traced first."""

@@ -69,6 +69,8 @@ class ModelKey:
     tracer: TracerChoice = TORCH_FX
     sizes: Sizes = ANY_SIZES
     """Sizes of guessed inputs that the user wants."""
+    symbols: bool = False
+    """Whether sizes are wanted as expressions of symbols too."""
 
     def __hash__(self) -> int:
         # Called thousands of times at an edit; few keys differ only in their other fields.
@@ -83,6 +85,10 @@ class ModelState:
     status: Status = Status.UNKNOWN
     report: Report | None = None
     """The last report with a graph. Its spans refer to the texts in ``texts``."""
+    has_early_graph: bool = False
+    """Whether the report is the graph of the trace that still runs, and applies to the present texts."""
+    carries_problems: bool = False
+    """Whether the problems of the report are those of an earlier text, since its own were never known."""
     files: frozenset[str] = frozenset()
     """Paths of the files in which the report has locations."""
     former_guess: Recipe | None = None
@@ -108,6 +114,11 @@ class ModelState:
     def busy(self) -> bool:
         """Whether a trace is queued or running."""
         return self.status in (Status.QUEUED, Status.RUNNING)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the report is of an earlier text."""
+        return self.status is not Status.FRESH and not (self.status is Status.RUNNING and self.has_early_graph)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +149,8 @@ class Snapshot:
     """Edits of each open document since each text on which something was traced."""
     models: Mapping[ModelKey, ModelState] = field(default_factory=dict)
     trusted: bool = False
+    untrusted: frozenset[str] = frozenset()
+    """Open documents that are not traced in a trusted workspace: they are in none of the folders that were trusted."""
     interpreters: tuple[InterpreterState, ...] = ()
     """One per workspace folder, in their order; one for the folder "" if there is none."""
     instances: Mapping[SymbolId, ForwardInstance] = field(default_factory=dict)
@@ -157,6 +170,10 @@ class Snapshot:
     def document(self, path: str) -> Document | None:
         """Return the text of a file that is open or in the background."""
         return self.documents.get(path) or self.background.get(path)
+
+    def is_trusted(self, path: str) -> bool:
+        """Return whether the models of a file are traced."""
+        return self.trusted and path not in self.untrusted
 
     @cached_property
     def failed(self) -> tuple[ModelState, ...]:

@@ -24,6 +24,7 @@ def take_snapshot(session: Session, supervisors: SupervisorPool) -> Snapshot:
         logs=dict(session.histories),
         models=dict(session.models.states),
         trusted=session.trusted,
+        untrusted=frozenset(path for path in session.documents if not session.is_trusted(path)),
         interpreters=tuple(_interpreter_state(folder, supervisors) for folder in session.folders),
         instances=dict(session.instances),
         hints={folder.path: folder.settings.hints for folder in session.folders},

@@ -7,16 +7,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fxlsp.engine.storage.folder_lock import folder_lock
 from fxlsp.engine.storage.user_dirs import folder_digest, state_folder, write_atomically
 
 _VERSION = 1
 _KINDS = ("recipes", "instances")
+_MOST_BYTES = 2**26
+"""A larger file was not written by fxlsp, and is not read into memory."""
+
+_log = logging.getLogger("fxlsp.engine")
 
 
 class ChoiceKey(NamedTuple):
@@ -41,7 +48,8 @@ class InvalidFileError(Exception):
 class UserChoicesFile:
     """File of the choices in one workspace folder.
 
-    Several servers may write it; of one entry the last write counts.
+    Several servers may write it; of one entry the last write counts. Beside it the file before the last change is kept:
+    it counts where the file itself is damaged. A damaged file is kept too when it is replaced.
     """
 
     def __init__(self, root: str, folder: Path | None = None) -> None:
@@ -52,27 +60,28 @@ class UserChoicesFile:
         """
         self._root = os.path.realpath(root) if root else ""
         self.path = (folder or state_folder()) / f"choices-{folder_digest(root)}.json"
+        self._previous = self.path.with_suffix(".previous")
+        self._damaged = self.path.with_suffix(".damaged")
 
     def read(self) -> dict[ChoiceKey, Any]:
         """Return all entries; none if there is no file.
 
         Raises:
-            InvalidFileError: the file cannot be read, or is not valid.
+            InvalidFileError: the file cannot be read, or is not valid and there is none from before.
         """
         try:
-            data = json.loads(self.path.read_text(encoding="utf-8"))
-            if data["version"] != _VERSION:
-                raise ValueError(f"version {data['version']}")
-            return {
-                ChoiceKey(kind, file, name): entry
-                for kind in _KINDS
-                for file, names in data.get(kind, {}).items()
-                for name, entry in names.items()
-            }
-        except FileNotFoundError:
+            return _entries(self.path)
+        except (FileNotFoundError, NotADirectoryError):
             return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InvalidFileError(f"{type(error).__name__}: {error}") from error
+        except OSError as error:
+            raise InvalidFileError(_words(error)) from error
+        except _NotValidError as error:
+            try:
+                entries = _entries(self._previous)
+            except (OSError, _NotValidError):
+                raise InvalidFileError(str(error)) from error
+            _log.warning("%s is damaged (%s): what was chosen before the last change counts", self.path, error)
+            return entries
 
     def write(self, changes: Mapping[ChoiceKey, Any]) -> None:
         """Replace some entries and leave the others as they are in the file.
@@ -81,14 +90,57 @@ class UserChoicesFile:
             changes: entries by key; None removes an entry.
 
         Raises:
-            OSError: the file cannot be written.
+            OSError: the file cannot be written, or what is in it cannot be read.
         """
-        try:
-            entries = self.read()
-        except InvalidFileError:
-            entries = {}
-        data: dict[str, Any] = {"version": _VERSION, "folder": self._root, **{kind: {} for kind in _KINDS}}
-        for key, entry in sorted({**entries, **changes}.items()):
-            if entry is not None:
-                data[key.kind].setdefault(key.file, {})[key.name] = entry
-        write_atomically(self.path, json.dumps(data, indent=1) + "\n")
+        with folder_lock(self.path.parent):
+            entries, is_damaged = self._entries_to_keep()
+            if changes and not is_damaged and all(entries.get(key) == entry for key, entry in changes.items()):
+                return
+            data: dict[str, Any] = {"version": _VERSION, "folder": self._root, **{kind: {} for kind in _KINDS}}
+            for key, entry in sorted({**entries, **changes}.items(), key=lambda each: each[0]):
+                if entry is not None:
+                    data[key.kind].setdefault(key.file, {})[key.name] = entry
+            previous = self._damaged if is_damaged else self._previous
+            write_atomically(self.path, json.dumps(data, indent=1) + "\n", durable=True, previous=previous)
+
+    def _entries_to_keep(self) -> tuple[dict[ChoiceKey, Any], bool]:
+        """Return the entries of the file, and whether it is damaged."""
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            try:
+                return _entries(self.path), False
+            except _NotValidError:
+                with contextlib.suppress(OSError, _NotValidError):
+                    return _entries(self._previous), True
+                return {}, True
+        return {}, False
+
+
+class _NotValidError(Exception):
+    """Content that fxlsp did not write; the message says how that shows."""
+
+
+def _entries(path: Path) -> dict[ChoiceKey, Any]:
+    """Return the entries of a file.
+
+    Raises:
+        OSError: it cannot be read.
+        _NotValidError: it holds something else.
+    """
+    if path.stat().st_size > _MOST_BYTES:
+        raise _NotValidError(f"it has more than {_MOST_BYTES} bytes")
+    try:
+        data = json.loads(path.read_bytes().decode("utf-8"))
+        if type(data["version"]) is not int or data["version"] != _VERSION:
+            raise ValueError(f"version {data['version']}")
+        return {
+            ChoiceKey(kind, file, name): entry
+            for kind in _KINDS
+            for file, names in data.get(kind, {}).items()
+            for name, entry in names.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _NotValidError(_words(error)) from error
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

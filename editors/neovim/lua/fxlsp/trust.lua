@@ -73,14 +73,16 @@ function M.decision(root)
   end
 end
 
---- For `before_init`: says in the first message that the root is trusted.
+--- For `before_init`: says in the first message whether the root is trusted. Without an answer fxlsp would look into
+--- a store of its own, which other editors use.
 ---@param params lsp.InitializeParams
 ---@param config vim.lsp.ClientConfig
 function M.tell(params, config)
-  if M.decision(config.root_dir) then
-    params.initializationOptions =
-      vim.tbl_extend('keep', params.initializationOptions or {}, { trusted = true })
-  end
+  params.initializationOptions = vim.tbl_extend(
+    'keep',
+    params.initializationOptions or {},
+    { trusted = M.decision(config.root_dir) == true }
+  )
 end
 
 ---@param client vim.lsp.Client
