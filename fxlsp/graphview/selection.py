@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
 from fxlsp.ide.trace_view.cursor_hits import hits_at
-from fxlsp.ide.trace_view.provenance import is_stale
 from fxlsp.report.graph import Node
 from fxlsp.report.locations import Location
 from fxlsp.report.report import Report
@@ -37,7 +36,7 @@ class GraphChoice:
     @property
     def is_stale(self) -> bool:
         """Whether the report is of an earlier text."""
-        return is_stale(self.state)
+        return self.state.is_stale
 
     def moved(self, location: Location) -> Location | None:
         """Return a location of the report in the current text; None if it changed."""

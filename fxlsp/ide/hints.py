@@ -20,12 +20,12 @@ from itertools import takewhile
 
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.rich_text import RichText, paragraphs, words
-from fxlsp.ide.render.shapes import holds_tensor, output_text
+from fxlsp.ide.render.shapes import Style, holds_tensor, output_text
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.focus import Focus, focus_on
 from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale, provenance_text
+from fxlsp.ide.trace_view.provenance import STALE, is_guessed, provenance_text
 from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
 from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
 from fxlsp.report.graph import Output
@@ -102,7 +102,7 @@ class Hint:
     @property
     def tooltip(self) -> RichText:
         """All runs, the line's other operations, and the provenance of the shapes."""
-        is_old = self.is_old or any(is_stale(run.state) for run in self.runs)
+        is_old = self.is_old or any(run.state.is_stale for run in self.runs)
         stale = [words(STALE.strip())] if is_old else []
         provenance = {id(run.state): provenance_text(run.state, run.index.report) for run in self.runs}
         tables = [runs_table(self.runs, self.focus.holds).text()]
@@ -118,7 +118,7 @@ def hints(snapshot: Snapshot, path: str, first_line: int, last_line: int) -> lis
     lines: dict[int, dict[int, list[_Sample]]] = defaultdict(lambda: defaultdict(list))
     for (line, column), sample in _samples(snapshot, path, range(first_line, last_line + 1)):
         if kinds.arguments if sample.parameter else kinds.shapes:
-            lines[line][column].append(sample if kinds.dtypes else replace(sample, shows_dtype=False))
+            lines[line][column].append(replace(sample, shows_dtype=kinds.dtypes, sizes=kinds.sizes))
     known = {line: _with_a_shape(columns) for line, columns in lines.items()}
     return [_hint(line, columns, focus) for line, columns in sorted(known.items()) if columns]
 
@@ -145,10 +145,12 @@ class _Sample:
     """Name of the parameter; "" for an expression."""
     shows_dtype: bool = True
     """Whether an unusual dtype is written after the shape."""
+    sizes: Style = "numbers"
+    """How dimensions are written."""
 
     @property
     def text(self) -> str:
-        return output_text(self.value, self.run.index.usual_dtype if self.shows_dtype else None)
+        return output_text(self.value, self.run.index.usual_dtype if self.shows_dtype else None, self.sizes)
 
     @property
     def is_assumed(self) -> bool:

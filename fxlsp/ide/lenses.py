@@ -68,6 +68,6 @@ def _recipe_lens(snapshot: Snapshot, path: str, name: str, span: Span) -> Iterat
 
     Yields nothing if the recipe is unknown or the workspace is not trusted.
     """
-    line = recipe_line(snapshot, path, name) if snapshot.trusted else None
+    line = recipe_line(snapshot, path, name) if snapshot.is_trusted(path) else None
     if line is not None:
         yield Lens(span, name, "recipe", line, "choose")

@@ -89,7 +89,7 @@ def _since(state: ModelState) -> list[str]:
 
 
 def _untraced_text(snapshot: Snapshot, path: str, states: Sequence[ModelState]) -> str:
-    if not snapshot.trusted:
+    if not snapshot.is_trusted(path):
         return NOT_TRUSTED
     if path in snapshot.excluded:
         return "not traced: the settings exclude this file"

@@ -6,7 +6,7 @@ Problems with the same code at the same span are merged into one, however many i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
@@ -69,6 +69,8 @@ class FileProblem:
     """Number in this file with which the operation would run."""
     texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Digests of the texts that were traced, by path; none if the present text alone has the problem."""
+    is_carried: bool = field(default=False, compare=False, repr=False)
+    """Whether it was found in an earlier text, while the problems of the present one are not known yet."""
 
 
 def problems(snapshot: Snapshot, path: str) -> list[FileProblem]:
@@ -98,6 +100,7 @@ class _Found:
     """Digests of the texts that the problem's locations refer to."""
     is_failure: bool = False
     is_located: bool = True
+    is_carried: bool = False
 
 
 def _all(snapshot: Snapshot, path: str) -> Iterator[_Found]:
@@ -124,11 +127,11 @@ def _reported(snapshot: Snapshot, path: str, state: ModelState, report: Report) 
             else:
                 span = _name_span(snapshot, path, state)
             if span is not None:
-                yield _Found(problem, span, state.texts, is_failure=True, is_located=False)
+                yield _Found(problem, span, state.texts, True, False, state.carries_problems)
         elif problem.location is not None and problem.location.file == path:
             span = _current_span(snapshot, problem.location, state.texts)
             if span is not None:
-                yield _Found(problem, span, state.texts)
+                yield _Found(problem, span, state.texts, is_carried=state.carries_problems)
 
 
 def _recipe_span(snapshot: Snapshot, path: str, state: ModelState, recipe: Recipe) -> Span | None:
@@ -235,6 +238,7 @@ def _merged(snapshot: Snapshot, group: Sequence[_Found]) -> FileProblem:
         is_located=any(found.is_located for found in group),
         number=_moved_number(snapshot, group),
         texts=first.texts,
+        is_carried=all(found.is_carried for found in group),
     )
 
 
@@ -249,19 +253,21 @@ def _moved_number(snapshot: Snapshot, group: Sequence[_Found]) -> MovedNumber | 
     if number is None or place is None or number.location.file != place.file:
         return None
     models = {found.problem.model for found in group}
-    for state, _ in snapshot.reports_touching(place.file):
-        report = state.report
-        # Guessed inputs would be other ones for another number.
-        is_stated = report is not None and report.recipe.source != "search" and report.recipe.inputs is not None
-        if report is not None and is_stated and report.target not in models and _makes_at(report, number.location):
-            return None
+    reports = [state.report for state, _ in snapshot.reports_touching(place.file) if state.report is not None]
+    if any(forbids_number(report, number, models) for report in reports):
+        return None
     span = _current_span(snapshot, number.location, group[0].texts)
     return None if span is None else MovedNumber(number, span)
 
 
-def _makes_at(report: Report, location: Location) -> bool:
-    """Return whether the model of a report has a module that an expression constructs."""
-    return any(module.location == location for module in report.modules)
+def forbids_number(report: Report, number: FittingNumber, models: Collection[str]) -> bool:
+    """Return whether a model outside ``models`` has a layer of the same expression, and runs on stated inputs.
+
+    Guessed inputs would be other ones for another number.
+    """
+    is_stated = report.recipe.source != "search" and report.recipe.inputs is not None
+    makes_layer = any(module.location == number.location for module in report.modules)
+    return is_stated and makes_layer and report.target not in models
 
 
 def syntax_problems(document: Document) -> tuple[Problem, ...]:

@@ -36,10 +36,11 @@ def register(server: Server) -> None:
             return
         options = configuration.options_of(params)
         settings = Configuration(server, options)
-        trusted = configuration.is_trusted(options)
         log_to_editor(server)
         log.info("fxlsp %s", server.version)
-        server.start_session(params, Workspace(_folders(params), settings.client, trusted=trusted))
+        trusted, stored = configuration.is_trusted(options), configuration.trusted_folders(options)
+        workspace = Workspace(_folders(params), settings.client, trusted=trusted, trusted_folders=stored)
+        server.start_session(params, workspace)
         watch_editor(params.process_id)
         configuration.register(server, settings)
         _register_session(server, settings)

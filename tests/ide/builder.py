@@ -177,7 +177,7 @@ class Trace:
         """Return the state of a model that was traced on this text."""
         report = self.report()
         texts = {PATH: document(self.text).digest}
-        return ModelState(self.key, status, report, files_of(report), texts=texts)
+        return ModelState(self.key, status, report, files=files_of(report), texts=texts)
 
     @property
     def key(self) -> ModelKey:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fxlsp.engine.settings.settings import HintKinds
+from fxlsp.engine.settings.settings import HintKinds, SizeStyle
 from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.hints import Hint, hints
 from tests.ide.builder import PATH, Trace, edited, place, snapshot, tensor
@@ -44,6 +44,30 @@ def test_a_shape_that_is_assumed_ends_with_a_question_mark() -> None:
     made = trace()
     made.nodes[-2] = replace(made.nodes[-2], assumed=True)
     assert texts(snapshot(TEXT, made.state())) == EXPECTED | {"return self.head(x)": "(1, 10)?"}
+
+
+def symbolic(*, sizes: SizeStyle, dims: tuple[str | int, ...] = ("B", 4, "(H+1)//2", "(W+1)//2")) -> str:
+    """Return the hint of a shape of which expressions are known."""
+    made = trace()
+    made.nodes[1] = replace(made.nodes[1], output={**tensor(1, 4, 8, 8), "symbolic": list(dims)})
+    shown = replace(snapshot(TEXT, made.state()), hints={"": HintKinds(sizes=sizes)})
+    return texts(shown)["x = self.stem(x)"]
+
+
+def test_a_shape_is_written_as_the_setting_says() -> None:
+    assert symbolic(sizes="numbers") == "(1, 4, 8, 8)"
+    assert symbolic(sizes="symbolic") == "(B, 4, (H+1)//2, (W+1)//2)"
+    assert symbolic(sizes="both") == "(B, 4, (H+1)//2, (W+1)//2) = (1, 4, 8, 8)"
+
+
+def test_a_shape_without_an_expression_is_written_in_numbers_whatever_the_setting_says() -> None:
+    shown = replace(snapshot(TEXT, trace().state()), hints={"": HintKinds(sizes="both")})
+    assert texts(shown) == EXPECTED
+
+
+def test_of_a_long_shape_the_longest_expressions_are_numbers() -> None:
+    dims = ("B", 4, "2*((H+15)//16)*((W+15)//16)", "(W+15)//16")
+    assert symbolic(sizes="symbolic", dims=dims) == "(B, 4, 8, (W+15)//16)"
 
 
 def test_only_the_lines_that_were_asked_for_have_hints() -> None:

@@ -16,6 +16,8 @@ from dev.rpc import Json, RpcError
 from fxlsp.server.session import command_names
 from tests.server.conftest import Start
 from tests.support.client import Abilities, Client
+from tests.support.leftovers import processes
+from tests.support.notebooks import Notebook
 
 MODEL = """\
 from pathlib import Path
@@ -105,6 +107,36 @@ async def test_no_request_and_no_command_runs_anything_of_it(start: Start, works
     await refused_or_answered(client, buffer.uri)
     client.replace(buffer, "Linear(3, 4)", "Linear(3, 5)")
     assert [title for _, title in await client.lenses(buffer)] == ["not traced: trust this workspace first"]
+    await client.stop()
+    assert not os.path.exists(marker)  # noqa: ASYNC240  # the server has ended
+
+
+async def test_nothing_runs_when_a_large_workspace_and_its_notebooks_are_read(
+    start: Start, workspace: Path, marker: Path, mark: str
+) -> None:
+    """The process that reads a large workspace imports nothing of it either."""
+    model = (workspace / "net.py").read_text(encoding="utf-8")
+    for number in range(40):
+        body = "".join(f"    def method{each}(self): return self.fc\n" for each in range(400))
+        (workspace / f"large{number}.py").write_text(f"{model}\n\nclass Large{number}(nn.Module):\n{body}")
+    cache = {"XDG_CACHE_HOME": str(workspace.with_suffix(".cache"))}
+    abilities = Abilities(notebooks=True)
+    environment = {"FXLSP_TRUST": "0", **cache}
+    client = await start(abilities, trusted=False, options={"python": None}, environment=environment)
+    notebook = Notebook(client, (workspace / "notebook.ipynb").as_uri(), ["from net import Net\nNet()", model])
+    commands: set[str] = set()
+
+    async def symbols() -> Json:
+        commands.update(processes(mark).values())
+        return await client.connection.request("workspace/symbol", {"query": "Large39"})
+
+    assert await client.until(symbols, bool)
+    assert any("reader_main.py" in command for command in commands)
+    for cell in notebook.cells:
+        await client.ask("textDocument/documentSymbol", cell)
+        await client.hints(cell)
+    notebook.replace(notebook.cells[1], "Linear(3, 4)", "Linear(3, 5)")
+    await client.lenses(notebook.cells[1])
     await client.stop()
     assert not os.path.exists(marker)  # noqa: ASYNC240  # the server has ended
 

@@ -69,4 +69,9 @@ def check(path: Path, played: str) -> None:
     if WRITES:
         path.write_text(played, encoding="utf-8")
     else:
-        assert played == path.read_text(encoding="utf-8")
+        assert words_of_any_torch(played) == words_of_any_torch(path.read_text(encoding="utf-8"))
+
+
+def words_of_any_torch(text: str) -> str:
+    """Leave out the operator's name, with which torch 2.15 begins the message of a matrix product."""
+    return text.replace("addmm: ", "")

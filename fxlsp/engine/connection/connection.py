@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from fxlsp.engine.connection.crash_failures import crash_failure, describe_exit
+from fxlsp.engine.connection.preloader import Preloader
 from fxlsp.engine.connection.process import Process
 from fxlsp.report.codes import DIED
 from fxlsp.report.problems import Failure
@@ -18,6 +19,7 @@ from fxlsp.wire.frames import WireError, text_digest
 from fxlsp.wire.messages import (
     WIRE,
     Cancel,
+    EarlyReport,
     FailureMessage,
     Hello,
     Log,
@@ -42,13 +44,11 @@ _SPAWN_SECONDS = 60.0
 _END_SECONDS = 1.0
 """Time in which a process that closed its stream must end."""
 
+OnEarly = Callable[[Report, Mapping[str, str]], None]
+"""Called with the graph of a trace whose problems are still to come, and the digests of the texts that were read."""
+
 Answer = ReportMessage | FailureMessage | WorkerDied | None
 """Answer to a request; None if the supervisor ended."""
-
-_IDLE_SECONDS = 0.1
-"""The supervisor answers nothing while it imports, so preloading starts after this time without a trace."""
-_MOST_REPEATED_IMPORTS = 3
-"""Traces in a row that may each import the same packages; the next one waits until they are preloaded."""
 
 _log = logging.getLogger("fxlsp.engine")
 _worker_log = logging.getLogger("fxlsp.worker")
@@ -88,9 +88,13 @@ class Connection:
         self._ids = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Answer]] = {}
         self._on_stage: dict[int, OnStage] = {}
+        self._on_early: dict[int, OnEarly] = {}
+        self._early: dict[int, asyncio.Task[Report]] = {}
+        """Graphs that precede their reports."""
         self._sent: dict[str, str] = {}
         """Digest of the newest text sent, by path."""
         self._preloader = Preloader(lambda names: process.stream.send(Preload(names)))
+        self._is_retired = False
         self._listening = asyncio.create_task(self._listen())
 
     @property
@@ -98,23 +102,40 @@ class Connection:
         """Whether the process ended or broke the protocol, so that no request can be sent."""
         return self._listening.done()
 
+    def is_outdated_for(self, texts: Mapping[str, str]) -> bool:
+        """Return whether the process has imported a file that is edited in ``texts``, so that it cannot trace it."""
+        return self._preloader.is_outdated_for(texts)
+
+    def retire(self) -> None:
+        """Mark the traces that the end of the process will interrupt as lost: another process executes them."""
+        self._is_retired = True
+
     async def wait_ended(self) -> None:
         await asyncio.wait({self._listening})
 
-    async def trace(self, request: TraceRequest, on_stage: OnStage | None = None) -> Outcome:
+    async def trace(
+        self, request: TraceRequest, on_stage: OnStage | None = None, on_early: OnEarly | None = None
+    ) -> Outcome:
         """Return the outcome of one trace.
 
         Cancelling the task that awaits it cancels the trace.
+
+        Args:
+            request: the request.
+            on_stage: called with each stage that the trace enters.
+            on_early: called with the graph, if that is known before the problems.
         """
         number = next(self._ids)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         if on_stage is not None:
             self._on_stage[number] = on_stage
-        self._preloader.trace_starts()
+        if on_early is not None:
+            self._on_early[number] = on_early
+        self._preloader.trace_starts(request.texts)
         try:
             self._send(number, request)
-            outcome = await self._outcome(await self._answered(answer, request), request)
+            outcome = await self._outcome(number, await self._answered(answer, request), request)
             self._preloader.trace_ended(outcome.imports, idle=len(self._answers) == 1)
             return outcome
         except asyncio.CancelledError:
@@ -123,6 +144,9 @@ class Connection:
         finally:
             self._answers.pop(number, None)
             self._on_stage.pop(number, None)
+            self._on_early.pop(number, None)
+            if (early := self._early.pop(number, None)) is not None:
+                early.cancel()
 
     async def close(self) -> None:
         """Stop the process; pending requests fail with its exit."""
@@ -138,7 +162,8 @@ class Connection:
             if self._sent.get(path) != digest:
                 self.process.stream.send(Overlay(path, digest, request.texts[path]))
                 self._sent[path] = digest
-        self.process.stream.send(replace(request, id=number, overlays=overlays, texts={}))
+        wants_early = number in self._on_early
+        self.process.stream.send(replace(request, id=number, overlays=overlays, texts={}, early=wants_early))
 
     async def _answered(self, answer: asyncio.Future[Answer], request: TraceRequest) -> Answer:
         if self.ended:
@@ -149,15 +174,18 @@ class Connection:
             self.process.kill()
         return await answer
 
-    async def _outcome(self, message: Answer, request: TraceRequest) -> Outcome:
+    async def _outcome(self, number: int, message: Answer, request: TraceRequest) -> Outcome:
         loop = asyncio.get_running_loop()
         if message is None:
-            return Outcome(failure=self._exit_failure(request), died=True, lost=self.process.was_lost)
+            return Outcome(
+                failure=self._exit_failure(request), died=True, lost=self.process.was_lost or self._is_retired
+            )
         if isinstance(message, WorkerDied):
             failure = await loop.run_in_executor(self._executor, crash_failure, message, request)
             return Outcome(failure=failure, died=True)
         try:
-            return await loop.run_in_executor(self._executor, _outcome_of, message)
+            early = await self._early[number] if isinstance(message, ReportMessage) and message.follows_early else None
+            return await loop.run_in_executor(self._executor, _outcome_of, message, early)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             text = f"The tracing process sent an answer that fxlsp cannot read ({error!r})"
             return Outcome(failure=Failure(str(request.target), DIED, text), died=True)
@@ -196,6 +224,9 @@ class Connection:
             case Stage():
                 if message.id in self._on_stage:
                     self._on_stage[message.id](message.name)
+            case EarlyReport():
+                if message.id in self._on_early:
+                    self._early[message.id] = asyncio.create_task(self._receive_early(message))
             case ReportMessage() | FailureMessage() | WorkerDied():
                 answer = self._answers.get(message.id)
                 if answer is not None and not answer.done():
@@ -208,59 +239,31 @@ class Connection:
             case _:
                 _log.debug("The tracing process sent a message of type %s, which is not for the server", message.type)
 
-
-class Preloader:
-    """Collects the packages that traces import, and requests each from the supervisor.
-
-    The supervisor imports them once, so that the workers of later traces find them loaded.
-    """
-
-    def __init__(self, preload: Callable[[tuple[str, ...]], None]) -> None:
-        self._preload = preload
-        self._sent_names: set[str] = set()
-        self._waiting: set[str] = set()
-        self._repeated_imports = 0
-        self._timer: asyncio.TimerHandle | None = None
-
-    def trace_starts(self) -> None:
-        self.stop()
-        if self._repeated_imports >= _MOST_REPEATED_IMPORTS:
-            self._send_names()
-
-    def trace_ended(self, imports: Iterable[str], idle: bool) -> None:
-        """Record the packages that a trace imported.
-
-        Args:
-            imports: names of the packages.
-            idle: whether no other trace is running.
-        """
-        self._waiting |= set(imports) - self._sent_names
-        if self._waiting:
-            self._repeated_imports += 1
-            if idle:
-                self.stop()
-                self._timer = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._send_names)
-
-    def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _send_names(self) -> None:
-        names = tuple(sorted(self._waiting))
-        self._sent_names |= self._waiting
-        self._waiting.clear()
-        self._repeated_imports = 0
-        self._preload(names)
+    async def _receive_early(self, message: EarlyReport) -> Report:
+        """Decode a graph, and give it to the caller whose trace still runs."""
+        loop = asyncio.get_running_loop()
+        report = await loop.run_in_executor(self._executor, Report.from_json, message.report)
+        answer = self._answers.get(message.id)
+        if answer is not None and not answer.done():
+            self._on_early[message.id](report, _digests(message))
+        return report
 
 
-def _outcome_of(message: ReportMessage | FailureMessage) -> Outcome:
-    """Return the outcome that an answer holds.
+def _outcome_of(message: ReportMessage | FailureMessage, early: Report | None) -> Outcome:
+    """Return the outcome that an answer holds; ``early`` is the report that has its graph, if that was sent before.
 
     Raises:
         KeyError, TypeError, AttributeError: the answer is not a valid report or failure.
     """
-    reads = {read.path: read.digest for read in message.reads}
-    if isinstance(message, ReportMessage):
-        return Outcome(Report.from_json(message.report), None, reads, message.imports)
-    return Outcome(None, Failure.from_json(message.failure), reads, message.imports)
+    if isinstance(message, FailureMessage):
+        return Outcome(None, Failure.from_json(message.failure), _digests(message), message.imports)
+    report = Report.from_json(message.report)
+    if early is not None:
+        report = replace(report, nodes=early.nodes, modules=early.modules, calls=early.calls)
+    if message.symbolic is not None:
+        report = message.symbolic.applied(report)
+    return Outcome(report, None, _digests(message), message.imports)
+
+
+def _digests(message: EarlyReport | ReportMessage | FailureMessage) -> dict[str, str]:
+    return {read.path: read.digest for read in message.reads}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from fxlsp.wire.messages import PROTOCOL, WIRE, Hello, Refused
 from fxlsp.wire.vocabulary import UnknownMessage, WireMessage
 
 _ADVICE = "Choose another interpreter (setting 'python'), or repair this one."
+
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC)
+"""Errors of a system that has no more of something: the interpreter is not the cause."""
+_RESOURCE_ADVICE = "The system has no resources left for it: close programs, then run fxlsp.restart."
 
 
 class StartError(Exception):
@@ -44,7 +49,8 @@ async def connect(python: str, bootstrap: Path, executor: Executor | None, secon
     try:
         process = await Process.start(python, bootstrap, executor)
     except OSError as error:
-        raise StartError(f"The interpreter {python} cannot be run: {error.strerror or error}. {_ADVICE}") from error
+        advice = _RESOURCE_ADVICE if error.errno in _EXHAUSTED else _ADVICE
+        raise StartError(f"The interpreter {python} cannot be run: {error.strerror or error}. {advice}") from error
     try:
         hello = _checked_hello(await _receive_hello(process, python, seconds), python)
     except BaseException:

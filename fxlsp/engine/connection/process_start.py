@@ -39,6 +39,7 @@ if sys.platform == "win32":
             await _share_socket(child_socket, process)
         except BaseException:
             kill_process(process)
+            await process.wait()
             raise
         return process
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fxlsp.engine.connection.connection import Connection, OnStage, Outcome
+from fxlsp.engine.connection.connection import Connection, OnEarly, OnStage, Outcome
 from fxlsp.engine.connection.handshake import StartError, connect
 from fxlsp.engine.connection.process import BOOTSTRAP
 from fxlsp.engine.connection.restart_limit import RestartLimit
@@ -93,14 +93,16 @@ class SupervisorClient:
         """
         return (await self._ready()).environment
 
-    async def trace(self, request: TraceRequest, on_stage: OnStage | None = None) -> Outcome:
-        """Trace one model. Cancelling the task that awaits this cancels the trace."""
+    async def trace(
+        self, request: TraceRequest, on_stage: OnStage | None = None, on_early: OnEarly | None = None
+    ) -> Outcome:
+        """Trace one model; see :meth:`.connection.Connection.trace`."""
         self._cancel_idle_timer()
         self._active += 1
         try:
-            outcome = await (await self._ready()).trace(request, on_stage)
+            outcome = await (await self._ready_for(request)).trace(request, on_stage, on_early)
             # Once more only: a trace that ends the supervisor would do so for ever.
-            return await (await self._ready()).trace(request, on_stage) if outcome.lost else outcome
+            return await (await self._ready()).trace(request, on_stage, on_early) if outcome.lost else outcome
         except StartError as error:
             return Outcome(failure=replace(error.failure, target=str(request.target)))
         finally:
@@ -118,6 +120,14 @@ class SupervisorClient:
         """Stop the process for good; pending requests fail with its exit."""
         self._set_state(SupervisorState.CLOSED)
         await self._stop_all()
+
+    async def _ready_for(self, request: TraceRequest) -> Connection:
+        """Return a connection to a process that has imported nothing of what the request edits."""
+        connection = await self._ready()
+        if connection.is_outdated_for(request.texts) and connection is self._connection:
+            connection.retire()
+            self._run_in_background(self._detach())
+        return await self._ready()
 
     async def _ready(self) -> Connection:
         if self._connection is not None and not self._connection.ended:

@@ -53,7 +53,7 @@ def apply_outcome(session: Session, key: ModelKey, sent: SentTexts, outcome: Out
         covered = coverage(outcome.report, texts, {**documents, **sent.documents}, key)
         former = session.guesses.replaced_by(key, outcome.report.recipe, lambda others: others == texts)
         session.guesses.remember(key, texts, outcome.report.recipe)
-        reported = replace(_with_report(state, outcome.report, texts, sent, cost_ms), former_guess=former)
+        reported = replace(with_report(state, outcome.report, texts, sent, cost_ms), former_guess=former)
         models.set_report(reported, attempt, covered)
     return True
 
@@ -73,12 +73,25 @@ def coverage(
     }
 
 
-def _with_report(
-    state: ModelState, report: Report, texts: dict[str, str], sent: SentTexts, cost_ms: float
+def _sharing(report: Report, former: Report | None) -> Report:
+    """Return a report with those small parts of the former one that are equal.
+
+    What they are shown in is then known to be unchanged without a comparison of contents.
+    """
+    if former is None:
+        return report
+    problems = former.problems if report.problems == former.problems else report.problems
+    recipe = former.recipe if report.recipe == former.recipe else report.recipe
+    return replace(report, problems=problems, recipe=recipe)
+
+
+def with_report(
+    state: ModelState, report: Report, texts: Mapping[str, str], sent: SentTexts, cost_ms: float
 ) -> ModelState:
+    """Return the state of a model with a report of ``texts``, which are digests by path."""
     return replace(
         state,
-        report=report,
+        report=_sharing(report, state.report),
         files=files_of(report),
         failure=None,
         failure_texts={},

@@ -75,7 +75,9 @@ class DocumentAnalyzer:
     def file_written(self, path: str) -> None:
         """Compare a closed file that may have changed with what traces read of it."""
         self._program_digests.pop(path, None)
-        if any(path in attempt.texts for attempt in self._session.models.attempts.values()):
+        models = self._session.models
+        # Which files a running trace has read is known at its end only.
+        if models.running or any(path in attempt.texts for attempt in models.attempts.values()):
             previous = self._reading.get(path)
             if previous is not None:
                 previous.cancel()

@@ -49,7 +49,7 @@ def plan(session: Session) -> TracePlan:
     planned_traces = [
         planned
         for path in session.analyses
-        if not session.is_unparsed(path)
+        if not session.is_unparsed(path) and session.is_trusted(path)
         for planned in _plan_document(session, path, states.get(path, ()))
     ]
     return tuple(sorted((*context_models, *planned_traces), key=lambda planned: planned.priority))
@@ -58,7 +58,7 @@ def plan(session: Session) -> TracePlan:
 def _plan_context_models(session: Session) -> Iterator[PlannedTrace]:
     for key in session.models.context_models:
         state = session.models.states.get(key)
-        if state is not None and _needs_trace(session, state):
+        if state is not None and session.is_trusted(key.file) and _needs_trace(session, state):
             yield PlannedTrace(
                 key, (1 if _is_for_cursor_document(session, key) else 3) + (_FAILED if state.failure else 0)
             )
@@ -75,6 +75,8 @@ def update_statuses(session: Session) -> None:
     """Set the status and the coverage of every model without a running trace."""
     for key, state in tuple(session.models.states.items()):
         if state.busy:
+            if state.has_early_graph and not _shows_present(session, state):
+                session.models.outdate_graph(key)
             continue
         cover = covering_model(session, key)
         if cover is None:
@@ -95,7 +97,12 @@ def _status(session: Session, state: ModelState) -> Status:
         return Status.FAILED
     if state.report is None:
         return Status.UNKNOWN
-    return Status.FRESH if session.holds(state.texts) and not _is_being_edited(session, state) else Status.STALE
+    return Status.FRESH if _shows_present(session, state) else Status.STALE
+
+
+def _shows_present(session: Session, state: ModelState) -> bool:
+    """Return whether a report is of the present texts."""
+    return session.holds(state.texts) and not _is_being_edited(session, state)
 
 
 def _is_being_edited(session: Session, state: ModelState) -> bool:
@@ -147,7 +154,9 @@ def _plan_document(session: Session, path: str, states: Iterable[ModelState]) ->
         SymbolId(key.file, key.name) for key in session.models.context_models if _is_expected(session, key)
     }
     for candidate, state in _states_in_order(states, analysis):
-        if (candidate.parents & pending or candidate.users & context_models) and not candidate.requested:
+        # A model that was traced by itself already is shown as fast as it can be: what covers it may take long.
+        waits = candidate.parents & pending or (candidate.users & context_models and state.report is None)
+        if waits and not candidate.requested:
             pending.add(candidate.name)
         elif _needs_trace(session, state):
             pending.add(candidate.name)

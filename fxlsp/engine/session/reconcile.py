@@ -50,14 +50,18 @@ def sync_context_models(session: Session) -> None:
 def _context_model_key(session: Session, document_path: str, model: ContextModel) -> ModelKey:
     folder, settings = session.folder_of(document_path), session.folder_of(model.path).settings
     python = folder.interpreter.path if folder.interpreter is not None else ""
-    return ModelKey(python, model.path, model.name, model.recipe, settings.tracing, settings.sizes)
+    recipe, has_symbols = model.recipe, settings.hints.has_symbols
+    return ModelKey(python, model.path, model.name, recipe, settings.tracing, settings.sizes, has_symbols)
 
 
 def _keys(candidate: Candidate, folder: Folder, path: str, before: list[ModelKey]) -> Iterator[ModelKey]:
     python = folder.interpreter.path if folder.interpreter is not None else ""
     recipes = candidate.recipes or tuple(key.recipe for key in before) or (None,)
+    settings = folder.settings
     for recipe in recipes:
-        yield ModelKey(python, path, candidate.name, recipe, folder.settings.tracing, folder.settings.sizes)
+        yield ModelKey(
+            python, path, candidate.name, recipe, settings.tracing, settings.sizes, settings.hints.has_symbols
+        )
 
 
 def _successor(key: ModelKey, same_name: list[ModelState], after: dict[ModelKey, ModelState]) -> ModelState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
@@ -14,12 +15,14 @@ Job = Callable[[], Coroutine[Any, Any, None]]
 
 _CHEAP_MS = 200.0
 _LONGEST_PAUSE = 0.3
+_REST_SECONDS = 0.5
+"""Time without an edit after which the next one starts its trace at once: the user does not type on."""
 
 _log = logging.getLogger("fxlsp.engine")
 
 
 def pause_before(cost_ms: float) -> float:
-    """Return the pause after an edit before a model is traced again, in seconds.
+    """Return the pause after an edit that follows another one before a model is traced again, in seconds.
 
     0 for a trace of at most 200 ms, else half of the time above that, at most 0.3 s.
 
@@ -27,6 +30,26 @@ def pause_before(cost_ms: float) -> float:
         cost_ms: time of the last trace in milliseconds.
     """
     return min(_LONGEST_PAUSE, max(0.0, cost_ms - _CHEAP_MS) / 2000)
+
+
+class EditPauses:
+    """Pauses between edits and traces: only edits in close succession have one.
+
+    A trace that the next edit cancels costs less than the wait for an edit that does not come.
+    """
+
+    def __init__(self) -> None:
+        self._edited_at = -math.inf
+        self._follows_another = False
+
+    def edited(self, now: float) -> None:
+        """Record an edit at a time in seconds."""
+        self._follows_another = now - self._edited_at < _REST_SECONDS
+        self._edited_at = now
+
+    def before(self, cost_ms: float) -> float:
+        """Return the seconds between the last edit and the trace of a model; ``cost_ms`` as in :func:`pause_before`."""
+        return pause_before(cost_ms) if self._follows_another else 0.0
 
 
 def worth_finishing(running_ms: float, cost_ms: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -13,20 +13,22 @@ from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient
 from fxlsp.engine.connection.supervisor_pool import SupervisorPool
 from fxlsp.engine.session.apply_outcome import SentTexts, apply_outcome
+from fxlsp.engine.session.early_graph import apply_early_graph
 from fxlsp.engine.session.plan import PlannedTrace, candidate_of, covering_model, plan, update_statuses
-from fxlsp.engine.session.schedule import Scheduler, pause_before, worth_finishing
+from fxlsp.engine.session.schedule import EditPauses, Scheduler, worth_finishing
 from fxlsp.engine.state.model_tables import TraceAttempt
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Status, inside
 from fxlsp.report.recipes import Recipe
+from fxlsp.report.report import Report
 from fxlsp.wire.messages import RecipeGuess, RecipeRequest, TraceRequest, TraceTarget
 
 OnTraced = Callable[[frozenset[str]], None]
 """Called with the files whose answers have changed; with none if only a status has."""
 
 Pauses = Literal["none", "keep", "restart"]
-"""Whether an expensive trace pauses before it starts: not on request ("none"), after an edit ("keep"), and anew after
-each further edit ("restart")."""
+"""Whether an expensive trace pauses before it starts: not on request ("none"), after edits in close succession
+("keep"), and anew after each further edit ("restart")."""
 
 
 class TraceJobs:
@@ -40,12 +42,15 @@ class TraceJobs:
         self._supervisors = supervisors
         self._on_traced = on_traced
         self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
+        self._pauses = EditPauses()
         self._number = 0
         self._started_at: dict[ModelKey, float] = {}
         """Times at which running traces entered their first stage; without those that wait for a process."""
 
     def replan(self, pauses: Pauses = "none") -> None:
         """Schedule the traces of the present plan, and withdraw all others."""
+        if pauses == "restart":
+            self._pauses.edited(time.monotonic())
         update_statuses(self._session)
         planned_traces = plan(self._session)
         self._withdraw_except({planned.key for planned in planned_traces})
@@ -98,7 +103,7 @@ class TraceJobs:
         elif not worth_finishing(self._running_ms(key), state.cost_ms):
             self._scheduler.cancel(key)
         if pauses == "restart" or not self._scheduler.is_waiting(key):
-            pause = 0.0 if pauses == "none" else pause_before(state.cost_ms)
+            pause = 0.0 if pauses == "none" else self._pauses.before(state.cost_ms)
             self._scheduler.submit(key, lambda: self._trace(key), priority=planned.priority, pause=pause)
 
     def _mark_started(self, key: ModelKey) -> None:
@@ -159,8 +164,19 @@ class TraceJobs:
         """Return the outcome of a trace and its milliseconds without process starts."""
         supervisor = self._supervisors.get(key.python)
         await _started(supervisor)
-        outcome = await supervisor.trace(self._request(key, sent), lambda stage: self._mark_started(key))
+        outcome = await supervisor.trace(
+            self._request(key, sent),
+            on_stage=lambda stage: self._mark_started(key),
+            on_early=lambda report, reads: self._show_graph(key, sent, report, reads),
+        )
         return outcome, self._running_ms(key)
+
+    def _show_graph(self, key: ModelKey, sent: SentTexts, report: Report, reads: Mapping[str, str]) -> None:
+        """Show the graph of a running trace."""
+        before = self._models.states.get(key)
+        if before is not None and apply_early_graph(self._session, key, sent, report, reads):
+            self.replan()
+            self._on_traced(frozenset({key.file}) | before.files | self._models.states[key].files)
 
     def _request(self, key: ModelKey, sent: SentTexts) -> TraceRequest:
         settings = self._session.folder_of(key.file).settings
@@ -177,6 +193,7 @@ class TraceJobs:
             roots=self._roots(key.file),
             tracer=settings.tracing,
             sizes=settings.sizes,
+            symbols=settings.hints.has_symbols,
             limits=settings.limits,
         )
 

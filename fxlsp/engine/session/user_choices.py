@@ -19,6 +19,9 @@ from fxlsp.engine.storage.user_choices_file import ChoiceKey, InvalidFileError, 
 _PAUSE = 1.0
 """Seconds from a choice to its writing: the recipe of a choice may be edited, which changes it with each keystroke."""
 
+_RETRY_PAUSE = 30.0
+"""Seconds until a write that failed is tried again: the disk may have been full."""
+
 _Chosen = tuple[str, SymbolId]
 """Kind of a choice, and the model or class that it is for."""
 
@@ -33,6 +36,8 @@ class UserChoices:
         self._stored: dict[_Chosen, Any] = {}
         """Content of the files, as far as this session has read or written it."""
         self._folders: set[str] = set()
+        self._failed: frozenset[str] = frozenset()
+        """Folders whose file could not be written the last time."""
         self._writing: asyncio.Task[None] | None = None
         self._is_closed = False
 
@@ -91,19 +96,29 @@ class UserChoices:
             self._session.restore_instance(symbol, ForwardInstance.from_json(entry))
 
     async def _write_later(self) -> None:
+        pause = _PAUSE
         try:
             while self._changes():
-                await asyncio.sleep(_PAUSE)
-                await self._write()
+                await asyncio.sleep(pause)
+                pause = _PAUSE if await self._write() else _RETRY_PAUSE
         finally:
             self._writing = None
 
-    async def _write(self) -> None:
+    async def _write(self) -> bool:
+        """Write what has changed; return whether all of it could be written."""
         changes = self._changes()
-        if changes:
-            # Not on the engine's threads, which may be busy at the end of the session.
-            await asyncio.to_thread(_write, self._by_folder(changes))
-            self._stored.update(changes)
+        if not changes:
+            return True
+        by_folder = self._by_folder(changes)
+        # Not on the engine's threads, which may be busy at the end of the session.
+        errors = await asyncio.to_thread(_write, {folder: dict(each.values()) for folder, each in by_folder.items()})
+        for folder, each in by_folder.items():
+            if folder not in errors:
+                self._stored.update((chosen, entry) for chosen, (_, entry) in each.items())
+            elif folder not in self._failed:
+                _log.warning("What you chose holds for this session alone: %s", errors[folder])
+        self._failed = frozenset(errors)
+        return not errors
 
     def _changes(self) -> dict[_Chosen, Any]:
         """Return the entries that differ from those in the files; None for removed ones."""
@@ -118,18 +133,20 @@ class UserChoices:
             if chosen.get(each) != self._stored.get(each)
         }
 
-    def _by_folder(self, changes: Mapping[_Chosen, Any]) -> dict[str, dict[ChoiceKey, Any]]:
-        found: dict[str, dict[ChoiceKey, Any]] = defaultdict(dict)
+    def _by_folder(self, changes: Mapping[_Chosen, Any]) -> dict[str, dict[_Chosen, tuple[ChoiceKey, Any]]]:
+        """Return the entry of each change and its key in the file, by folder."""
+        found: dict[str, dict[_Chosen, tuple[ChoiceKey, Any]]] = defaultdict(dict)
         for (kind, symbol), entry in changes.items():
             folder = self._session.folder_of(symbol.path).path
             within = folder and inside(symbol.path, folder)
-            found[folder][
-                ChoiceKey(kind, os.path.relpath(symbol.path, folder) if within else symbol.path, symbol.name)
-            ] = entry
+            file = os.path.relpath(symbol.path, folder) if within else symbol.path
+            found[folder][kind, symbol] = ChoiceKey(kind, file, symbol.name), entry
         return found
 
 
-def _write(changes: Mapping[str, Mapping[ChoiceKey, Any]]) -> None:
+def _write(changes: Mapping[str, Mapping[ChoiceKey, Any]]) -> dict[str, str]:
+    """Write the changes of each folder; return why those that failed did."""
+    errors = {}
     for folder, entries in changes.items():
         file = UserChoicesFile(folder)
         # A buffer without a file is another one in the next session.
@@ -140,4 +157,5 @@ def _write(changes: Mapping[str, Mapping[ChoiceKey, Any]]) -> None:
             if entries_to_write:
                 file.write(entries_to_write)
         except OSError as error:
-            _log.warning("What you chose holds for this session alone: %s cannot be written: %s", file.path, error)
+            errors[folder] = f"{file.path} cannot be written: {error}"
+    return errors

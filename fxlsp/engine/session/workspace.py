@@ -29,6 +29,7 @@ from fxlsp.engine.state.pinned_recipes import PinnedRecipe
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Snapshot, Status
 from fxlsp.engine.state.take_snapshot import take_snapshot
+from fxlsp.engine.state.trust import TrustedScope
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.text.documents import Document, TextEdit
 
@@ -62,6 +63,7 @@ class Workspace:
         client: ClientSettings | None = None,
         *,
         trusted: bool = False,
+        trusted_folders: frozenset[str] = frozenset(),
         bootstrap: Path = BOOTSTRAP,
         limit: int | None = None,
         idle_seconds: float = IDLE_SECONDS,
@@ -71,13 +73,14 @@ class Workspace:
             folders: paths of the workspace folders; none for single files.
             client: settings of the editor.
             trusted: whether code of the workspace may run.
+            trusted_folders: real paths of folders whose code may run, whether they are of this workspace or not.
             bootstrap: program of the supervisors.
             limit: number of traces at once; None is one less than there are cores.
             idle_seconds: time after the last trace after which a supervisor is stopped.
         """
         self._client = client or ClientSettings({})
         self._folders = tuple(folders)
-        self._session = Session(trusted=trusted)
+        self._session = Session(trust=TrustedScope(trusted, trusted_folders))
         self._subscribers: list[OnChange] = []
         self._executor = ThreadPoolExecutor(4, "fxlsp-engine")
         self._supervisors = SupervisorPool(self._executor, self._on_supervisor, bootstrap, idle_seconds)
@@ -179,9 +182,20 @@ class Workspace:
             self._replan("session")
 
     def trust(self) -> None:
-        """Allow code of the workspace to run."""
-        self._session.trust()
+        """Allow code of the workspace to run, for the rest of the session."""
+        self._session.set_trust(TrustedScope(everything=True))
         self._replan("session", *self._session.documents)
+
+    def end_trust(self) -> None:
+        """Allow no code of the workspace to run any more, and end what runs."""
+        self._session.set_trust(TrustedScope())
+        self._jobs.cancel(self._session.models.states)
+        self._replan("session", *self._session.documents)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Real paths of the workspace folders."""
+        return tuple(folder.path for folder in self._session.folders if folder.path)
 
     def configure(self, client: ClientSettings, folders: Sequence[str] | None = None) -> None:
         """Replace the settings of the editor and read those of the folders again.

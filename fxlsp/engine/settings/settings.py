@@ -22,6 +22,7 @@ from fxlsp.report.tracer_choice import TORCH_FX, ObjectReference, TracerChoice
 from fxlsp.wire.messages import Limits
 
 SettingOrigin = Literal["default", "pyproject", "client"]
+SizeStyle = Literal["symbolic", "numbers", "both"]
 Level = Severity | Literal["off"]
 
 EDITOR_SECONDS = 10.0
@@ -34,7 +35,7 @@ _LIMITS = Limits()
 class HintKinds:
     """Kinds of inlay hints to show.
 
-    The setting ``hints`` as a boolean switches all of them.
+    The setting ``hints`` as a boolean switches all of them, and leaves ``sizes``.
     """
 
     shapes: bool = True
@@ -43,6 +44,13 @@ class HintKinds:
     """After the parameters of ``forward``: the shapes of the inputs."""
     dtypes: bool = True
     """Beside a shape: its dtype, where it is not that of most values of the model."""
+    sizes: SizeStyle = "numbers"
+    """Whether sizes are written as expressions of symbols, as the numbers of the trace, or as both."""
+
+    @property
+    def has_symbols(self) -> bool:
+        """Whether traces have to find expressions."""
+        return self.sizes != "numbers"
 
 
 ALL_HINTS = HintKinds()
@@ -280,7 +288,7 @@ def _flat(table: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
         if value is None:
             continue
         if key == "hints" and isinstance(value, bool):
-            yield from ((("hints", kind), value) for kind in _HINT_KINDS)
+            yield from ((("hints", kind), value) for kind in _HINT_SWITCHES)
         elif key in _TABLES and isinstance(value, Mapping):
             yield from (((key, inner), deep) for inner, deep in value.items() if deep is not None)
         else:
@@ -327,6 +335,7 @@ def _recipe_key(key: str, folder: str) -> str:
 
 
 _HINT_KINDS = tuple(kind.name for kind in fields(HintKinds))
+_HINT_SWITCHES = tuple(kind for kind in _HINT_KINDS if kind != "sizes")
 _SIZES = tuple(size.name for size in fields(Sizes))
 _TABLES = ("hints", "limits", "recipes", "severities", "sizes")
 _LIMITS_IN_WHOLE_NUMBERS = ("megabytes", "processes", "openFiles", "writtenMegabytes")
@@ -335,7 +344,8 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "python": checks.text,
     "trusted": checks.flag,
     "hints": checks.flag_or_table,
-    **dict.fromkeys((f"hints.{kind}" for kind in _HINT_KINDS), checks.flag),
+    **dict.fromkeys((f"hints.{kind}" for kind in _HINT_SWITCHES), checks.flag),
+    "hints.sizes": checks.one_of("symbolic", "numbers", "both"),
     "tracer": checks.class_reference,
     "leafModules": checks.texts,
     "wrap": checks.function_references,

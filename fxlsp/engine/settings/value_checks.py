@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from fxlsp.report.codes import is_code_prefix
+from fxlsp.report.codes import is_code_prefix, no_code
 
 
 def text(name: str, value: Any) -> str | None:
@@ -84,9 +84,10 @@ def code_prefixes(name: str, value: Any) -> tuple[str, ...]:
 
 def code_prefix(name: str, value: Any) -> str:
     """Return a problem code, or the beginning of at least one."""
-    if not isinstance(value, str) or not is_code_prefix(value):
-        raise ValueError(f"'{name}': {value!r} is no problem code (such as FX101) and no family of them (such as FX1)")
-    return value
+    code = value if isinstance(value, str) else repr(value)
+    if not is_code_prefix(code):
+        raise ValueError(f"'{name}': {no_code(code)}")
+    return code
 
 
 def flag(name: str, value: Any) -> bool:

@@ -13,7 +13,7 @@ from fxlsp.ide.render.rich_text import RichText, code, dotted, words
 from fxlsp.ide.render.tables import TextTable
 from fxlsp.ide.trace_view.focus import focus_on
 from fxlsp.ide.trace_view.forwards import forward_runs, forward_text
-from fxlsp.ide.trace_view.provenance import STALE, is_stale, provenance_lines, provenance_text
+from fxlsp.ide.trace_view.provenance import STALE, provenance_lines, provenance_text
 from fxlsp.ide.trace_view.report_index import index_of
 from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
 from fxlsp.report.recipes import Recipe
@@ -50,7 +50,7 @@ def forward_hover(snapshot: Snapshot, path: str, model: ModelClass, span: Span) 
     text = forward_text(runs, shown)
     if text is None:
         return None
-    stale = STALE if is_stale(shown[0].state) else ""
+    stale = STALE if shown[0].state.is_stale else ""
     first = dotted([code(f"{model.qualname}.forward"), code(text)]) + words(stale)
     table = [runs_table(runs, focus.holds)] if len(runs) > 1 else []
     provenance = provenance_lines(run.state for run in (*shown, *runs))

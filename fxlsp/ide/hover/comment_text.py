@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fxlsp.ide.render.path_patterns import compact_paths
 from fxlsp.ide.render.shapes import flow_text, output_text
-from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale
+from fxlsp.ide.trace_view.provenance import STALE, is_guessed
 from fxlsp.ide.trace_view.runs import ReportEvent
 
 
@@ -37,6 +37,6 @@ def _lines(found: Iterable[tuple[str, str, ReportEvent]]) -> tuple[str, ...]:
     labels: dict[tuple[str, str], dict[str, None]] = {}
     for text, label, run in found:
         guessed = "~" if is_guessed(run.index.report) else ""
-        stale = STALE if is_stale(run.state) else ""
+        stale = STALE if run.state.is_stale else ""
         labels.setdefault((guessed + text, stale), {})[label] = None
     return tuple(f"{text}  {compact_paths(list(each))}".rstrip() + stale for (text, stale), each in labels.items())

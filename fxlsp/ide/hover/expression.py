@@ -8,11 +8,11 @@ from fxlsp.ide.hover.comment_text import comment_of_runs
 from fxlsp.ide.hover.text import HoverText, Part
 from fxlsp.ide.render.numbers import counted, flops_text, params_text
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
-from fxlsp.ide.render.shapes import flow_text
+from fxlsp.ide.render.shapes import flow_text, symbolic_text, symbols_in
 from fxlsp.ide.trace_view.cursor_hits import CursorHit
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.focus import Focus
-from fxlsp.ide.trace_view.provenance import STALE, is_stale, provenance_lines
+from fxlsp.ide.trace_view.provenance import STALE, provenance_lines
 from fxlsp.ide.trace_view.runs import ReportEvent, path_text, runs_table
 from fxlsp.report.graph import ModuleCall
 from fxlsp.source.text.positions import Span
@@ -37,7 +37,13 @@ def expression_hover(hits: Sequence[CursorHit], focus: Focus, span: Span) -> Hov
 
 
 def _one_run(run: ReportEvent) -> list[Part]:
-    lines = [_headline(run.event.title, run), _node_facts(run), *_cost_facts(run.event), *_warnings([run])]
+    lines = [
+        _headline(run.event.title, run),
+        _node_facts(run),
+        *symbolic_facts(run),
+        *_cost_facts(run.event),
+        *_warnings([run]),
+    ]
     parts = [ReportEvent(run.state, run.index, part) for part in run.event.parts]
     return [*lines, runs_table(parts)] if len(parts) > 1 else [*lines]
 
@@ -49,7 +55,7 @@ def _several_runs(runs: Sequence[ReportEvent], shown: Sequence[ReportEvent], foc
     """
     more = words(f", and {len(runs) - len(shown)} more" if len(shown) == 1 else f", and {len(runs) - 1} more")
     first = _headline(_common_title(shown), shown[0]) + more
-    above = [first, _node_facts(shown[0])] if len(shown) == 1 else [first]
+    above = [first, _node_facts(shown[0]), *symbolic_facts(shown[0])] if len(shown) == 1 else [first]
     return [*above, runs_table(runs, focus.holds), *_warnings(runs)]
 
 
@@ -66,13 +72,13 @@ def _headline(title: str, run: ReportEvent) -> RichText:
     flow = flow_text(run.event.inputs, run.event.output, run.index.usual_dtype)
     dtype = run.dtype
     facts = [code(title), code(flow) + words(f" {dtype}" if dtype else "")]
-    return dotted(facts) + words(STALE if is_stale(run.state) else "")
+    return dotted(facts) + words(STALE if run.state.is_stale else "")
 
 
 def _through_facts(hits: Sequence[CursorHit], focus: Focus) -> list[Part]:
     """Return the nodes of functions called here, where no module is called."""
     nodes = focus.on([ReportEvent(each.state, each.index, event) for each in hits for event in each.expression.through])
-    stale = STALE if any(is_stale(each.state) for each in hits) else ""
+    stale = STALE if any(each.state.is_stale for each in hits) else ""
     first = words(f"{counted(len(nodes), 'node')} from the functions called here{stale}")
     return [first, runs_table(nodes), *provenance_lines(run.state for run in nodes)]
 
@@ -89,6 +95,15 @@ def _node_facts(run: ReportEvent) -> RichText:
     if turns > 1:
         facts.append(words(f"call {turn} of {turns}"))
     return dotted(facts)
+
+
+def symbolic_facts(run: ReportEvent) -> Iterator[RichText]:
+    """Yield the output's shape as expressions, with the values of their symbols, if it is known."""
+    text = symbolic_text(run.event.output)
+    if text:
+        known = symbols_in(run.event.output, run.index.report.symbols)
+        values = ", ".join(f"{name} = {'?' if value is None else value}" for name, value in known.items())
+        yield code(text) + words(f" for {values}")
 
 
 def _cost_facts(event: Event) -> Iterator[RichText]:

@@ -16,7 +16,7 @@ from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.render.tables import TextTable
 from fxlsp.ide.trace_view.focus import Focus
 from fxlsp.ide.trace_view.modules import ReportModule
-from fxlsp.ide.trace_view.provenance import STALE, is_stale, provenance_lines
+from fxlsp.ide.trace_view.provenance import STALE, provenance_lines
 from fxlsp.ide.trace_view.report_index import ReportIndex
 from fxlsp.ide.trace_view.runs import path_text, runs_table
 from fxlsp.report.graph import Module
@@ -33,7 +33,7 @@ def modules_hover(modules: Sequence[ReportModule], focus: Focus, span: Span) -> 
 
     For a container, the table of its children.
     """
-    stale = STALE if any(is_stale(found.state) for found in modules) else ""
+    stale = STALE if any(found.state.is_stale for found in modules) else ""
     headline = dotted([code(_title(modules)), *_facts(modules)]) + words(stale)
     runs = [run for found in modules for run in found.runs]
     table = children_table(modules[0].index, modules[0].module.path)

@@ -180,7 +180,8 @@ def _headline(message: str) -> RichText:
     """Return the first line of a message, with source between backticks set as code."""
     first = " ".join(message.strip().partition("\n")[0].split()).removesuffix(".")
     if len(first) > _LONGEST_HEADLINE:
-        first = f"{first[: _LONGEST_HEADLINE - 1]}…"
+        kept = first[: _LONGEST_HEADLINE - 1]
+        first = kept.rpartition(". ")[0] or f"{kept}…"
     # Messages of torch and of the model may hold a single backtick.
     return words(first) if first.count("`") % 2 else prose(first)
 

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fxlsp.ide.hover.comment_text import comment_of_variable
+from fxlsp.ide.hover.expression import symbolic_facts
 from fxlsp.ide.hover.text import HoverText, Part
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
 from fxlsp.ide.render.shapes import holds_tensor, output_text
 from fxlsp.ide.trace_view.cursor_hits import CursorHit
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.focus import Focus
-from fxlsp.ide.trace_view.provenance import STALE, is_stale, provenance_lines
+from fxlsp.ide.trace_view.provenance import STALE, provenance_lines
 from fxlsp.ide.trace_view.runs import ReportEvent, runs_table
 from fxlsp.source.text.positions import Span
 
@@ -53,12 +54,17 @@ def variable_hover(name: str, found: Sequence[HeldValue], focus: Focus, span: Sp
         return None
     made = [each.made for each in found]
     rows = list({(id(run.state), run.event.first): run for run in made}.values())
-    stale = STALE if is_stale(first.state) else ""
+    stale = STALE if first.state.is_stale else ""
     more = words(f", and {len(rows) - 1} more") if len(rows) > 1 else words("")
     value = output_text(first.event.output, first.index.usual_dtype) + (f" {first.dtype}" if first.dtype else "")
     headline = dotted([code(name), code(value), _maker(first)]) + more + words(stale)
     table = [runs_table(rows)] if len(rows) > 1 else []
-    facts: list[Part] = [headline, *table, *provenance_lines(each.around.state for each in shown)]
+    facts: list[Part] = [
+        headline,
+        *symbolic_facts(first),
+        *table,
+        *provenance_lines(each.around.state for each in shown),
+    ]
     return HoverText(tuple(facts), span, comment_lines=comment_of_variable(name, [each.made for each in shown]))
 
 

@@ -14,7 +14,7 @@ from fxlsp.ide.trace_view.focus import focus_on
 from fxlsp.ide.trace_view.forwards import forward_runs
 from fxlsp.ide.trace_view.module_tree import Registered, rows
 from fxlsp.ide.trace_view.outline import outline
-from fxlsp.ide.trace_view.provenance import STALE, is_guessed, is_stale
+from fxlsp.ide.trace_view.provenance import STALE, is_guessed
 from fxlsp.ide.trace_view.report_index import ReportIndex, index_of
 from fxlsp.report.locations import Location
 from fxlsp.source.models.models import ModelClass
@@ -107,7 +107,7 @@ def _class_detail(instance: _ShownInstance) -> str:
     """Return ``layer1.0 (+7 more)`` for a class that runs inside another model."""
     where = instance.root.module.path
     more = f" (+{instance.others} more)" if instance.others else ""
-    stale = STALE if is_stale(instance.state) else ""
+    stale = STALE if instance.state.is_stale else ""
     shown, count = min(len(instance.root.children), _MOST_SHOWN), len(instance.root.children)
     cut = f"{shown} of {count} modules" if shown < count else ""
     return " · ".join(filter(None, [f"{where}{more}{stale}".strip(), cut]))

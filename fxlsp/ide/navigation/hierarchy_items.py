@@ -9,7 +9,7 @@ from fxlsp.engine.state.snapshot import Snapshot
 from fxlsp.ide.render.shapes import flow_text
 from fxlsp.ide.trace_view.module_call_at import ReportCall, defining_class, forward_target
 from fxlsp.ide.trace_view.module_tree import place_of_module
-from fxlsp.ide.trace_view.provenance import STALE, is_stale
+from fxlsp.ide.trace_view.provenance import STALE
 from fxlsp.ide.trace_view.runs import path_text
 from fxlsp.ide.trace_view.targets import NavigationTarget, target_of
 from fxlsp.report.locations import Location
@@ -163,4 +163,4 @@ def _detail(end: _End) -> str:
     others = len({id(reported.nested) for reported in end.calls}) - 1
     more = f" (+{others} more)" if others else ""
     flow = flow_text(call.inputs, call.output, first.index.usual_dtype)
-    return f"{path_text(call.module_path)}{more}: {flow}{STALE if is_stale(first.state) else ''}"
+    return f"{path_text(call.module_path)}{more}: {flow}{STALE if first.state.is_stale else ''}"

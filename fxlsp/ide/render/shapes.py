@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from fxlsp.report.graph import Output
+
+Style = Literal["symbolic", "numbers", "both"]
+"""Whether dimensions are written as expressions of symbols, as numbers, or as both."""
 
 UNKNOWN = "unknown"
 
 _SHOWN_ITEMS = 3
 """How many items of a list or dictionary are written out."""
+_WIDTH = 40
+"""Longest symbolic shape in characters; of a longer one the longest expressions are written as numbers."""
 
 
-def output_text(output: Output | None, usual_dtype: str | None = None) -> str:
+def output_text(output: Output | None, usual_dtype: str | None = None, style: Style = "numbers") -> str:
     """Return the text of an output: a shape, the parts of a container, or a value.
 
     Args:
         usual_dtype: the dtype that is left out after a shape; None leaves out every dtype.
+        style: how dimensions are written; where no expression is known, as numbers.
     """
     if output is None:
         return UNKNOWN
     if "shape" in output:
-        shape = _tuple_text(output["shape"])
+        shape = _shape_text(output, style)
         return shape if output["dtype"] == usual_dtype or usual_dtype is None else f"{shape} {output['dtype']}"
     if "list" in output:
-        return _list_text([output_text(item, usual_dtype) for item in output["list"]])
+        return _list_text([output_text(item, usual_dtype, style) for item in output["list"]])
     if "dict" in output:
-        return _dict_text({name: output_text(item, usual_dtype) for name, item in output["dict"].items()})
+        return _dict_text({name: output_text(item, usual_dtype, style) for name, item in output["dict"].items()})
     if "value" in output:
         return repr(output["value"])
     return str(output.get("type", UNKNOWN))
@@ -65,7 +73,31 @@ def dtypes(output: Output | None) -> Iterator[str]:
         yield from dtypes(item)
 
 
-def _tuple_text(sizes: Sequence[int]) -> str:
+def symbolic_text(output: Output | None) -> str:
+    """Return ``(B, 64, (H+1)//2)`` for a tensor of which an expression is known; else ""."""
+    return "" if output is None or "symbolic" not in output else _tuple_text(output["symbolic"])
+
+
+def symbols_in(output: Output | None, symbols: Mapping[str, int | None]) -> Mapping[str, int | None]:
+    """Return those of a report's symbols that occur in the expressions of a tensor, with their values."""
+    dims = () if output is None else output.get("symbolic", ())
+    used = {name for dim in dims if isinstance(dim, str) for name in re.findall(r"[A-Za-z_]\w*", dim)}
+    return {name: value for name, value in symbols.items() if name in used}
+
+
+def _shape_text(output: Output, style: Style) -> str:
+    numbers = _tuple_text(output["shape"])
+    if style == "numbers" or "symbolic" not in output:
+        return numbers
+    dims: list[Any] = list(output["symbolic"])
+    while len(_tuple_text(dims)) > _WIDTH and any(isinstance(dim, str) for dim in dims):
+        longest = max((index for index, dim in enumerate(dims) if isinstance(dim, str)), key=lambda at: len(dims[at]))
+        dims[longest] = output["shape"][longest]
+    symbolic = _tuple_text(dims)
+    return symbolic if style == "symbolic" or symbolic == numbers else f"{symbolic} = {numbers}"
+
+
+def _tuple_text(sizes: Sequence[int | str]) -> str:
     inside = ", ".join(map(str, sizes))
     return f"({inside},)" if len(sizes) == 1 else f"({inside})"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fxlsp.engine.state.snapshot import ModelState, Status
+from fxlsp.engine.state.snapshot import ModelState
 from fxlsp.ide.render.numbers import counted
 from fxlsp.ide.render.rich_text import RichText, code, dotted, joined, words
 from fxlsp.report.recipes import Recipe, RecipeSource
@@ -38,11 +38,6 @@ _IMPORT = re.compile(r"""__import__\((['"])[\w.]+\1(?:, fromlist=\[[^\]]*\])?\)\
 """An import as :func:`fxlsp.source.python.imports.import_expression` writes it."""
 
 
-def is_stale(state: ModelState) -> bool:
-    """Return whether the report is of an earlier text."""
-    return state.status is not Status.FRESH
-
-
 def is_guessed(report: Report) -> bool:
     """Return whether the recipe was found by search and is stated nowhere."""
     return report.recipe.source == "search"
@@ -52,7 +47,7 @@ def provenance_text(state: ModelState, report: Report) -> RichText:
     """Return ``Net: Net(10)(torch.randn(1, 3)) from a comment on line 8 · train mode``."""
     made = joined([code(readable_recipe(report.recipe)), words(_source(state, report.recipe))], " ")
     facts = [code(state.key.name) + words(": ") + made, words(f"{report.mode} mode")]
-    if is_stale(state):
+    if state.is_stale:
         facts.append(words("of an earlier text"))
     return dotted(facts)
 

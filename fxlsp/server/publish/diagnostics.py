@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.ide.problems import FileProblem
+from fxlsp.ide.repeated_problems import listed_once
 from fxlsp.server.publish.diagnostic import to_diagnostic
 from fxlsp.server.publish.problem_feed import ProblemFeed
 from fxlsp.server.publish.refresh import Refresher
@@ -71,7 +72,9 @@ class Diagnostics:
 
     def _shown(self, text_document: TextDocument, problems: Iterable[FileProblem]) -> list[types.Diagnostic]:
         snapshot = self._server.engine.snapshot
-        here = (problem for problem in problems if text_document.shows(problem.span.line))
+        path = text_document.path
+        once = listed_once(path, snapshot.document(path), problems)
+        here = (problem for problem in once if text_document.shows(problem.span.line))
         return [to_diagnostic(self._server, snapshot, text_document, problem) for problem in here]
 
     def _publish_all(self, text_documents: Mapping[str, Sequence[TextDocument]]) -> None:

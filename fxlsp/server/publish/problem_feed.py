@@ -74,15 +74,19 @@ class ProblemFeed:
         self._concealing.discard(path)
 
     def _may_appear(self, snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
+        if problem.is_carried:
+            return False
         hold = self._hold
         if hold.is_resting and _is_settled(snapshot, path, problem):
             return True
         line = hold.line(path)
         if line is not None and problem.span.line <= line <= problem.span.end_line:
             return False
+        if problem.is_failure and not problem.texts and hold.is_broken_above(path):
+            return True
         finish = hold.finish(problem.texts) if problem.texts else hold.present(path)
         if finish is not Finish.LEFT:
-            return finish is Finish.RESTED
+            return finish is Finish.RESTED and not _is_outdated(snapshot, path, problem)
         # What follows elsewhere from a line is not shown while its user goes on: the next lines may be about that.
         return problem.is_located and problem.code not in _UNUSED and hold.was_left(path, problem.span)
 
@@ -102,11 +106,26 @@ def _is_settled(snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
     """
     if not problem.texts:
         return True
-    # A failure lists all texts that were sent, if it is not known which of them were read.
-    read = {path} if problem.is_failure else {path, *problem.texts}
-    if any(state.busy and state.key.file in read for state in snapshot.models.values()):
+    read = _read(path, problem)
+    if _is_traced_anew(snapshot, read):
         return False
     return all(snapshot.documents[each].program.parses for each in read if each in snapshot.documents)
+
+
+def _read(path: str, problem: FileProblem) -> set[str]:
+    # A failure lists all texts that were sent, if it is not known which of them were read.
+    return {path} if problem.is_failure else {path, *problem.texts}
+
+
+def _is_traced_anew(snapshot: Snapshot, paths: set[str]) -> bool:
+    return any(state.busy and state.key.file in paths for state in snapshot.models.values())
+
+
+def _is_outdated(snapshot: Snapshot, path: str, problem: FileProblem) -> bool:
+    """Return whether a problem is of an earlier text, and a trace that may be of the present one still runs."""
+    read = _read(path, problem) & problem.texts.keys() & snapshot.documents.keys()
+    is_earlier = any(snapshot.documents[each].program.digest != problem.texts[each] for each in read)
+    return is_earlier and _is_traced_anew(snapshot, read)
 
 
 def _paired(found: Iterable[FileProblem], shown: list[FileProblem]) -> Iterable[tuple[FileProblem, FileProblem | None]]:

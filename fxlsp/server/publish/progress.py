@@ -67,7 +67,8 @@ class Progress:
         return self._work()
 
     def _work(self) -> str | None:
-        return work_text(self._server.engine.snapshot)
+        # The session may have ended while the display was due.
+        return work_text(self._server.engine.snapshot) if self._server.has_session else None
 
     def _send(
         self,

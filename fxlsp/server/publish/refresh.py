@@ -75,13 +75,14 @@ class _CoalescedRequest:
 
 def _reports(snapshot: Snapshot) -> list[object]:
     """Return the inputs of hints, and of the texts of lenses."""
-    hints = snapshot.hints.values()
-    return [*hints, *snapshot.instances.values(), *(state.report for state in snapshot.models.values())]
+    parts: list[object] = [*snapshot.hints.values(), *snapshot.instances.values()]
+    parts += (state.report for state in snapshot.models.values())
+    return parts
 
 
 def _lens_states(snapshot: Snapshot) -> list[object]:
     """Return the other inputs of the texts of lenses."""
-    parts: list[object] = [snapshot.trusted, *(each.failure for each in snapshot.interpreters)]
+    parts: list[object] = [snapshot.trusted, *snapshot.untrusted, *(each.failure for each in snapshot.interpreters)]
     for state in snapshot.models.values():
         # The key changes with the recipe, `found` with the recipes to choose from.
         parts += (state.key, state.found, state.pinned, state.failure, state.report is None and state.busy)

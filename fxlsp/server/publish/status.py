@@ -11,7 +11,6 @@ from typing import Any
 
 from fxlsp.engine.session.workspace import SnapshotChange
 from fxlsp.engine.state.snapshot import InterpreterState, ModelState, Snapshot, Status
-from fxlsp.ide.trace_view.provenance import is_stale
 from fxlsp.server.session.server import Server
 
 STATUS = "fxlsp/status"
@@ -51,7 +50,7 @@ def status_of(snapshot: Snapshot) -> dict[str, Any]:
 def _is_left_behind(state: ModelState) -> bool:
     """Return whether outdated answers are shown that no trace will replace."""
     shows_nothing = state.report is None or state.status is Status.UNKNOWN
-    return not shows_nothing and is_stale(state) and not state.busy
+    return not shows_nothing and state.is_stale and not state.busy
 
 
 def _names(states: Iterable[ModelState]) -> list[str]:

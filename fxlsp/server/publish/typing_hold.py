@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from fxlsp.source.text.diff import edits_between
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
-from fxlsp.source.text.python_parser import is_unfinished
+from fxlsp.source.text.python_parser import is_beyond_repair, is_unfinished
 
 IDLE_SECONDS = 1.5
 """Seconds without an edit after which the line counts as finished though the cursor may still be in it."""
@@ -26,6 +27,9 @@ _MOST_RECENT = 4
 """Earlier texts of which a trace may still be running that is not repeated, since they are the same program."""
 _SHORT_TEXT = 20_000
 """Longest text, in characters, that Python's parser reads when a line is left, which takes some milliseconds."""
+_FIRST_WORD = re.compile(r"\s*[^\W\d]\w*(?=[^\w\"'])")
+"""The first word of a line, if more was typed behind it: it may have become another one before, or the prefix of a
+string."""
 
 
 class Finish(enum.IntEnum):
@@ -85,6 +89,19 @@ class TypingHold:
             return False
         return edited.line is None or not _is_in_block_of(edited.document, span.line, edited.line)
 
+    def is_broken_above(self, path: str) -> bool:
+        """Return whether the lines above the one being typed are no Python, whatever follows.
+
+        So it is where the first word that was typed cannot follow them, as behind a bracket that was left open.
+        """
+        edited = self._edited.get(path)
+        if edited is None or edited.line is None:
+            return False
+        lines = edited.document.lines
+        above = edited.document.text[: lines.offset(edited.line, 1)]
+        word = _FIRST_WORD.match(lines.line_text(edited.line))
+        return word is not None and len(above) <= _SHORT_TEXT and is_beyond_repair(above + word[0])
+
     def finish(self, texts: Mapping[str, str]) -> Finish:
         """Return how far the user was done with texts that a trace has read.
 
@@ -130,6 +147,12 @@ class TypingHold:
         _finish(edited, edited.document, Finish.RESTED)
         for listener in self._listeners:
             listener()
+
+    def close(self) -> None:
+        """Stop all timers and calls."""
+        self._listeners.clear()
+        for edited in self._edited.values():
+            _stop(edited)
 
     def _follow_edit(self, edited: _Edited, after: Document) -> None:
         before, typed = edited.document, edited.line

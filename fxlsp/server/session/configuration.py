@@ -14,10 +14,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from fxlsp.engine.state.folders import ClientSettings
+from fxlsp.engine.storage.trusted_folders import TrustedFolders
 from fxlsp.server.session.server import Server
 from fxlsp.source.text.documents import path_of_uri
 
 SECTION = "fxlsp"
+_TRUST = "FXLSP_TRUST"
 
 
 class Configuration:
@@ -108,4 +110,13 @@ def is_trusted(options: Mapping[str, Any]) -> bool:
 
     Trust is given by the editor, or by the environment of the server.
     """
-    return options.get("trusted") is True or os.environ.get("FXLSP_TRUST") == "1"
+    return options.get("trusted") is True or os.environ.get(_TRUST) == "1"
+
+
+def trusted_folders(options: Mapping[str, Any]) -> frozenset[str]:
+    """Return the folders that the user trusted in earlier sessions.
+
+    None where the editor decides that by itself, as VS Code does, or the environment rules it out.
+    """
+    is_decided = isinstance(options.get("trusted"), bool) or _TRUST in os.environ
+    return frozenset() if is_decided else TrustedFolders().read()

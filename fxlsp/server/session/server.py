@@ -73,7 +73,7 @@ class Server(LanguageServer):
 
     @property
     def has_session(self) -> bool:
-        """Whether an editor has sent ``initialize``."""
+        """Whether an editor has sent ``initialize``, and is still there."""
         return self._engine is not None
 
     def start_session(self, params: types.InitializeParams, engine: Workspace) -> None:
@@ -89,6 +89,7 @@ class Server(LanguageServer):
 
     async def close(self) -> None:
         """End every process of the session."""
+        self.typing_hold.close()
         if self._engine is not None:
             await self._engine.shutdown()
             self._engine = None

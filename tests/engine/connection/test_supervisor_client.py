@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from fxlsp.engine.connection.preloader import Preloader
 from fxlsp.engine.connection.restart_limit import RestartLimit
 from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient, SupervisorState
 from fxlsp.report.codes import DIED, NO_INTERPRETER
@@ -219,6 +221,78 @@ async def test_packages_are_preloaded_before_a_fourth_trace_in_a_row_imports_the
     for _ in range(4):
         await supervisor.trace(request(tmp_path, text="import einops"))
     await eventually(lambda: "preloads ['einops']" in caplog.text)
+
+
+EINOPS = "import einops\n" + MODEL
+
+
+def installed(folder: Path) -> Path:
+    """Write the package ``einops`` where packages are installed; return its folder."""
+    package = folder / "site-packages" / "einops"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "model.py").write_text(EINOPS)
+    return package
+
+
+async def test_a_process_that_imported_a_package_does_not_trace_an_edited_file_of_it(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fxlsp.worker")
+    package, supervisor = installed(tmp_path), make()
+    await supervisor.trace(request(package, text=EINOPS))
+    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    await supervisor.trace(request(package, text=EINOPS))
+    outcome = await supervisor.trace(request(package, text=EINOPS.replace("width = 4", "width = 5")))
+    assert outcome.report is not None
+    await supervisor.trace(request(package, text=EINOPS.replace("width = 4", "width = 6")))
+    first, second, third, fourth = (entry["pid"] for entry in logged(package))
+    assert first == second != third == fourth
+    assert caplog.text.count("preloads") == 1
+
+
+async def test_a_file_written_after_its_package_was_imported_is_traced_by_another_process(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fxlsp.worker")
+    package, supervisor = installed(tmp_path), make()
+    await supervisor.trace(request(package, text=EINOPS))
+    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    edited = EINOPS.replace("width = 4", "width = 5")
+    (package / "model.py").write_text(edited)
+    later = time.time() + 10
+    os.utime(package / "model.py", (later, later))
+    await supervisor.trace(request(package, text=edited))
+    assert len({entry["pid"] for entry in logged(package)}) == 2
+
+
+async def test_the_package_of_an_edited_file_is_not_imported_ahead(make: Make, tmp_path: Path) -> None:
+    package, names = installed(tmp_path), list[tuple[str, ...]]()
+    preloader = Preloader(names.append)
+    edited = {str(package / "model.py"): EINOPS + "# edited"}
+    preloader.trace_starts({})
+    for _ in range(3):
+        preloader.trace_ended(["einops.layers", "numpy"], idle=False)
+    preloader.trace_starts(edited)
+    assert names == [("numpy",)]
+    preloader.trace_ended(["einops", "yaml"], idle=True)
+    await eventually(lambda: len(names) == 2)
+    assert names[1] == ("yaml",)
+    assert not preloader.is_outdated_for(edited)
+
+
+async def test_a_trace_that_the_change_of_process_interrupts_is_executed_by_the_new_one(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "fxlsp.worker")
+    package, supervisor = installed(tmp_path), make()
+    await supervisor.trace(request(package, text=EINOPS))
+    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    running = asyncio.create_task(supervisor.trace(request(tmp_path, text=f"{MODEL}# slow\n")))
+    await eventually(lambda: logged(tmp_path))
+    await supervisor.trace(request(package, text=EINOPS.replace("width = 4", "width = 5")))
+    (tmp_path / "model.gate").touch()
+    assert (await running).report is not None
 
 
 async def test_an_idle_template_leaves_and_comes_back(make: Make, tmp_path: Path) -> None:

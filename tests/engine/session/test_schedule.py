@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.session.schedule import Scheduler, pause_before, worth_finishing
+from fxlsp.engine.session.schedule import EditPauses, Scheduler, pause_before, worth_finishing
 
 from ..conftest import eventually
 
@@ -131,6 +131,16 @@ async def test_closing_cancels_what_runs_and_forgets_what_waits(jobs: Jobs) -> N
 @pytest.mark.parametrize(("cost_ms", "seconds"), [(0, 0), (200, 0), (300, 0.05), (600, 0.2), (800, 0.3), (60_000, 0.3)])
 def test_the_pause_after_an_edit_grows_with_the_cost_of_the_last_trace(cost_ms: float, seconds: float) -> None:
     assert pause_before(cost_ms) == seconds
+
+
+def test_only_an_edit_that_follows_another_closely_pauses() -> None:
+    pauses = EditPauses()
+    pauses.edited(10.0)
+    assert pauses.before(800) == 0.0
+    pauses.edited(10.2)
+    assert pauses.before(800) == 0.3
+    pauses.edited(11.0)
+    assert pauses.before(800) == 0.0
 
 
 def test_a_trace_is_let_go_on_when_half_its_usual_time_has_passed() -> None:

@@ -221,6 +221,26 @@ async def test_parents_come_first_and_cover_what_they_run(make: Make) -> None:
     assert editor.state("Block").status is Status.UNKNOWN
 
 
+async def test_an_edited_model_with_a_report_does_not_wait_for_models_of_other_files(
+    make: Make, tmp_path: Path
+) -> None:
+    (tmp_path / "big.py").write_text(
+        "# slow\nfrom torch import nn\nfrom model import Net\n\nclass Big(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.net = Net()\n\n"
+        "    def forward(self, x):\n        return self.net(x)\n\nout = Big()(torch.randn(1, 4))\n"
+    )
+    (tmp_path / "big.gate").touch()
+    editor = make()
+    editor.open(NET)
+    await eventually(lambda: "Big" in editor.traced())
+    await editor.until(Status.FRESH)
+    await editor.until_idle()
+    (tmp_path / "big.gate").unlink()
+    editor.replace("width = 4", "width = 8")
+    await eventually(lambda: editor.state().report is not None and editor.width() == 8)
+    assert editor.state().status is Status.FRESH
+
+
 async def test_a_class_is_covered_by_a_trace_that_began_before_its_file_was_opened(make: Make) -> None:
     editor = make()
     (editor.folder / "blocks.py").write_text(NET.replace("Net", "Block"))

@@ -38,6 +38,13 @@ def test_the_client_wins_key_by_key_and_null_is_unset(tmp_path: Path) -> None:
     assert (settings.origin("python"), settings.origin("hints.shapes")) == ("pyproject", "client")
 
 
+def test_the_switch_of_all_hints_leaves_how_sizes_are_written(tmp_path: Path) -> None:
+    folder = write(tmp_path, '[tool.fxlsp]\nhints.sizes = "both"\n')
+    hints = read_settings(folder, {"hints": False})[0].hints
+    assert (hints.shapes, hints.sizes, hints.has_symbols) == (False, "both", True)
+    assert not read_settings(folder, {"hints": {"sizes": "numbers"}})[0].hints.has_symbols
+
+
 def test_hints_are_switched_all_at_once_or_by_kind_and_the_last_word_counts(tmp_path: Path) -> None:
     folder = write(tmp_path, "[tool.fxlsp]\nhints = { arguments = false }\n")
     assert read_settings(folder)[0].hints == HintKinds(arguments=False)
@@ -75,6 +82,11 @@ def test_the_file_of_a_folder_above_counts(tmp_path: Path) -> None:
     [
         ('[tool.fxlsp]\n\nhints = "yes"\n', "'hints' must be true, false or a table, not 'yes'", 3),
         ('[tool.fxlsp.hints]\nshapes = "yes"\n', "'hints.shapes' must be true or false, not 'yes'", 2),
+        (
+            '[tool.fxlsp.hints]\nsizes = "letters"\n',
+            "'hints.sizes' must be one of symbolic, numbers, both, not 'letters'",
+            2,
+        ),
         ("[tool.fxlsp]\nhint = true\n", "there is no setting 'hint'; did you mean hints?", 2),
         ("[tool.fxlsp.limits]\nsecond = 3\n", "no setting 'limits.second'; did you mean limits.seconds?", 2),
         ("[tool.fxlsp]\nseverity.FX101 = 'off'\n", "no setting 'severity'; did you mean severities?", 2),
@@ -166,6 +178,8 @@ def test_severities_and_ignored_codes_are_by_code_or_family(tmp_path: Path) -> N
         ('profile = "tensors"', "'profile' must be one of auto, fx, shapes, not 'tensors'"),
         ('ignore = "FX101"', "'ignore' must be a list of problem codes"),
         ('ignore = ["E101"]', "'E101' is no problem code (such as FX101)"),
+        ('ignore = ["fx101"]', "no family of them (such as FX1); did you mean FX101?"),
+        ("ignore = [101]", "no family of them (such as FX1); did you mean FX101?"),
         ('severities.FX101 = "fatal"', "'severities.FX101' must be one of error, warning, info, hint, off"),
         ('severities.FX8 = "off"', "'FX8' is no problem code"),
         ("severities = 3", "there is no setting 'severities'"),

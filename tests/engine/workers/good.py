@@ -18,8 +18,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from fxlsp.report.graph import ModuleCall, Node, Verdict
-from fxlsp.report.locations import Location
+from fxlsp.report.codes import severity_of
+from fxlsp.report.graph import Module, ModuleCall, Node, Verdict
+from fxlsp.report.locations import Location, RelatedPlace
+from fxlsp.report.problems import Problem
 from fxlsp.report.recipes import Recipe
 from fxlsp.report.report import Environment, Report
 from fxlsp.source.text.documents import read_document
@@ -52,6 +54,10 @@ class Worker:
         log({"path": file, **message})
         for stage in ("load", "trace"):
             self.wire.send({"type": "stage", "id": message["id"], "name": stage})
+        if "# early" in text:
+            graph = {**report(message, file, text), "problems": []}
+            reads = [{"path": path, "digest": digest} for path, digest in message["overlays"].items()]
+            self.wire.send({"type": "early", "id": message["id"], "report": graph, "reads": reads})
         if "# slow" in text and not self._wait_for_gate(message["id"], file):
             return
         self.wire.send({"id": message["id"], **self._answer(message, text)})
@@ -89,14 +95,18 @@ class Worker:
             return {"type": "failure", "failure": {"target": name, "failure": failure}, "reads": reads}
         if name.startswith("Garbled"):
             return {"type": "report", "report": {"nonsense": 1}}
-        return {"type": "report", "report": report(message, file, text), "reads": reads, "imports": imports}
+        complete = report(message, file, text)
+        answer = {"type": "report", "report": complete, "reads": reads, "imports": imports}
+        if "# early" not in text:
+            return answer
+        return {**answer, "report": {**complete, "nodes": [], "modules": [], "calls": []}, "follows_early": True}
 
 
 def report(message: Message, file: str, text: str) -> Message:
     """Return a report with one node on the line of ``forward``.
 
-    Its width is that of the text. It has calls of the classes named in ``# runs: A B``, or of another file in ``# runs
-    other.py: A``.
+    Its width is that of the text. It has a problem on each line with ``# problem`` or ``# problem FX101``, and calls of
+    the classes named in ``# runs: A B``, or of another file in ``# runs other.py: A``.
     """
     width = re.search(r"width = (\d+)", text)
     size = re.search(r"big(\d+)", message["target"]["name"])
@@ -117,11 +127,21 @@ def report(message: Message, file: str, text: str) -> Message:
         complete=True,
         opaque=0,
         nodes=(node,) * (int(size[1]) if size else 1),
-        modules=(),
+        modules=(Module("", (), "M", 0, 1, None),),
         calls=(root, *runs),
-        problems=(),
+        problems=tuple(problems_of(file, text)),
         timing_ms={"total": 1.0},
     ).to_json()
+
+
+def problems_of(file: str, text: str) -> list[Problem]:
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        named = re.search(r"# problem\b(?: (FX\d+))?", line)
+        if named is not None:
+            code, place = named[1] or "FX401", location(file, number)
+            found.append(Problem(code, severity_of(code), "it fails", place, (RelatedPlace("here", place),)))
+    return found
 
 
 def run_lines(text: str, defining: str) -> list[int]:

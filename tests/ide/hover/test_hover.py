@@ -34,6 +34,14 @@ def test_a_leaf_module_shows_its_arguments_paths_shapes_and_cost() -> None:
     ]
 
 
+def test_a_shape_of_which_expressions_are_known_is_there_with_the_values_of_their_symbols() -> None:
+    made = trace()
+    made.nodes[1] = replace(made.nodes[1], output={**tensor(1, 4, 8, 8), "symbolic": ["B", 4, "(H+1)//2", 8]})
+    report = replace(made.report(), symbols={"B": 1, "H": 16, "W": 16})
+    lines = lines_at(snapshot(TEXT, replace(made.state(), report=report)), "self.stem(x)")
+    assert "(B, 4, (H+1)//2, 8) for B = 1, H = 16" in lines
+
+
 def test_a_shape_that_is_assumed_says_so() -> None:
     made = trace()
     made.nodes[-2] = replace(made.nodes[-2], assumed=True)

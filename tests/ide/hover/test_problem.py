@@ -66,6 +66,10 @@ def test_the_source_in_a_headline_is_set_as_code_and_a_long_one_is_shortened() -
     assert found is not None
     assert "): layer `down` xxx" in found.text.markdown
     assert "x… Choose" in found.text.plain
+    made = Trace(BRANCH).problem(CONTROL_FLOW, "x.sum() > 0", f"Whole sentence. {'x' * 200}")
+    found = at(snapshot(BRANCH, made.state()), "x.sum() > 0")
+    assert found is not None
+    assert "Whole sentence. Choose" in found.text.plain
     made = Trace(BRANCH).problem(CONTROL_FLOW, "x.sum() > 0", "a ` and `b`")
     found = at(snapshot(BRANCH, made.state()), "x.sum() > 0")
     assert found is not None

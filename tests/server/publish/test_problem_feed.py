@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from fxlsp.engine.state.snapshot import ModelKey, ModelState, Snapshot, Status
 from fxlsp.ide.problems import FileProblem
 from fxlsp.server.publish.problem_feed import ProblemFeed
@@ -139,6 +141,51 @@ async def test_what_was_traced_of_half_typed_text_is_not_shown_of_a_text_that_do
     assert shown.messages() == []
 
 
+async def test_a_problem_of_an_earlier_text_does_not_appear_with_the_graph_of_the_present_one() -> None:
+    shown = Shown()
+    shown.change("one(x)", "on(x)")
+    shown.hold.rest(PATH)
+    carried = [replace(shown.at("two(y)", "of before"), is_carried=True), shown.at("on(x)", "no on")]
+    assert shown.traced(*carried) == ["no on"]
+    assert shown.traced(replace(shown.at("on(x)", "no on"), is_carried=True)) == ["no on"]
+
+
+OPENED = "def forward(x):\n    y = cat([x, x]\n    return y\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_shown"),
+    [
+        ("z", False),
+        ("i", False),
+        ("z ", True),
+        ("z = y", True),
+        ("return ", True),
+        ("if ", False),
+        (", 1", False),
+        ("for y in ", False),
+        ("+ z", False),
+    ],
+)
+async def test_a_bracket_left_open_is_shown_once_no_text_in_the_next_line_could_go_on_with_it(
+    typed: str, is_shown: bool
+) -> None:
+    shown = Shown(OPENED)
+    shown.change("[x, x]", "[x, x] ")
+    shown.change("x] \n", "x]\n    \n")
+    shown.change("    \n", f"    {typed}\n")
+    shown.found = [shown.at("([x, x]", "never closed", "FX901", is_failure=True)]
+    assert shown.messages() == (["never closed"] if is_shown else [])
+
+
+async def test_the_prefix_of_a_text_goes_on_with_a_text_above() -> None:
+    shown = Shown(OPENED.replace("[x, x]", "'a'"))
+    shown.change("'a'", "'a' ")
+    shown.change("'a' \n", "'a'\n    f'b\n")
+    shown.found = [shown.at("('a'", "never closed", "FX901", is_failure=True)]
+    assert shown.messages() == []
+
+
 async def test_a_document_that_was_closed_is_forgotten() -> None:
     shown = Shown()
     shown.change("one(x)", "on(x)")
@@ -175,3 +222,21 @@ async def test_what_is_shown_stays_between_a_rest_and_the_trace_of_its_text() ->
     shown.snapshot = replace(shown.snapshot, models={running.key: running})
     shown.hold.rest(PATH)
     assert shown.messages() == ["wrong"]
+
+
+@pytest.mark.parametrize("is_traced_anew", [True, False])
+async def test_a_late_problem_of_a_text_that_was_left_waits_for_the_trace_of_the_present_one(
+    is_traced_anew: bool,
+) -> None:
+    shown = Shown()
+    shown.change("two(y)", "tow(y)")
+    left = shown.document
+    late = replace(shown.at("tow(y)", "no tow"), texts={PATH: left.program.digest})
+    shown.change("one(x)", "one(x) ")
+    shown.change("one(x) ", "one(y)")
+    if is_traced_anew:
+        running = ModelState(ModelKey("python", PATH, "Net", None), Status.RUNNING)
+        shown.snapshot = replace(shown.snapshot, models={running.key: running})
+    shown.hold.rest(PATH)
+    shown.found = [late]
+    assert shown.messages() == ([] if is_traced_anew else ["no tow"])

@@ -60,6 +60,16 @@ async def test_a_pause_finishes_the_text_and_announces_that(monkeypatch: pytest.
     assert (typing.finish, typing.hold.line(PATH)) == (Finish.RESTED, None)
 
 
+async def test_a_pause_after_the_end_of_the_session_announces_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fxlsp.server.publish.typing_hold.IDLE_SECONDS", 0.0)
+    typing, passed = Typing("a = 1\n"), asyncio.Event()
+    typing.to("a = 12\n")
+    typing.hold.close()
+    asyncio.get_running_loop().call_later(0.0, passed.set)
+    await passed.wait()
+    assert typing.rests == 0
+
+
 @pytest.mark.parametrize("indentation", ["", "    "])
 async def test_a_line_break_leaves_the_line_before_it(indentation: str) -> None:
     typing = Typing("if b:\n    a = 1\nc = 3\n")

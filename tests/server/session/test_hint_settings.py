@@ -31,6 +31,11 @@ CHOICES: list[tuple[str, dict[str, object], dict[str, str]]] = [
     ("hints.arguments = false", {"hints": {"arguments": False}}, {DTYPE: "(2,) int64", SHAPE: "(2,)"}),
     ("hints.shapes = false", {"hints": {"shapes": False, "dtypes": None}}, {ARGUMENT: "(2, 3)"}),
     ("hints.dtypes = false", {"hints": {"dtypes": False}}, {**ALL, DTYPE: "(2,)"}),
+    (
+        'hints.sizes = "symbolic"',
+        {"hints": {"sizes": "symbolic", "dtypes": None}},
+        {ARGUMENT: "(B, N)", DTYPE: "(B,) int64", SHAPE: "(B,)"},
+    ),
 ]
 
 
