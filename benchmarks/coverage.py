@@ -1,13 +1,14 @@
 """How many models of unprepared repositories ``fxlsp check`` traces or covers.
 
-    python -m benchmarks.coverage REPO ... [--python PATH]
+    python -m benchmarks.coverage REPO ... [--python PATH] [--checks FOLDER]
 
 Each repository is checked as its user would check it: in its folder, by ``fxlsp check``, without configuration. Printed
 are every class with a ``forward``, the totals, and how often each reason for a class without a trace occurs. Time is
 wall time; memory is the most that all processes of the check had at once, pages that they share counted once (Linux
 only).
 
-A class for which a package is missing does not count in the share: a user of the repository has installed it.
+``shapes`` counts the classes that are mapped whole on inputs, ``strict`` is their share of all classes. A class for
+which a package is missing does not count in the other share: a user of the repository has installed it.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", metavar="N", type=int, help="traces at once (default: cores less one)")
     parser.add_argument("--totals", action="store_true", help="no line for each class")
     parser.add_argument("--json", metavar="OUT", help="write a line of JSON for each repository")
+    parser.add_argument("--checks", metavar="FOLDER", help="keep there what fxlsp check answered, a file a repository")
     return parser.parse_args(arguments)
 
 
@@ -60,6 +62,8 @@ def _check(repository: Path, options: argparse.Namespace) -> Checked:
         with PeakMemory(process.pid) as memory:
             output, _ = process.communicate()
         seconds = time.monotonic() - began
+    if options.checks is not None:
+        (Path(options.checks) / f"{repository.resolve().name}.json").write_bytes(output)
     answer: dict[str, Any] = json.loads(output) if output else {"message": f"exit status {process.returncode}"}
     failure = None if "models" in answer else str(answer["message"])
     models = [Model.from_json(model, str(repository)) for model in answer.get("models", ())]

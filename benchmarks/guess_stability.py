@@ -21,6 +21,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.broken_models import MODELS, BrokenModel, Mistake
+from benchmarks.planted.hosts import published_source
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.engine.state.snapshot import ModelState
@@ -178,12 +179,8 @@ async def _why_not(session: Session, model: BrokenModel, mistake: Mistake, befor
 def _sources() -> dict[str, str]:
     """Return the texts of the small models, and of files of torchvision."""
     texts = {f"{number}.py": model.text for number, model in enumerate(MODELS)}
-    spec = find_spec("torchvision.models")
-    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-        for name in TORCHVISION:
-            text = (Path(folder) / f"{name}.py").read_text(encoding="utf-8")
-            text = text.replace("from ..", "from torchvision.").replace("from .", "from torchvision.models.")
-            texts[f"{name}_.py"] = text
+    if find_spec("torchvision") is not None:
+        texts.update({f"{name}_.py": published_source(name) for name in TORCHVISION})
     return texts
 
 
@@ -193,17 +190,20 @@ def main() -> int:
     )
     parser.add_argument("--edits", type=int, default=500, help="random edits; 0 for none")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="only edit, and only files whose name has this text")
     arguments = parser.parse_args()
     others: list[str] = []
     if arguments.edits:
-        compared, others = asyncio.run(undone(_sources(), arguments.edits, arguments.seed))
+        sources = {name: text for name, text in _sources().items() if arguments.only in name}
+        compared, others = asyncio.run(undone(sources, arguments.edits, arguments.seed))
         for each in others:
             print(each)
         print(f"recipes of texts that came back: {compared}, others than before: {len(others)}")
-    right, wrong = asyncio.run(reported(MODELS))
-    for each in wrong:
-        print(each)
-    print(f"mistakes reported while the inputs stayed: {len(right)} of {len(right) + len(wrong)}")
+    if not arguments.only:
+        right, wrong = asyncio.run(reported(MODELS))
+        for each in wrong:
+            print(each)
+        print(f"mistakes reported while the inputs stayed: {len(right)} of {len(right) + len(wrong)}")
     return 1 if others else 0
 
 

@@ -1,11 +1,13 @@
 """Planted mistakes, each in three models and four ways of finding inputs: is each reported where and as what it is?
 
-    python -m benchmarks.mistake_table [--only TEXT ...] [--hosts KIND ...] [--alarms] [--verbose]
+    python -m benchmarks.mistake_table [--only TEXT ...] [--hosts KIND ...] [--alarms] [--verbose] [--write FOLDER]
 
 Each mistake (``planted/mistakes.py``) is planted into a small model, a U-Net and a published model of torchvision, with
 inputs that a comment or a call site states, that the search finds, and that it found before the mistake was made.
-Reported means: a problem of the expected code and severity on the expected line. Then the look-alikes
-(``planted/look_alikes.py``): a problem of FX4xx, FX6xx or FX9xx is an alarm. ``--alarms`` runs these alone.
+Reported means: a problem of the expected code and severity on the expected line; where other inputs mend the mistake
+and nothing states them, a note whose first words say so. Then the look-alikes
+(``planted/look_alikes.py``): a problem of FX4xx, FX6xx or FX9xx is an alarm. ``--alarms`` runs these alone, ``--write``
+traces nothing and writes the models with mistakes, fed as a comment states.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ WAYS: Mapping[str, RecipeRequest] = {
     "searched": RecipeRequest(_MADE, None, "option"),
     "searched before": RecipeRequest(_MADE, None, "option", guess=RecipeGuess(_MADE, INPUTS)),
 }
+MAY_WORK = "With other inputs this may work: "
 _ALARMS = ("FX4", "FX6", "FX9")
 
 
@@ -54,10 +57,23 @@ def main() -> int:
     parser.add_argument("--hosts", nargs="*", default=list(hosts()), choices=list(hosts()))
     parser.add_argument("--alarms", action="store_true", help="only look-alikes")
     parser.add_argument("--verbose", action="store_true", help="print what is reported in the place of a mistake")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="write the models with mistakes, and trace none")
     options = parser.parse_args()
+    if options.write is not None:
+        return _write(options)
     with tempfile.TemporaryDirectory() as folder:
         wrong = asyncio.run(_run(options, Path(folder).resolve()))
     return int(wrong > 0)
+
+
+def _write(options: argparse.Namespace) -> int:
+    options.write.mkdir(parents=True, exist_ok=True)
+    chosen = {name: each for name, each in MISTAKES.items() if any(text in name for text in options.only)}
+    for planted in planted_mistakes(chosen, options.hosts):
+        name = f"{planted.host.partition(':')[2]} {planted.name}".replace(" ", "_")
+        text = planted.text.replace("def net():", f"# fxlsp: {_MADE}({INPUTS})\ndef net():")
+        (options.write / f"{name}.py").write_text(text, encoding="utf-8")
+    return 0
 
 
 async def _run(options: argparse.Namespace, folder: Path) -> int:
@@ -79,7 +95,8 @@ async def _table(tracing: Tracing, chosen: Mapping[str, Mistake], options: argpa
         for way, recipe in WAYS.items():
             problems = await tracing.problems(planted, recipe)
             cell = planted.host.partition(":")[0], way
-            if any(is_it(problem, mistake, planted) for problem in problems):
+            is_note = recipe.inputs is None and planted.host.partition(":")[2] in mistake.mended_in
+            if any(is_it(problem, mistake, planted, is_note) for problem in problems):
                 reported[cell] += 1
                 continue
             missed[cell] += 1
@@ -145,9 +162,15 @@ def _planted(name: str, kind: str, host: Host, mistake: Mistake) -> Planted:
     return Planted(name, f"{kind}:{host.name}", text.replace(MARK, ""), marked[0] if marked else None)
 
 
-def is_it(problem: Problem, mistake: Mistake, planted: Planted) -> bool:
-    """Return whether a problem reports a planted mistake as what it is, and where it is."""
-    if (problem.code, problem.severity) != (mistake.code, mistake.severity) or problem.location is None:
+def is_it(problem: Problem, mistake: Mistake, planted: Planted, is_note: bool) -> bool:
+    """Return whether a problem reports a planted mistake as what it is, and where it is.
+
+    ``is_note``: as one that other inputs may mend.
+    """
+    if is_note and not (problem.severity == "info" and problem.message.startswith(MAY_WORK)):
+        return False
+    severity = "info" if is_note else mistake.severity
+    if (problem.code, problem.severity) != (mistake.code, severity) or problem.location is None:
         return False
     if planted.line is None:
         return problem.location.function == "__init__"

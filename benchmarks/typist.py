@@ -173,7 +173,7 @@ def _from_nothing(typist: Typist) -> None:
 def _misspelt(typist: Typist) -> None:
     """Write a new line with a misspelt attribute, then go on, then mend it."""
     typist.go("x = self.conv(x)")
-    typist.write("\n        x = self.nrm(x)", mistake="FX401")
+    typist.write("\n        x = self.nrm(x)", mistake="FX403")
     typist.write("\n        x = x + 1")
     typist.rest()
     typist.change("nrm", "norm", "self.")

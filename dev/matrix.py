@@ -27,8 +27,14 @@ else:
     from pip._vendor import tomli as tomllib  # the only one before anything is installed
 
 ENDS = ("oldest", "newest")
-# The tests of the search and of torchvision's models take much processor time and do not depend on versions.
-VERSION_TESTS = ["tests/worker", "--ignore=tests/worker/search", "--ignore=tests/worker/plain_pass/test_torchvision.py"]
+# The tests of the search, of torchvision's models and of system calls take much processor time and do not depend on
+# versions.
+VERSION_TESTS = [
+    "tests/worker",
+    "--ignore=tests/worker/search",
+    "--ignore=tests/worker/plain_pass/test_torchvision.py",
+    "--ignore=tests/worker/sandbox/test_locks.py",
+]
 ON_ALL_PROCESSORS = ["-n", str((os.cpu_count() or 1) + 1), "--maxprocesses", "4", "--dist", "loadfile"]
 
 

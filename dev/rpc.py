@@ -28,6 +28,8 @@ class Connection:
         self._on_message = on_message
         self._ids = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Json]] = {}
+        self._may_read = asyncio.Event()
+        self._may_read.set()
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -70,6 +72,14 @@ class Connection:
         assert self._process.stdin is not None
         self._process.stdin.close()
 
+    def pause_reading(self) -> None:
+        """Leave what the server sends unread."""
+        self._may_read.clear()
+
+    def resume_reading(self) -> None:
+        """Read again."""
+        self._may_read.set()
+
     async def wait_ended(self, seconds: float) -> int:
         """Return the exit code of the server; kill it after ``seconds``."""
         with suppress(asyncio.TimeoutError):
@@ -89,6 +99,7 @@ class Connection:
         assert self._process.stdout is not None
         with suppress(asyncio.IncompleteReadError):
             while True:
+                await self._may_read.wait()
                 header = await self._process.stdout.readuntil(b"\r\n\r\n")
                 length = int(header.lower().split(b"content-length:")[1].split(b"\r\n")[0])
                 self._dispatch(json.loads(await self._process.stdout.readexactly(length)))

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from benchmarks.reliability.acts import ACTS, CLASSES, PLACES, hostile_text, random_model, zoo
+from benchmarks.reliability.progress import Outcome, Progress, Share
 from benchmarks.reliability.protocol import RandomMessages
 
 
@@ -37,3 +38,21 @@ def test_random_messages_that_expect_an_answer_are_requests(tmp_path: Path) -> N
     requests = [(key, json.loads(body)) for key, body in sent if key is not None]
     assert len(requests) > 500
     assert all(key == json.dumps(message["id"]) and "method" in message for key, message in requests)
+
+
+def test_an_attack_goes_on_where_it_stopped_as_long_as_the_code_is_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "cache" / "progress.json"
+    progress = Progress(seed=7)
+    progress.add("messages", Outcome(2000, []), file)
+    progress.add("messages", Outcome(1000, ["no answer"]), file)
+    assert Progress.read(file) == progress
+    assert (progress.done, progress.wrong) == ({"messages": 3000}, ["messages: no answer"])
+    file.write_text(json.dumps({**vars(progress), "code": "of another state"}), encoding="utf-8")
+    assert Progress.read(file) is None
+    assert Progress.read(tmp_path / "absent.json") is None
+
+
+def test_each_run_of_a_resumed_attack_makes_other_choices() -> None:
+    first, later = Share(seed=1, seconds=1.0), Share(seed=1, seconds=1.0, done=5, wanted=8)
+    assert first.name("messages") != later.name("messages")
+    assert later.left == 3

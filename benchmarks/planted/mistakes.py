@@ -23,14 +23,16 @@ class Mistake:
     severity: str = "error"
     replaced: tuple[tuple[str, str], ...] = ()
     """Further replacements in the root's class."""
+    mended_in: tuple[str, ...] = ()
+    """Hosts in which other inputs mend it, so that it is a note where nothing states them."""
 
 
 def _code(init: str, forward: str) -> Mistake:
     return Mistake(init, forward, "FX403")
 
 
-def _operation(init: str, forward: str) -> Mistake:
-    return Mistake(init, forward, "FX401")
+def _operation(init: str, forward: str, *mended_in: str) -> Mistake:
+    return Mistake(init, forward, "FX401", mended_in=mended_in)
 
 
 def _warned(code: str, init: str, forward: str, *replaced: tuple[str, str]) -> Mistake:
@@ -106,10 +108,12 @@ OPERATIONS: Mapping[str, Mistake] = {
     "product of matrices": _operation(
         "self.weight = nn.Parameter(torch.ones({w} + 1, 4))", "{x} = {x} @ self.weight  # <-"
     ),
-    "sum": _operation("self.bias = nn.Parameter(torch.ones({w} + 3))", "{x} = {x} + self.bias  # <-"),
+    # An image without a batch has features of the shape (8, 1) in the small model, which broadcast.
+    "sum": _operation("self.bias = nn.Parameter(torch.ones({w} + 3))", "{x} = {x} + self.bias  # <-", "small"),
     "einsum": _operation(
         "self.weight = nn.Parameter(torch.ones({w} + 1, 4))",
         "{x} = torch.einsum('bc,cd->bd', {x}, self.weight)  # <-",
+        "small",
     ),
     "dimension of transpose": _operation("", "{x} = {x}.transpose(1, 3)  # <-"),
     "dimension of softmax": _operation("", "{x} = torch.softmax({x}, dim=4)  # <-"),

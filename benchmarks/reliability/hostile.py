@@ -6,12 +6,12 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
 from benchmarks.reliability.acts import HostileModel, random_model, zoo
+from benchmarks.reliability.progress import Outcome, Share
 from benchmarks.reliability.session import Session, none_left, processes, session
 from dev.editor import Buffer
 
@@ -20,32 +20,21 @@ VERDICT_SECONDS = 30.0
 END_SECONDS = 2.0
 
 
-async def run_zoo(seed: int, seconds: float) -> list[str]:
-    """Open the whole zoo, then random compositions until ``seconds`` are over; return what went wrong."""
-    deadline = time.monotonic() + seconds
-    return await _run(chain(_shuffled(zoo(), seed), _compositions(seed)), deadline, "the zoo and random compositions")
+async def run_zoo(share: Share) -> Outcome:
+    """Open the zoo in a random order, until the share is done or its time is over."""
+    models = zoo()
+    Random(share.seed).shuffle(models)
+    return await _run(models[share.done :], share, "the zoo")
 
 
-async def run_compositions(seed: int, seconds: float, patience: float = 1.0) -> list[str]:
-    """Open random compositions until ``seconds`` are over; return what went wrong.
-
-    ``patience`` multiplies the times after which something is a fault.
-    """
-    return await _run(_compositions(seed), time.monotonic() + seconds, "random compositions", patience)
+async def run_compositions(share: Share) -> Outcome:
+    """Open random compositions of what the zoo does, until the share is done or its time is over."""
+    random = Random(share.name("compositions"))
+    return await _run((random_model(random) for _ in range(share.left)), share, "random compositions")
 
 
-def _shuffled(models: list[HostileModel], seed: int) -> list[HostileModel]:
-    Random(seed).shuffle(models)
-    return models
-
-
-def _compositions(seed: int) -> Iterator[HostileModel]:
-    random = Random(seed)
-    while True:
-        yield random_model(random)
-
-
-async def _run(models: Iterator[HostileModel], deadline: float, kind: str, patience: float = 1.0) -> list[str]:
+async def _run(models: Iterable[HostileModel], share: Share, kind: str) -> Outcome:
+    deadline, patience = time.monotonic() + share.seconds, share.patience
     wrong: list[str] = []
     delays: list[float] = []
     count = 0
@@ -72,7 +61,7 @@ async def _run(models: Iterator[HostileModel], deadline: float, kind: str, patie
         f"{statistics.median(delays or [0.0]):.2f} s, slowest {slowest:.2f} s",
         flush=True,
     )
-    return wrong
+    return Outcome(count, wrong)
 
 
 async def _attack(

@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.nearest_rank import percentile_95
+from benchmarks.reliability.progress import Outcome, Share
 from benchmarks.reliability.session import none_left, parent, processes, session
 
 ANSWER_SECONDS = 5.0
@@ -22,19 +23,16 @@ _PAUSE_SECONDS = 0.5
 """Longest time between an edit and a kill in its work."""
 
 
-async def run_kills(kills: int, seed: int, seconds: float, patience: float = 1.0) -> list[str]:
-    """Kill ``kills`` processes other than the server, at most for ``seconds``; return what went wrong.
-
-    ``patience`` multiplies the times after which something is a fault.
-    """
-    deadline, random = time.monotonic() + seconds, Random(seed)
+async def run_kills(share: Share) -> Outcome:
+    """Kill processes other than the server until the share is done or its time is over."""
+    deadline, random, patience = time.monotonic() + share.seconds, Random(share.name("kills")), share.patience
     wrong: list[str] = []
     delays: list[float] = []
     restarts: list[float] = []
     with tempfile.TemporaryDirectory() as name:
         async with session(Path(name)) as running:
             server = running.client.connection.pid
-            while len(delays) < kills and time.monotonic() < deadline and len(wrong) < 10:
+            while len(delays) < share.left and time.monotonic() < deadline and len(wrong) < 10:
                 editing = asyncio.create_task(running.new_shape())
                 await asyncio.sleep(random.random() * _PAUSE_SECONDS)
                 victim = random.choice(_victims(processes(running.mark), server, restarts) or [0])
@@ -59,7 +57,7 @@ async def run_kills(kills: int, seed: int, seconds: float, patience: float = 1.0
     wrong += [f"{late} answers took more than {ANSWER_SECONDS * patience:g} s"] if late else []
     slowest = f"95 % within {percentile_95(delays):.2f} s, slowest {max(delays):.2f} s" if delays else "none"
     print(f"kills: {len(delays)}, {len(wrong)} faults; right answers again: {slowest}", flush=True)
-    return wrong
+    return Outcome(len(delays), wrong)
 
 
 def _victims(pids: Iterable[int], server: int, restarts: list[float]) -> list[int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from benchmarks.reliability.progress import Outcome, Share
 from benchmarks.reliability.raw_client import RawClient
 from dev.rpc import Json
 
@@ -36,9 +37,9 @@ BATCH = 2000
 ANSWER_SECONDS = 60.0
 
 
-async def run_messages(seed: int, seconds: float) -> list[str]:
-    """Send random messages until ``seconds`` are over; return what went wrong."""
-    deadline, random, sent = time.monotonic() + seconds, Random(seed), 0
+async def run_messages(share: Share) -> Outcome:
+    """Send random messages until the share is done or its time is over."""
+    deadline, random, sent = time.monotonic() + share.seconds, Random(share.name("messages")), 0
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -47,7 +48,7 @@ async def run_messages(seed: int, seconds: float) -> list[str]:
         await client.request("begin", "initialize", _initialize(folder))
         await client.send_message(method="initialized", params={})
         messages = RandomMessages(random, folder)
-        while time.monotonic() < deadline and not client.has_ended:
+        while sent < share.left and time.monotonic() < deadline and not client.has_ended:
             expected = []
             for _ in range(BATCH):
                 key, body = messages.next()
@@ -68,7 +69,7 @@ async def run_messages(seed: int, seconds: float) -> list[str]:
     if code:
         wrong.append(f"exit code {code}")
     print(f"messages: {sent} sent, {len(client.answers)} requests answered, {len(wrong)} faults", flush=True)
-    return wrong
+    return Outcome(sent, wrong)
 
 
 class RandomMessages:

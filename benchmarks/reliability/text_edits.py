@@ -7,6 +7,7 @@ import json
 import time
 from random import Random
 
+from benchmarks.reliability.progress import Outcome, Share
 from dev.rpc import Json
 from fxlsp.server.main import make_server
 
@@ -17,23 +18,25 @@ MOST_CHARACTERS = 4000
 _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
-async def run_edits(seed: int, seconds: float) -> list[str]:
-    """Edit in each encoding for a third of the time; return what went wrong."""
+async def run_edits(share: Share) -> Outcome:
+    """Edit in each encoding, a third of the share and of its time each."""
     wrong: list[str] = []
-    counts = []
-    for number, encoding in enumerate(_UNITS):
-        edits, faults = await _run(Random(seed * 3 + number), encoding, time.monotonic() + seconds / 3)
-        counts.append(f"{edits} in {encoding}")
+    counts: dict[str, int] = {}
+    for encoding in _UNITS:
+        deadline = time.monotonic() + share.seconds / len(_UNITS)
+        random = Random(share.name(encoding))
+        counts[encoding], faults = await _run(random, encoding, -(-share.left // len(_UNITS)), deadline)
         wrong += faults
-    print(f"edits: {', '.join(counts)}; {len(wrong)} faults", flush=True)
-    return wrong
+    done = ", ".join(f"{count} in {encoding}" for encoding, count in counts.items())
+    print(f"edits: {done}; {len(wrong)} faults", flush=True)
+    return Outcome(sum(counts.values()), wrong)
 
 
-async def _run(random: Random, encoding: str, deadline: float) -> tuple[int, list[str]]:
+async def _run(random: Random, encoding: str, most: int, deadline: float) -> tuple[int, list[str]]:
     session, text, count = _Session(encoding), TEXT, 0
     try:
         session.send("textDocument/didOpen", textDocument=_document(0) | {"languageId": "python", "text": text})
-        while time.monotonic() < deadline:
+        while count < most and time.monotonic() < deadline:
             count += 1
             changes, text = _changes(random, text, encoding)
             session.send("textDocument/didChange", textDocument=_document(count), contentChanges=changes)

@@ -28,7 +28,7 @@ def model_lines(checked: Checked) -> Iterator[str]:
 def totals(checked: Sequence[Checked]) -> Iterator[str]:
     """Yield the table of all repositories, the sources of recipes and the reasons."""
     models = [model for each in checked for model in each.models]
-    yield _row("", "classes", *_STATUSES, "shapes", "package", "share", "seconds", "MB")
+    yield _row("", "classes", *_STATUSES, "shapes", "strict", "package", "share", "seconds", "MB")
     for each in checked:
         yield _counts(each.name, each.models, each.seconds, each.megabytes)
     if len(checked) > 1:
@@ -53,7 +53,8 @@ def _counts(name: str, models: Sequence[Model], seconds: float, megabytes: float
     share = f"{100 * shown / max(1, len(models) - missing):.1f} %"
     counts = [str(statuses[status]) for status in _STATUSES]
     memory = "?" if megabytes is None else f"{megabytes:.0f}"
-    return _row(name, str(len(models)), *counts, str(shapes), str(missing), share, f"{seconds:.1f}", memory)
+    strict = f"{100 * shapes / max(1, len(models)):.1f} %"
+    return _row(name, str(len(models)), *counts, str(shapes), strict, str(missing), share, f"{seconds:.1f}", memory)
 
 
 def _row(name: str, *cells: str) -> str:
