@@ -21,8 +21,8 @@ test: environment  ## Formatter, linter, type checker and all tests that need no
 test-long: environment  ## Random editing sessions, and the benchmarks against torch's own answers: for a release.
 	FXLSP_SESSIONS=$${FXLSP_SESSIONS-0:30} $(PYTEST) -m long
 
-reliability: environment  ## Attacks on a server, an hour each: for a release. With SHORT=1 two minutes in all, as CI does.
-	$(VENV)/bin/python -m benchmarks.reliability $(if $(SHORT),--short)
+reliability: environment  ## Attacks on a server, some hours, for a release; goes on where it was stopped. With SHORT=1 two minutes, as CI does.
+	$(VENV)/bin/python -m benchmarks.reliability $(if $(SHORT),--short,--resume .cache/reliability.json)
 
 test-matrix:  ## The tests that versions matter to, on the oldest and the newest Python and torch that pyproject.toml claims.
 	$(PYTHON) -m dev.matrix $(ENDS)

@@ -1,6 +1,7 @@
 // Tests with names, and expectations that become true.
 import * as assert from "node:assert/strict";
 import * as path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import * as vscode from "vscode";
 
 export const tests: { name: string; body: () => void | Promise<void> }[] = [];
@@ -14,6 +15,17 @@ export async function eventually<T>(look: () => T | PromiseLike<T>): Promise<Non
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Compares what `look` finds until it is equal to what is expected; after a minute the difference is the failure. */
+export async function eventuallyEqual<T>(look: () => PromiseLike<T>, expected: T): Promise<void> {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    const found = await look();
+    if (isDeepStrictEqual(found, expected)) return;
+    if (Date.now() > end) assert.deepEqual(found, expected);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
