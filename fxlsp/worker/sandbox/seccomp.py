@@ -22,8 +22,8 @@ from .system_call import prctl, system_call
 _SET_NO_NEW_PRIVILEGES = 38
 _SET_CAPABILITIES = (126, 91)
 _CAPABILITY_VERSION = 0x20080522
-_READ_ANY_FILE = 1 << 1
-"""``CAP_DAC_OVERRIDE``."""
+_READ_ANY_FILE = 1 << 2
+"""``CAP_DAC_READ_SEARCH``. ``CAP_DAC_OVERRIDE``, the bit before, would let root write too (capabilities(7))."""
 _GET_SECCOMP, _SET_SECCOMP, _FILTER_MODE = 21, 22, 2
 
 _LOAD_WORD, _JUMP_IF_EQUAL, _JUMP_IF_GREATER_OR_EQUAL, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06

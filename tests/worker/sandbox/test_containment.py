@@ -92,6 +92,24 @@ def test_each_version_refuses_every_change(version: int, scratch: Path, file: Pa
 
 
 @LANDLOCK
+@SECCOMP
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may change the files of others")
+def test_root_reads_the_files_of_other_users_and_changes_none_even_without_landlock(scratch: Path, file: Path) -> None:
+    folder = file.with_name("folder")
+    folder.mkdir()
+    for path, mode in ((file, 0o600), (folder, 0o700)):
+        path.chmod(mode)
+        os.chown(path, 54321, 54321)
+    containment = Containment(os.getpid(), landlock=NO_LANDLOCK, seccomp=True)
+    assert contained(containment, scratch, lambda: file.read_text(encoding="utf-8") and os.listdir(folder)) == ""
+    for act in (
+        lambda: file.write_text("changed", encoding="utf-8"),
+        lambda: os.truncate(file, 0),
+        (folder / "new").mkdir,
+    ):
+        assert contained(containment, scratch, act) in REFUSALS
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes devices")
 def test_no_device_is_made_among_the_temporary_files(scratch: Path) -> None:
     for kind in (stat.S_IFBLK, stat.S_IFCHR):
