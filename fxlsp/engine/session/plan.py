@@ -19,7 +19,8 @@ MOST_CHARGED_MS = 1000.0
 """Limit of the charge for one trace, so that a trace that hangs does not use up the budget of the others."""
 
 _FAILED = 4
-_BACKGROUND = 8
+BACKGROUND = 8
+"""Lowest priority of models of closed files."""
 _SETTLED = (Status.FRESH, Status.STALE, Status.FAILED, Status.POISONED)
 
 
@@ -208,7 +209,7 @@ def _affordable(session: Session, key: ModelKey) -> bool:
 
 def _priority(session: Session, key: ModelKey, candidate: Candidate) -> int:
     if key.file in session.background:
-        return _BACKGROUND + bool(candidate.users and not candidate.is_fed)
+        return BACKGROUND + bool(candidate.users and not candidate.is_fed)
     if session.cursor is None:
         return 3
     path, _ = session.cursor

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Literal
 
 from fxlsp.engine.connection.connection import Outcome
 from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClient
 from fxlsp.engine.connection.supervisor_pool import SupervisorPool
 from fxlsp.engine.session.apply_outcome import SentTexts, apply_outcome
 from fxlsp.engine.session.early_graph import apply_early_graph
-from fxlsp.engine.session.plan import PlannedTrace, candidate_of, covering_model, plan, update_statuses
-from fxlsp.engine.session.schedule import EditPauses, Scheduler, worth_finishing
+from fxlsp.engine.session.pacing import Pacing
+from fxlsp.engine.session.plan import BACKGROUND, PlannedTrace, candidate_of, covering_model, plan, update_statuses
+from fxlsp.engine.session.schedule import Scheduler
 from fxlsp.engine.state.model_tables import TraceAttempt
 from fxlsp.engine.state.session import Session
 from fxlsp.engine.state.snapshot import ModelKey, Status, inside
@@ -25,10 +24,6 @@ from fxlsp.wire.messages import RecipeGuess, RecipeRequest, TraceRequest, TraceT
 
 OnTraced = Callable[[frozenset[str]], None]
 """Called with the files whose answers have changed; with none if only a status has."""
-
-Pauses = Literal["none", "keep", "restart"]
-"""Whether an expensive trace pauses before it starts: not on request ("none"), after edits in close succession
-("keep"), and anew after each further edit ("restart")."""
 
 
 class TraceJobs:
@@ -42,20 +37,18 @@ class TraceJobs:
         self._supervisors = supervisors
         self._on_traced = on_traced
         self._scheduler: Scheduler[ModelKey] = Scheduler(limit, self._is_in_edited_file)
-        self._pauses = EditPauses()
+        self._pacing: Pacing[ModelKey] = Pacing()
         self._number = 0
-        self._started_at: dict[ModelKey, float] = {}
-        """Times at which running traces entered their first stage; without those that wait for a process."""
 
-    def replan(self, pauses: Pauses = "none") -> None:
+    def replan(self) -> None:
         """Schedule the traces of the present plan, and withdraw all others."""
-        if pauses == "restart":
-            self._pauses.edited(time.monotonic())
         update_statuses(self._session)
         planned_traces = plan(self._session)
-        self._withdraw_except({planned.key for planned in planned_traces})
+        keys = {planned.key for planned in planned_traces}
+        self._pacing.only_requested(keys)
+        self._withdraw_except(keys)
         for planned in planned_traces:
-            self._schedule(planned, pauses)
+            self._schedule(planned)
 
     def cancel(self, keys: Iterable[ModelKey]) -> None:
         """Cancel the running and waiting traces of these models."""
@@ -96,22 +89,16 @@ class TraceJobs:
         if settled:
             update_statuses(self._session)
 
-    def _schedule(self, planned: PlannedTrace, pauses: Pauses) -> None:
-        key, state = planned.key, self._models.states[planned.key]
+    def _schedule(self, planned: PlannedTrace) -> None:
+        key = planned.key
+        self._pacing.requested(key)
         if key not in self._models.running:
             self._models.set_status(key, Status.QUEUED)
-        elif not worth_finishing(self._running_ms(key), state.cost_ms):
+        elif self._pacing.gives_way(key, self._models.states[key].cost_ms):
             self._scheduler.cancel(key)
-        if pauses == "restart" or not self._scheduler.is_waiting(key):
-            pause = 0.0 if pauses == "none" else self._pauses.before(state.cost_ms)
-            self._scheduler.submit(key, lambda: self._trace(key), priority=planned.priority, pause=pause)
-
-    def _mark_started(self, key: ModelKey) -> None:
-        self._started_at.setdefault(key, time.monotonic())
-
-    def _running_ms(self, key: ModelKey) -> float:
-        """Return how long a trace has run, without the start of its process."""
-        return (time.monotonic() - self._started_at[key]) * 1000 if key in self._started_at else 0.0
+        if not self._scheduler.is_waiting(key):
+            priority, is_patient = planned.priority, planned.priority >= BACKGROUND
+            self._scheduler.submit(key, lambda: self._trace(key), priority=priority, is_patient=is_patient)
 
     async def _trace(self, key: ModelKey) -> None:
         """Trace a model on the texts at the start of the trace."""
@@ -123,9 +110,11 @@ class TraceJobs:
             outcome, cost_ms = await self._outcome(key, sent)
         except BaseException:
             # Usually a cancellation: subscribers must see another status than "running" after it.
+            self._pacing.cancelled(key)
             self._end(key)
             self._on_traced(frozenset())
             raise
+        self._pacing.finished(key)
         self._end(key)
         state = self._models.states.get(key)
         if state is not None and apply_outcome(self._session, key, sent, outcome, cost_ms):
@@ -134,6 +123,7 @@ class TraceJobs:
 
     def _begin(self, key: ModelKey, sent: SentTexts) -> None:
         self._models.start_trace(key, sent.digests())
+        self._pacing.begun(key)
         self._on_traced(frozenset())
 
     def _end(self, key: ModelKey) -> None:
@@ -141,7 +131,6 @@ class TraceJobs:
 
         The status is that of the waiting trace of the same model, if there is one.
         """
-        self._started_at.pop(key, None)
         if self._models.end_trace(key, is_waiting=self._scheduler.is_waiting(key)):
             update_statuses(self._session)
 
@@ -166,10 +155,10 @@ class TraceJobs:
         await _started(supervisor)
         outcome = await supervisor.trace(
             self._request(key, sent),
-            on_stage=lambda stage: self._mark_started(key),
+            on_stage=lambda stage: self._pacing.started(key),
             on_early=lambda report, reads: self._show_graph(key, sent, report, reads),
         )
-        return outcome, self._running_ms(key)
+        return outcome, self._pacing.running_ms(key)
 
     def _show_graph(self, key: ModelKey, sent: SentTexts, report: Report, reads: Mapping[str, str]) -> None:
         """Show the graph of a running trace."""

@@ -290,7 +290,7 @@ class Workspace:
     def _text_changed(self, document: Document) -> None:
         self._session.models.reset_budget(document.path)
         if self._analyzer.text_changed(document):
-            self._jobs.replan("restart")
+            self._jobs.replan()
         self._publish(SnapshotChange("edit", frozenset({document.path})))
 
     def _on_program_changed(self, document: Document) -> None:
@@ -307,11 +307,11 @@ class Workspace:
             self._publish(SnapshotChange("session"))
 
     def _on_analysis(self, path: str) -> None:
-        self._jobs.replan("keep")
+        self._jobs.replan()
         self._publish(SnapshotChange("edit" if path in self._session.documents else "session", frozenset({path})))
 
     def _on_closed_files(self, paths: frozenset[str]) -> None:
-        self._jobs.replan("keep")
+        self._jobs.replan()
         self._publish(SnapshotChange("session", paths))
 
     def _on_traced(self, paths: frozenset[str]) -> None:

@@ -19,7 +19,7 @@ from fxlsp.source.text.documents import Document
 from fxlsp.source.text.edits import EditLog, move
 from fxlsp.source.text.positions import Span
 
-IDLE_SECONDS = 0.5
+IDLE_SECONDS = 0.3
 """Seconds without an edit after which the hints of the line change."""
 
 

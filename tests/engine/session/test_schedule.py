@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from fxlsp.engine.session.schedule import EditPauses, Scheduler, pause_before, worth_finishing
-
-from ..conftest import eventually
+from fxlsp.engine.session.schedule import Scheduler
+from tests.support.waiting import eventually_async
 
 Job = Callable[[], Coroutine[Any, Any, None]]
 
@@ -58,10 +57,10 @@ async def test_for_one_key_one_job_runs_and_the_newest_of_the_others_waits(
 ) -> None:
     for name in ("first", "second", "third"):
         scheduler.submit("key", jobs.job(name))
-    await eventually(lambda: jobs.started == ["first"])
+    await eventually_async(lambda: jobs.started == ["first"])
     assert scheduler.is_waiting("key")
     jobs.let_end("first")
-    await eventually(lambda: jobs.started == ["first", "third"])
+    await eventually_async(lambda: jobs.started == ["first", "third"])
 
 
 async def test_no_more_jobs_run_than_the_limit_and_the_most_wanted_comes_first(
@@ -70,26 +69,37 @@ async def test_no_more_jobs_run_than_the_limit_and_the_most_wanted_comes_first(
     for name, priority in (("a", 0), ("b", 3), ("c", 1), ("d", 1)):
         scheduler.submit(name, jobs.job(name), priority=priority)
         jobs.let_end(name)
-    await eventually(lambda: len(jobs.ended) == 4)
+    await eventually_async(lambda: len(jobs.ended) == 4)
     assert jobs.started == ["a", "c", "d", "b"]
 
 
-async def test_a_job_waits_for_its_pause_and_lets_others_pass(scheduler: Scheduler[str], jobs: Jobs) -> None:
-    loop = asyncio.get_running_loop()
-    since = loop.time()
-    scheduler.submit("late", jobs.job("late"), pause=0.05)
-    scheduler.submit("now", jobs.job("now"), priority=5)
-    jobs.let_end("now")
-    await eventually(lambda: jobs.started == ["now", "late"])
-    assert loop.time() - since >= 0.05
+async def test_a_job_that_waits_is_passed_over_twice_at_most(scheduler: Scheduler[str], jobs: Jobs) -> None:
+    for name in ("first", "second", "third", "other", "patient"):
+        jobs.let_end(name)
+
+    def job(name: str) -> Job:
+        async def run() -> None:
+            await jobs.job(name)()
+            # Edited again while it ran.
+            if len(jobs.started) < 6:
+                scheduler.submit("edited", job("edited"))
+
+        jobs.let_end(name)
+        return run
+
+    scheduler.submit("edited", job("edited"))
+    scheduler.submit("other", jobs.job("other"), priority=1)
+    scheduler.submit("patient", jobs.job("patient"), priority=8, is_patient=True)
+    await eventually_async(lambda: "patient" in jobs.ended)
+    assert jobs.started == ["edited", "edited", "edited", "other", "edited", "edited", "patient"]
 
 
 async def test_a_cancelled_job_makes_room_for_the_one_that_waits(scheduler: Scheduler[str], jobs: Jobs) -> None:
     scheduler.submit("key", jobs.job("old"))
-    await eventually(lambda: jobs.started == ["old"])
+    await eventually_async(lambda: jobs.started == ["old"])
     scheduler.submit("key", jobs.job("new"))
     scheduler.cancel("key")
-    await eventually(lambda: jobs.started == ["old", "new"])
+    await eventually_async(lambda: jobs.started == ["old", "new"])
     assert jobs.ended == ["old cancelled"]
 
 
@@ -99,7 +109,7 @@ async def test_what_is_withdrawn_never_runs(scheduler: Scheduler[str], jobs: Job
     scheduler.withdraw("b")
     assert scheduler.waiting() == frozenset()
     jobs.let_end("a")
-    await eventually(lambda: jobs.ended == ["a"])
+    await eventually_async(lambda: jobs.ended == ["a"])
     assert jobs.started == ["a"]
 
 
@@ -112,7 +122,7 @@ async def test_a_job_that_raises_is_logged_and_the_next_one_runs(
     caplog.set_level(logging.ERROR)
     scheduler.submit("a", broken)
     scheduler.submit("b", jobs.job("b"))
-    await eventually(lambda: jobs.started == ["b"])
+    await eventually_async(lambda: jobs.started == ["b"])
     assert "internal error in fxlsp" in caplog.text
 
 
@@ -120,7 +130,7 @@ async def test_closing_cancels_what_runs_and_forgets_what_waits(jobs: Jobs) -> N
     scheduler: Scheduler[str] = Scheduler(limit=1)
     scheduler.submit("a", jobs.job("a"))
     scheduler.submit("b", jobs.job("b"))
-    await eventually(lambda: jobs.started == ["a"])
+    await eventually_async(lambda: jobs.started == ["a"])
     await scheduler.close()
     scheduler.submit("c", jobs.job("c"))
     assert jobs.ended == ["a cancelled"]
@@ -128,36 +138,15 @@ async def test_closing_cancels_what_runs_and_forgets_what_waits(jobs: Jobs) -> N
     assert len(asyncio.all_tasks()) == 1
 
 
-@pytest.mark.parametrize(("cost_ms", "seconds"), [(0, 0), (200, 0), (300, 0.05), (600, 0.2), (800, 0.3), (60_000, 0.3)])
-def test_the_pause_after_an_edit_grows_with_the_cost_of_the_last_trace(cost_ms: float, seconds: float) -> None:
-    assert pause_before(cost_ms) == seconds
-
-
-def test_only_an_edit_that_follows_another_closely_pauses() -> None:
-    pauses = EditPauses()
-    pauses.edited(10.0)
-    assert pauses.before(800) == 0.0
-    pauses.edited(10.2)
-    assert pauses.before(800) == 0.3
-    pauses.edited(11.0)
-    assert pauses.before(800) == 0.0
-
-
-def test_a_trace_is_let_go_on_when_half_its_usual_time_has_passed() -> None:
-    assert not worth_finishing(10, 40)
-    assert worth_finishing(20, 40)
-    assert worth_finishing(0, 0)
-
-
 async def test_an_urgent_job_need_not_wait_for_others_but_for_urgent_ones(jobs: Jobs) -> None:
     urgent = {"edited", "edited too"}
     scheduler: Scheduler[str] = Scheduler(limit=1, is_urgent=lambda key: key in urgent)
     for name, priority in (("elsewhere", 3), ("edited", 1), ("edited too", 1), ("elsewhere too", 3)):
         scheduler.submit(name, jobs.job(name), priority=priority)
-    await eventually(lambda: jobs.started == ["elsewhere", "edited"])
+    await eventually_async(lambda: jobs.started == ["elsewhere", "edited"])
     jobs.let_end("edited")
-    await eventually(lambda: jobs.started == ["elsewhere", "edited", "edited too"])
+    await eventually_async(lambda: jobs.started == ["elsewhere", "edited", "edited too"])
     jobs.let_end("edited too")
-    await eventually(lambda: "edited too" in jobs.ended)
+    await eventually_async(lambda: "edited too" in jobs.ended)
     assert "elsewhere too" not in jobs.started
     await scheduler.close()
