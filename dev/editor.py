@@ -175,7 +175,7 @@ async def editor(
         await made.connection.request("shutdown", None)
         made.connection.notify("exit", None)
     finally:
-        await made.connection.wait_ended(seconds=5.0)
+        await made.connection.wait_ended(seconds=30.0)
 
 
 def _initialize_params(folder: Path, trusted: bool) -> Json:

@@ -15,6 +15,9 @@ from typing import IO, Any
 
 Json = Any
 
+ANSWER_SECONDS = 90.0
+"""Time limit for an answer, on the slowest machine: a server that is alive answers in milliseconds."""
+
 
 class RpcError(Exception):
     """An error in answer to a request, or the end of the server."""
@@ -55,17 +58,25 @@ class Connection:
     def notify(self, method: str, params: Json) -> None:
         self._write({"method": method, "params": params})
 
-    async def request(self, method: str, params: Json) -> Json:
+    async def request(self, method: str, params: Json, limit: float = ANSWER_SECONDS) -> Json:
         """Send a request and return the server's answer.
 
+        Args:
+            method: the method of the protocol.
+            params: its parameters.
+            limit: seconds to wait.
+
         Raises:
-            RpcError: it answers with an error, or ends.
+            RpcError: it answers with an error, or ends, or does not answer in time.
         """
         number = next(self._ids)
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         self._write({"id": number, "method": method, "params": params})
-        return await answer
+        try:
+            return await asyncio.wait_for(answer, limit)
+        except asyncio.TimeoutError:
+            raise RpcError(f"process {self.pid} has not answered {method} in {limit:.0f} s") from None
 
     def close_input(self) -> None:
         """Close the server's input, as an editor that is killed does."""

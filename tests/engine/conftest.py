@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,12 +38,3 @@ def _children() -> set[str]:
         with suppress(FileNotFoundError):
             found.update(children.read_text(encoding="ascii").split())
     return found
-
-
-async def eventually(condition: Callable[[], object], seconds: float = 10.0) -> None:
-    """Wait until the condition is true."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + seconds
-    while not condition():
-        assert loop.time() < end, "it did not become true"
-        await asyncio.sleep(0.002)

@@ -13,6 +13,8 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
+from tests.support.waiting import PATIENCE
+
 NET = """\
 import torch
 from torch import nn
@@ -65,7 +67,7 @@ async def test_every_answer_fits_the_editor(client: LanguageClient, tmp_path: Pa
     client.text_document_did_open(types.DidOpenTextDocumentParams(text_document=item))
     document = types.TextDocumentIdentifier(uri=uri)
 
-    lens = (await asyncio.wait_for(traced_lenses(client, document), 30))[0]
+    lens = (await asyncio.wait_for(traced_lenses(client, document), PATIENCE))[0]
     assert (await client.code_lens_resolve_async(lens)).command == lens.command
     (symbol,) = await client.text_document_document_symbol_async(types.DocumentSymbolParams(document)) or ()
     assert symbol.name == "Net"

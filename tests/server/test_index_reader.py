@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,8 +11,9 @@ import pytest
 
 from dev.rpc import Json
 from tests.server.conftest import Start
-from tests.support.client import PATIENCE, Client
+from tests.support.client import Client
 from tests.support.leftovers import await_gone, processes
+from tests.support.waiting import eventually_async
 
 pytestmark = pytest.mark.real
 
@@ -40,10 +39,13 @@ def write(folder: Path) -> None:
 
 async def reader_of(mark: str) -> int:
     """The process id of what reads the workspace, once it is there."""
-    deadline = time.monotonic() + PATIENCE
-    while not (found := [pid for pid, command in processes(mark).items() if "reader_main.py" in command]):
-        assert time.monotonic() < deadline, "no process reads"
-        await asyncio.sleep(0.01)
+    found: list[int] = []
+
+    def is_there() -> bool:
+        found[:] = [pid for pid, command in processes(mark).items() if "reader_main.py" in command]
+        return bool(found)
+
+    await eventually_async(is_there, "no process reads")
     return found[0]
 
 

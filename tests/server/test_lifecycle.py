@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from dev.rpc import Json, RpcError
 from tests.server.conftest import Start
 from tests.support.client import Abilities
 from tests.support.leftovers import await_gone, processes
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.real
 
@@ -84,11 +84,9 @@ async def test_the_end_of_its_input_ends_it_and_its_processes(start: Start, tmp_
     buffer = client.open(tmp_path / "net.py", NET)
     await client.until(lambda: client.hints(buffer), bool)
     assert len(processes(mark)) > 1
-    began = time.monotonic()
     client.connection.close_input()
     assert await client.ended() == 1
     await_gone(mark)
-    assert time.monotonic() - began < 4
 
 
 async def test_input_that_ends_within_a_message_ends_it_with_a_sentence(tmp_path: Path) -> None:
@@ -144,7 +142,7 @@ async def served(tmp_path: Path, data: bytes) -> Served:
     with (tmp_path / "input").open("rb") as file:
         command = [sys.executable, "-m", "fxlsp", "serve"]
         process = await asyncio.create_subprocess_exec(*command, stdin=file, stdout=pipe, stderr=pipe)
-        answers, said = await asyncio.wait_for(process.communicate(), 20)
+        answers, said = await asyncio.wait_for(process.communicate(), PATIENCE)
     return Served(process.returncode, answers, said.decode())
 
 

@@ -8,6 +8,7 @@ import re
 import sys
 
 from dev.rpc import Json
+from tests.support.waiting import PATIENCE
 
 
 async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, message: Json) -> Json:
@@ -34,4 +35,4 @@ async def test_one_client_is_served_over_tcp_and_its_end_ends_the_server() -> No
     answer = await exchange(reader, writer, {"id": 1, "method": "initialize", "params": params})
     assert answer["result"]["serverInfo"]["name"] == "fxlsp"
     writer.close()
-    assert await asyncio.wait_for(process.wait(), 5) == 1
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 1

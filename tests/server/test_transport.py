@@ -12,6 +12,7 @@ import pytest
 
 from fxlsp.server import transport
 from fxlsp.server.transport import QueueWriter, ThreadReader
+from tests.support.waiting import PATIENCE
 
 LIMIT = 10_000
 
@@ -73,7 +74,7 @@ async def test_what_is_not_read_in_time_waits_in_the_pipe() -> None:
 async def test_a_message_above_the_limit_is_read_whole() -> None:
     given = Input(b"header\n" + bytes(50 * LIMIT) + b"end\n")
     assert await given.reader.readline() == b"header\n"
-    assert await asyncio.wait_for(given.reader.readexactly(50 * LIMIT), 10) == bytes(50 * LIMIT)
+    assert await asyncio.wait_for(given.reader.readexactly(50 * LIMIT), PATIENCE) == bytes(50 * LIMIT)
     assert await given.reader.readline() == b"end\n"
     await given.close()
 
@@ -82,7 +83,7 @@ async def test_messages_wait_while_the_editor_leaves_answers_unread() -> None:
     incoming, outgoing = os.pipe()
     stream = os.fdopen(outgoing, "wb")
     writer = QueueWriter(stream)
-    await asyncio.wait_for(writer.drain(), 1)
+    await asyncio.wait_for(writer.drain(), PATIENCE)
     for _ in range(200):
         writer.write(bytes(1000))
     waiting = asyncio.create_task(writer.drain())
@@ -91,7 +92,7 @@ async def test_messages_wait_while_the_editor_leaves_answers_unread() -> None:
     assert len(await asyncio.to_thread(os.read, incoming, 2**16)) > 0
     for _ in range(3):
         await asyncio.to_thread(os.read, incoming, 2**16)
-    await asyncio.wait_for(waiting, 5)
+    await asyncio.wait_for(waiting, PATIENCE)
     os.close(incoming)
     writer.close()
     with suppress(OSError):
@@ -111,8 +112,8 @@ async def test_once_the_editor_is_gone_nothing_waits_for_it(how: str) -> None:
         writer.wait_no_longer()
     else:
         os.close(incoming)
-    await asyncio.wait_for(waiting, 5)
-    await asyncio.wait_for(writer.drain(), 1)
+    await asyncio.wait_for(waiting, PATIENCE)
+    await asyncio.wait_for(writer.drain(), PATIENCE)
     if how == "input ended":
         os.close(incoming)
     writer.close()

@@ -12,6 +12,7 @@ import pytest_asyncio
 from websockets.asyncio.client import ClientConnection, connect
 
 from dev.rpc import Json
+from tests.support.waiting import PATIENCE
 
 INITIALIZE: Json = {
     "id": 0,
@@ -46,7 +47,7 @@ async def heard_until(connection: ClientConnection, number: int) -> list[Json]:
     """All that the server says before the answer to a request, and that answer."""
     heard: list[Json] = []
     while not heard or "result" not in heard[-1] or heard[-1].get("id") != number:
-        heard.append(json.loads(await asyncio.wait_for(connection.recv(), 60)))
+        heard.append(json.loads(await asyncio.wait_for(connection.recv(), PATIENCE)))
     return heard
 
 
@@ -58,7 +59,7 @@ async def test_one_client_is_served_over_a_web_socket_and_its_end_ends_the_serve
     *_, answer = await heard_until(connection, 0)
     assert answer["result"]["serverInfo"]["name"] == "fxlsp"
     await connection.close()
-    assert await asyncio.wait_for(process.wait(), 10) == 1
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 1
 
 
 async def test_it_ends_as_the_client_asks(process: asyncio.subprocess.Process) -> None:
@@ -67,7 +68,7 @@ async def test_it_ends_as_the_client_asks(process: asyncio.subprocess.Process) -
     await send(connection, {"id": 1, "method": "shutdown", "params": None})
     await heard_until(connection, 1)
     await send(connection, {"method": "exit", "params": None})
-    assert await asyncio.wait_for(process.wait(), 10) == 0
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
 
 
 async def test_what_a_message_begins_comes_before_the_answer_to_the_next_though_both_arrive_at_once(

@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from dev.rpc import Connection, Json
+from tests.support.waiting import PATIENCE
 from tests.support.warm import fxlsp
 
 T = TypeVar("T")
 
 Encoding = Literal["utf-8", "utf-16"]
-
-PATIENCE = 30.0
-"""Seconds until an expectation fails; importing torch on a busy machine takes some of them."""
 
 _POLL = 0.02
 """Seconds between requests for whether the server is idle."""
@@ -184,7 +182,7 @@ class Client:
     async def ended(self) -> int:
         """Wait until the server exits and return its exit code."""
         self.is_running = False
-        return await self.connection.wait_ended(seconds=5.0)
+        return await self.connection.wait_ended(PATIENCE)
 
     def open(self, path: Path, text: str | None = None) -> Buffer:
         text = path.read_text(encoding="utf-8") if text is None else text

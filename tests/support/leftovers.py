@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-import time
+import signal
+from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
 from tests.support.fork_server import MARK
-
-GONE_WITHIN = 4.0
-"""Seconds; the promise is two, on a machine that does nothing else."""
+from tests.support.waiting import eventually
 
 
 def await_gone(mark: str) -> None:
-    """Fail if a process of the test remains after the clean-up time of the server."""
-    deadline = time.monotonic() + GONE_WITHIN
-    while left := processes(mark):
-        if time.monotonic() > deadline:
-            pytest.fail(f"processes are left: {left}")
-        time.sleep(0.02)
+    """Fail if a process of the test remains, and kill it: other tests go on without it."""
+    try:
+        eventually(lambda: not processes(mark), lambda: f"processes are left: {processes(mark)}")
+    finally:
+        for pid in processes(mark):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def processes(mark: str) -> dict[int, str]:

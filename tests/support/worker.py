@@ -17,6 +17,8 @@ from fxlsp.report.symbolic_sizes import SymbolicSizes
 from fxlsp.report.tracer_choice import TORCH_FX, TracerChoice
 from fxlsp.wire.frames import Decoder, JsonMessage, encode, text_digest
 from fxlsp.wire.messages import Limits
+from tests.support.running import stacks_of
+from tests.support.waiting import PATIENCE
 from tests.support.warm import supervisor
 
 BOOTSTRAP = Path(fxlsp.__file__).parent / "worker" / "bootstrap.py"
@@ -44,7 +46,7 @@ class Worker:
         )
         theirs.close()
         self._connection = ours
-        self._connection.settimeout(120)
+        self._connection.settimeout(2 * PATIENCE)
         self._messages = self._receive()
         self._ids = 0
         self.hello = next(self._messages)
@@ -63,7 +65,10 @@ class Worker:
 
     def next_stage(self, name: str) -> None:
         """Wait until a trace reaches a stage."""
-        next(message for message in self._messages if message["type"] == "stage" and message["name"] == name)
+        for message in self._messages:
+            if message["type"] == "stage" and message["name"] == name:
+                return
+            assert message["type"] in ("stage", "log", "early"), f"the trace ended before the stage {name}: {message}"
 
     def ask(
         self,
@@ -126,4 +131,10 @@ class Worker:
     def close(self) -> None:
         """Close the connection, after which the supervisor must exit by itself."""
         self._connection.close()
-        assert self.process.wait(timeout=10) is not None
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            stacks = stacks_of(self.process.pid)
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"the supervisor {self.process.pid} does not exit:\n{stacks}") from None

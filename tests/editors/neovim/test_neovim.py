@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,8 @@ from tests.editors.fixes import FIXED
 from tests.editors.models import LIST, NET, TWICE
 from tests.editors.neovim.conftest import PAGE, Begin, Play, block_after, commands_after
 from tests.editors.user import environment_of
-from tests.support.leftovers import GONE_WITHIN, await_gone, processes
+from tests.support.leftovers import await_gone, processes
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -177,10 +177,7 @@ def test_nothing_is_left_of_a_server_that_was_killed(begin: Begin, mark: str) ->
     def is_there(command: str) -> bool:
         return any(command in each for each in processes(mark).values())
 
-    deadline = time.monotonic() + GONE_WITHIN
-    while is_there("fxlsp"):
-        assert time.monotonic() < deadline, processes(mark)
-        time.sleep(0.02)
+    eventually(lambda: not is_there("fxlsp"), lambda: f"processes are left: {processes(mark)}")
     assert session.process.poll() is None
 
 

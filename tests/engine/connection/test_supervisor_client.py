@@ -23,8 +23,9 @@ from fxlsp.engine.connection.supervisor_client import StartError, SupervisorClie
 from fxlsp.report.codes import DIED, NO_INTERPRETER
 from fxlsp.wire.frames import text_digest
 from fxlsp.wire.messages import Limits, TraceRequest, TraceTarget
+from tests.support.waiting import eventually_async
 
-from ..conftest import eventually, worker
+from ..conftest import worker
 
 MODEL = "class Net:\n    def forward(self, x):\n        return x  # width = 4\n"
 Make = Callable[..., SupervisorClient]
@@ -97,11 +98,11 @@ async def test_a_process_that_has_hung_up_is_ended_without_complaints(
 async def test_cancelling_the_task_cancels_the_trace(make: Make, tmp_path: Path) -> None:
     supervisor = make()
     task = asyncio.create_task(supervisor.trace(request(tmp_path, text="# slow")))
-    await eventually(lambda: logged(tmp_path))
+    await eventually_async(lambda: logged(tmp_path))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await eventually(lambda: any("cancelled" in entry for entry in logged(tmp_path)))
+    await eventually_async(lambda: any("cancelled" in entry for entry in logged(tmp_path)))
     assert (await supervisor.trace(request(tmp_path))).report is not None
 
 
@@ -147,9 +148,9 @@ async def test_a_trace_whose_supervisor_is_killed_from_outside_is_traced_by_the_
 ) -> None:
     supervisor = make()
     tracing = asyncio.create_task(supervisor.trace(request(tmp_path, text=f"{MODEL}# slow\n")))
-    await eventually(lambda: bool(logged(tmp_path)))
+    await eventually_async(lambda: bool(logged(tmp_path)))
     os.kill(logged(tmp_path)[0]["pid"], signal.SIGKILL)
-    await eventually(lambda: len(logged(tmp_path)) == 2)
+    await eventually_async(lambda: len(logged(tmp_path)) == 2)
     (tmp_path / "model.gate").touch()
     assert (await tracing).report is not None
 
@@ -172,7 +173,7 @@ async def test_a_killed_template_is_noticed_while_idle(make: Make, tmp_path: Pat
     supervisor = make()
     await supervisor.trace(request(tmp_path))
     os.kill(logged(tmp_path)[0]["pid"], signal.SIGKILL)
-    await eventually(lambda: supervisor.state is SupervisorState.IDLE)
+    await eventually_async(lambda: supervisor.state is SupervisorState.IDLE)
     assert (await supervisor.trace(request(tmp_path))).report is not None
 
 
@@ -190,7 +191,7 @@ async def test_after_five_deaths_it_gives_up_and_says_so_until_restarted_by_hand
     supervisor = make(limit=RestartLimit(lambda: now[0]))
     while supervisor.state is not SupervisorState.GAVE_UP and len(logged(tmp_path)) < 6:
         outcome = await supervisor.trace(request(tmp_path, "Fatal"))
-        await eventually(lambda: supervisor.state is not SupervisorState.READY)
+        await eventually_async(lambda: supervisor.state is not SupervisorState.READY)
         now[0] += 20.0
     assert len(logged(tmp_path)) == 5
     assert outcome.failure is not None
@@ -207,7 +208,7 @@ async def test_packages_that_a_model_imports_are_preloaded_once_nobody_waits(
     supervisor = make()
     outcome = await supervisor.trace(request(tmp_path, text="import einops"))
     assert outcome.imports == ("einops",)
-    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    await eventually_async(lambda: "preloads ['einops']" in caplog.text)
     await supervisor.trace(request(tmp_path, text="import einops"))
     await supervisor.close()
     assert caplog.text.count("preloads") == 1
@@ -220,7 +221,7 @@ async def test_packages_are_preloaded_before_a_fourth_trace_in_a_row_imports_the
     supervisor = make()
     for _ in range(4):
         await supervisor.trace(request(tmp_path, text="import einops"))
-    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    await eventually_async(lambda: "preloads ['einops']" in caplog.text)
 
 
 EINOPS = "import einops\n" + MODEL
@@ -241,7 +242,7 @@ async def test_a_process_that_imported_a_package_does_not_trace_an_edited_file_o
     caplog.set_level(logging.INFO, "fxlsp.worker")
     package, supervisor = installed(tmp_path), make()
     await supervisor.trace(request(package, text=EINOPS))
-    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    await eventually_async(lambda: "preloads ['einops']" in caplog.text)
     await supervisor.trace(request(package, text=EINOPS))
     outcome = await supervisor.trace(request(package, text=EINOPS.replace("width = 4", "width = 5")))
     assert outcome.report is not None
@@ -257,7 +258,7 @@ async def test_a_file_written_after_its_package_was_imported_is_traced_by_anothe
     caplog.set_level(logging.INFO, "fxlsp.worker")
     package, supervisor = installed(tmp_path), make()
     await supervisor.trace(request(package, text=EINOPS))
-    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    await eventually_async(lambda: "preloads ['einops']" in caplog.text)
     edited = EINOPS.replace("width = 4", "width = 5")
     (package / "model.py").write_text(edited)
     later = time.time() + 10
@@ -276,7 +277,7 @@ async def test_the_package_of_an_edited_file_is_not_imported_ahead(make: Make, t
     preloader.trace_starts(edited)
     assert names == [("numpy",)]
     preloader.trace_ended(["einops", "yaml"], idle=True)
-    await eventually(lambda: len(names) == 2)
+    await eventually_async(lambda: len(names) == 2)
     assert names[1] == ("yaml",)
     assert not preloader.is_outdated_for(edited)
 
@@ -287,9 +288,9 @@ async def test_a_trace_that_the_change_of_process_interrupts_is_executed_by_the_
     caplog.set_level(logging.INFO, "fxlsp.worker")
     package, supervisor = installed(tmp_path), make()
     await supervisor.trace(request(package, text=EINOPS))
-    await eventually(lambda: "preloads ['einops']" in caplog.text)
+    await eventually_async(lambda: "preloads ['einops']" in caplog.text)
     running = asyncio.create_task(supervisor.trace(request(tmp_path, text=f"{MODEL}# slow\n")))
-    await eventually(lambda: logged(tmp_path))
+    await eventually_async(lambda: logged(tmp_path))
     await supervisor.trace(request(package, text=EINOPS.replace("width = 4", "width = 5")))
     (tmp_path / "model.gate").touch()
     assert (await running).report is not None
@@ -298,7 +299,7 @@ async def test_a_trace_that_the_change_of_process_interrupts_is_executed_by_the_
 async def test_an_idle_template_leaves_and_comes_back(make: Make, tmp_path: Path) -> None:
     supervisor = make(idle_seconds=0.05)
     await supervisor.trace(request(tmp_path))
-    await eventually(lambda: supervisor.state is SupervisorState.IDLE)
+    await eventually_async(lambda: supervisor.state is SupervisorState.IDLE)
     assert (await supervisor.trace(request(tmp_path))).report is not None
 
 
@@ -369,7 +370,7 @@ async def test_a_template_that_does_not_answer_at_the_limit_is_ended(
 async def test_closing_ends_traces_under_way(make: Make, tmp_path: Path) -> None:
     supervisor = make()
     task = asyncio.create_task(supervisor.trace(request(tmp_path, text="# slow")))
-    await eventually(lambda: logged(tmp_path))
+    await eventually_async(lambda: logged(tmp_path))
     await supervisor.close()
     assert (await task).died
     assert (await supervisor.trace(request(tmp_path))).failure is not None
@@ -378,7 +379,7 @@ async def test_closing_ends_traces_under_way(make: Make, tmp_path: Path) -> None
 async def test_closing_during_the_start_ends_the_start(make: Make, tmp_path: Path) -> None:
     supervisor = make("hangs")
     task = asyncio.create_task(supervisor.trace(request(tmp_path)))
-    await eventually(lambda: supervisor.state is SupervisorState.STARTING)
+    await eventually_async(lambda: supervisor.state is SupervisorState.STARTING)
     await supervisor.close()
     outcome = await task
     assert outcome.failure is not None

@@ -18,8 +18,9 @@ from fxlsp.engine.index.scan import read_index
 from fxlsp.engine.index_reader.reader_client import IndexReader
 from fxlsp.engine.session.workspace import Workspace
 from fxlsp.engine.settings.exclusion import NOTHING, Exclusion
+from tests.support.waiting import eventually_async
 
-from ..conftest import eventually, worker
+from ..conftest import worker
 
 NET = "from torch import nn\nclass {}(nn.Module):\n    def forward(self, x): ...\n"
 Read = Callable[..., IndexReader]
@@ -173,7 +174,7 @@ async def test_a_reading_that_nobody_wants_any_more_leaves_no_process(
     dying(monkeypatch)
     write(tmp_path, a="# waits\n" + NET.format("A"))
     task = asyncio.create_task(reading().index())
-    await eventually((tmp_path / "a.py.seen").exists)
+    await eventually_async((tmp_path / "a.py.seen").exists)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert started[0].exit_code is not None
@@ -185,11 +186,11 @@ async def test_a_file_written_while_the_workspace_is_read_counts_as_it_is_now(
     dying(monkeypatch)
     write(tmp_path, a=NET.format("Before"), b="# waits\n" + NET.format("B"))
     workspace = Workspace([str(tmp_path)])
-    await eventually((tmp_path / "b.py.seen").exists)
+    await eventually_async((tmp_path / "b.py.seen").exists)
     write(tmp_path, a=NET.format("Now"))
     workspace.changed_on_disk([str(tmp_path / "a.py")])
-    await eventually(lambda: names(workspace.snapshot.index) == ["Now"])
+    await eventually_async(lambda: names(workspace.snapshot.index) == ["Now"])
     (tmp_path / "b.py.go").touch()
-    await eventually(lambda: workspace.is_idle)
+    await eventually_async(lambda: workspace.is_idle)
     assert names(workspace.snapshot.index) == ["B", "Now"]
     await workspace.shutdown()

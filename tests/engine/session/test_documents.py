@@ -19,6 +19,7 @@ from fxlsp.engine.state.folders import ClientSettings, read_folder
 from fxlsp.engine.state.session import Session
 from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.text.documents import Document, read_document
+from tests.support.waiting import PATIENCE
 
 NET = """\
 import torch
@@ -66,11 +67,11 @@ async def recipes_after(
         known = asyncio.Event()
         tested = DocumentAnalyzer(session, executor, lambda path: known.set())
         tested.text_changed(document)
-        assert await asyncio.to_thread(held.began.wait, 10)
+        assert await asyncio.to_thread(held.began.wait, PATIENCE)
         change(tested)
         held.goes_on.set()
         while tested.is_busy:
-            await asyncio.wait_for(known.wait(), 10)
+            await asyncio.wait_for(known.wait(), PATIENCE)
             known.clear()
     (candidate,) = session.analyses[path].candidates
     return [recipe.inputs for recipe in candidate.recipes if recipe is not None and recipe.inputs is not None]

@@ -11,8 +11,8 @@ from pathlib import Path
 from fxlsp.engine.session.apply_outcome import SentTexts
 from fxlsp.engine.session.early_graph import apply_early_graph
 from fxlsp.engine.state.snapshot import Status
+from tests.support.waiting import eventually_async
 
-from ..conftest import eventually
 from .test_workspace import NET, Make, make
 
 __all__ = ["make"]
@@ -27,7 +27,7 @@ async def test_the_graph_of_an_edit_is_there_while_its_trace_runs(make: Make, tm
     await editor.until(Status.FRESH)
     editor.replace("# early", "# early # slow")
     editor.replace("width = 4", "width = 8")
-    await eventually(lambda: editor.width() == 8)
+    await eventually_async(lambda: editor.width() == 8)
     assert editor.state().status is Status.RUNNING
     early = editor.report()
     (tmp_path / "model.gate").touch()
@@ -43,7 +43,7 @@ async def test_problems_stay_at_their_places_until_the_trace_ends(make: Make, tm
     (before,) = editor.report().problems
     editor.replace("# early", "# early # slow\n# one line more")
     editor.replace("width = 4", "width = 8")
-    await eventually(lambda: editor.width() == 8)
+    await eventually_async(lambda: editor.width() == 8)
     (now,) = editor.report().problems
     assert before.location is not None
     assert now.location is not None
@@ -74,7 +74,7 @@ async def test_a_problem_whose_text_was_edited_goes_with_the_early_graph(make: M
     editor.replace("# early", "# early # slow")
     editor.replace("width = 4", "width = 8")
     editor.replace("return x  # problem", "y = -x\n        return y")
-    await eventually(lambda: editor.report().problems == ())
+    await eventually_async(lambda: editor.report().problems == ())
     assert editor.width() == 8
     assert editor.state().busy
     assert editor.state().carries_problems
@@ -105,13 +105,13 @@ async def test_a_text_that_comes_back_is_traced_again_if_the_graph_of_another_wa
     await editor.until(Status.FRESH)
     gate.unlink()
     editor.replace("width = 4", "width = 8")
-    await eventually(lambda: editor.width() == 8)
+    await eventually_async(lambda: editor.width() == 8)
     # As a further edit does if the trace has just begun.
     editor.workspace._jobs.cancel([editor.state().key])
-    await eventually(lambda: not editor.state().busy)
+    await eventually_async(lambda: not editor.state().busy)
     editor.replace("width = 8", "width = 4")
     gate.touch()
-    await eventually(lambda: editor.width() == 4)
+    await eventually_async(lambda: editor.width() == 4)
     await editor.until(Status.FRESH)
 
 
@@ -121,9 +121,9 @@ async def test_a_death_after_the_graph_is_reported_and_leaves_the_graph(make: Ma
     await editor.until(Status.FRESH)
     editor.replace("# early", "# early # slow # dies")
     editor.replace("width = 4", "width = 8")
-    await eventually(lambda: editor.width() == 8)
+    await eventually_async(lambda: editor.width() == 8)
     (tmp_path / "model.gate").touch()
-    await eventually(lambda: editor.state().failure is not None)
+    await eventually_async(lambda: editor.state().failure is not None)
     assert editor.width() == 8
 
 
@@ -133,7 +133,7 @@ async def test_an_early_graph_is_not_stale_until_its_text_is_edited(make: Make) 
     await editor.until(Status.FRESH)
     editor.replace("# early", "# early # slow")
     editor.replace("width = 4", "width = 8")
-    await eventually(lambda: editor.width() == 8)
+    await eventually_async(lambda: editor.width() == 8)
     assert (editor.state().busy, editor.state().is_stale) == (True, False)
     editor.replace("width = 8", "width = 9")
     assert (editor.width(), editor.state().is_stale) == (8, True)
@@ -142,7 +142,9 @@ async def test_an_early_graph_is_not_stale_until_its_text_is_edited(make: Make) 
 async def test_a_requested_trace_replaces_one_that_runs_with_its_graph_shown(make: Make, tmp_path: Path) -> None:
     editor = make()
     editor.open(EARLY.replace("# early", "# early # slow"))
-    await eventually(lambda: editor.workspace.snapshot.states_in(editor.path()) and editor.state().report is not None)
+    await eventually_async(
+        lambda: editor.workspace.snapshot.states_in(editor.path()) and editor.state().report is not None
+    )
     assert editor.state().busy
     first = dict(editor.workspace._session.models.running)
     editor.workspace.retrace(editor.path())

@@ -25,7 +25,7 @@ from fxlsp.engine.storage.user_dirs import cache_folder, state_folder
 from fxlsp.report.recipes import Recipe
 from fxlsp.source.recipes.recipes import FoundRecipe
 from fxlsp.source.text.positions import Span
-from tests.engine.conftest import eventually
+from tests.support.waiting import eventually_async
 
 CALL = Recipe("Net(32)", "torch.randn(2, 8)", "call-site", "/elsewhere/train.py")
 COMMENT = FoundRecipe(Recipe("Net(1)", None, "comment"), Span(3, 1, 3, 9))
@@ -83,7 +83,7 @@ async def test_they_are_written_soon_and_without_a_goodbye(tmp_path: Path, state
     assert files(state) == {}
     sitting.session.set_pinned_recipe(net(tmp_path), PIN)
     sitting.choices.schedule_write()
-    await eventually(lambda: Sitting(tmp_path).session.pinned_recipes)
+    await eventually_async(lambda: Sitting(tmp_path).session.pinned_recipes)
     await sitting.choices.close()
     assert [name[:8] for name in files(state)] == ["choices-"]
 

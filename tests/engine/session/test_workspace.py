@@ -25,8 +25,9 @@ from fxlsp.report.report import Report
 from fxlsp.source.text.documents import Document, TextEdit, uri_of_path
 from fxlsp.source.text.edits import move
 from fxlsp.source.text.positions import Span
+from tests.support.waiting import eventually_async
 
-from ..conftest import eventually, worker
+from ..conftest import worker
 
 NET = """\
 from torch import nn
@@ -109,11 +110,11 @@ class Editor:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     async def until(self, status: Status, name: str = "Net", file: str = "model.py") -> None:
-        await eventually(lambda: name in self.states(file) and self.state(name, file).status is status)
+        await eventually_async(lambda: name in self.states(file) and self.state(name, file).status is status)
 
     async def until_idle(self) -> None:
         """Wait until nothing is queued or running."""
-        await eventually(lambda: not any(state.busy for state in self.workspace.snapshot.models.values()))
+        await eventually_async(lambda: not any(state.busy for state in self.workspace.snapshot.models.values()))
 
 
 @pytest_asyncio.fixture
@@ -232,12 +233,12 @@ async def test_an_edited_model_with_a_report_does_not_wait_for_models_of_other_f
     (tmp_path / "big.gate").touch()
     editor = make()
     editor.open(NET)
-    await eventually(lambda: "Big" in editor.traced())
+    await eventually_async(lambda: "Big" in editor.traced())
     await editor.until(Status.FRESH)
     await editor.until_idle()
     (tmp_path / "big.gate").unlink()
     editor.replace("width = 4", "width = 8")
-    await eventually(lambda: editor.state().report is not None and editor.width() == 8)
+    await eventually_async(lambda: editor.state().report is not None and editor.width() == 8)
     assert editor.state().status is Status.FRESH
 
 
@@ -298,7 +299,7 @@ async def test_a_recipe_that_is_being_typed_keeps_the_old_report_until_the_new_o
     await editor.until(Status.FRESH)
     editor.replace("Net(1)", "Net(1")
     assert editor.state().report is not None
-    await eventually(lambda: [found.error is None for found in editor.state().found] == [False])
+    await eventually_async(lambda: [found.error is None for found in editor.state().found] == [False])
     editor.replace("Net(1", "Net(12)")
     assert editor.state().report is not None
     await editor.until(Status.FRESH)
@@ -339,7 +340,7 @@ async def test_saving_tries_a_failed_model_again(make: Make) -> None:
     editor.open(NET + "# fails\n")
     await editor.until(Status.FAILED)
     editor.workspace.saved(editor.path())
-    await eventually(lambda: len(editor.traced()) == 2)
+    await eventually_async(lambda: len(editor.traced()) == 2)
     await editor.until_idle()
 
 
@@ -379,7 +380,7 @@ async def test_a_trace_that_goes_on_too_long_is_ended_by_an_edit_it_reads(make: 
 async def test_a_trace_that_is_half_done_ends_and_its_result_is_shown_until_the_newer_one(make: Make) -> None:
     editor = make()
     editor.open(NET.replace("width = 4", "width = 4  # slow"))
-    await eventually(lambda: editor.traced() == ["Net"])
+    await eventually_async(lambda: editor.traced() == ["Net"])
     editor.replace("width = 4  # slow", "width = 8  # slow")
     (editor.folder / "model.gate").touch()
     widths: list[int] = []
@@ -392,7 +393,7 @@ async def test_a_trace_that_is_half_done_ends_and_its_result_is_shown_until_the_
 async def test_of_many_edits_during_a_trace_only_the_last_is_traced(make: Make) -> None:
     editor = make()
     editor.open(NET.replace("width = 4", "width = 4  # slow"))
-    await eventually(lambda: editor.traced() == ["Net"])
+    await eventually_async(lambda: editor.traced() == ["Net"])
     for width in range(10, 30):
         editor.replace(editor.workspace.snapshot.documents[editor.path()].text, NET.replace("4", f"{width}  # slow"))
     (editor.folder / "model.gate").touch()
@@ -422,7 +423,7 @@ async def test_a_file_written_by_somebody_else_counts(make: Make) -> None:
     editor.workspace.changed_on_disk([editor.path("layers.py")])
     (editor.folder / "layers.py").write_text("A = 2\n")
     editor.workspace.changed_on_disk([editor.path("layers.py")])
-    await eventually(lambda: len(editor.traced()) == 2)
+    await eventually_async(lambda: len(editor.traced()) == 2)
     await editor.until_idle()
 
 
@@ -478,7 +479,7 @@ async def test_one_long_trace_does_not_use_up_the_budget_of_its_file(
     monkeypatch.setattr("fxlsp.engine.session.apply_outcome.MOST_CHARGED_MS", 25.0)
     editor = make()
     editor.open(FAMILY.replace("# runs", "# slow\n# runs"))
-    await eventually(lambda: len(editor.traced()) == 1)
+    await eventually_async(lambda: len(editor.traced()) == 1)
     await asyncio.sleep(0.1)
     (editor.folder / "model.gate").touch()
     await editor.until(Status.FRESH, "Lonely")
@@ -490,7 +491,7 @@ async def test_other_settings_begin_the_budget_of_a_file_anew(make: Make, monkey
     editor.open(NET)
     await editor.until(Status.FRESH)
     editor.workspace.configure(ClientSettings({"sizes": {"batch": 7}}))
-    await eventually(lambda: len(editor.traced()) == 2)
+    await eventually_async(lambda: len(editor.traced()) == 2)
     await editor.until(Status.FRESH)
 
 
@@ -521,7 +522,7 @@ async def test_an_interpreter_without_torch_is_told_and_tried_again_on_restart(m
 async def test_restarting_traces_everything_again_in_another_process(make: Make) -> None:
     editor = make()
     editor.open(NET.replace("width = 4", "width = 4  # slow"))
-    await eventually(lambda: editor.traced() == ["Net"])
+    await eventually_async(lambda: editor.traced() == ["Net"])
     (editor.folder / "model.gate").touch()
     await editor.workspace.restart()
     await editor.until(Status.FRESH)
@@ -533,7 +534,7 @@ async def test_an_interpreter_leaves_when_nobody_edits_and_comes_back_with_the_n
     editor.open(NET)
     await editor.until(Status.FRESH)
     (process,) = {entry["pid"] for entry in editor.log()}
-    await eventually(lambda: not Path(f"/proc/{process}").exists())
+    await eventually_async(lambda: not Path(f"/proc/{process}").exists())
     assert editor.state().status is Status.FRESH
     editor.replace("width = 4", "width = 8")
     await editor.until(Status.FRESH)
@@ -550,7 +551,7 @@ async def test_the_settings_file_is_read_again_when_it_is_saved(make: Make) -> N
     snapshot = editor.workspace.snapshot
     assert not snapshot.hints_of(editor.path("net.py")).shapes
     assert "nonsense" in snapshot.setting_problems[0].message
-    await eventually(lambda: editor.report().recipe.init == "Net(5)")
+    await eventually_async(lambda: editor.report().recipe.init == "Net(5)")
 
 
 async def test_a_long_text_is_analysed_off_the_loop_and_only_the_newest_counts(make: Make) -> None:
@@ -578,7 +579,7 @@ async def test_a_recipe_that_turns_out_to_be_another_one_is_traced_in_place_of_t
     editor.open(NET + "a = 1\n" * 500 + "net = Net(1)\n")
     await editor.until(Status.FRESH)
     editor.replace("Net(1)", "Net(2)")
-    await eventually(lambda: editor.report().recipe.init == "Net(2)")
+    await eventually_async(lambda: editor.report().recipe.init == "Net(2)")
     await editor.until(Status.FRESH)
 
 
@@ -602,7 +603,7 @@ async def test_an_edit_right_after_the_models_of_a_text_were_found_is_not_lost(m
 async def test_a_buffer_without_a_file_is_traced(make: Make) -> None:
     editor = make()
     editor.workspace.open(Document("untitled:Untitled-1", "/untitled/Untitled-1.py", 1, NET))
-    await eventually(lambda: any(state.report for state in editor.workspace.snapshot.models.values()))
+    await eventually_async(lambda: any(state.report for state in editor.workspace.snapshot.models.values()))
 
 
 async def test_many_edits_leave_nothing_behind(make: Make) -> None:
@@ -633,7 +634,7 @@ async def test_shutting_down_in_the_middle_of_everything_ends_it(make: Make) -> 
     editor = make()
     editor.open(NET + "# slow\n")
     editor.open(FAMILY, "family.py")
-    await eventually(lambda: editor.traced() == ["Net"])
+    await eventually_async(lambda: editor.traced() == ["Net"])
     await editor.workspace.shutdown()
     assert len(asyncio.all_tasks()) == 1
 
@@ -642,8 +643,8 @@ async def test_subscribers_hear_that_a_stopped_trace_has_ended(make: Make) -> No
     editor = make()
     editor.open("# slow\n" + NET)
     await editor.until(Status.RUNNING)
-    await eventually(editor.traced)
+    await eventually_async(editor.traced)
     busy: list[bool] = []
     editor.workspace.subscribe(lambda _: busy.append(editor.state().busy))
     editor.workspace.stop()
-    await eventually(lambda: busy and not busy[-1])
+    await eventually_async(lambda: busy and not busy[-1])

@@ -16,7 +16,7 @@ from fxlsp.engine.state.folders import ClientSettings
 from fxlsp.report.codes import severity_of
 from fxlsp.report.problems import Problem
 from fxlsp.source.text.documents import Document, TextEdit, uri_of_path
-from tests.engine.conftest import eventually
+from tests.support.waiting import eventually_async
 
 
 def test_by_default_everything_is_as_severe_as_the_code_says() -> None:
@@ -81,7 +81,7 @@ class Opened:
         return path
 
     async def until(self, profile: str, reason: str) -> None:
-        await eventually(lambda: (self.policy.profile, self.policy.reason) == (profile, reason))
+        await eventually_async(lambda: (self.policy.profile, self.policy.reason) == (profile, reason))
 
 
 @pytest_asyncio.fixture

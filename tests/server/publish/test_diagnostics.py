@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from dev.rpc import Json
 from fxlsp.report.codes import page_url
 from tests.server.conftest import Start
 from tests.support.client import Abilities, Buffer, Client
+from tests.support.waiting import PATIENCE
 
 NET = """\
 import torch
@@ -177,7 +179,9 @@ def type_keys(client: Client, buffer: Buffer, after: str, text: str) -> None:
 
 async def traced_while_typing(client: Client, buffer: Buffer, after: str) -> None:
     """Wait until half-typed text was traced and has a problem, while its user goes on to type in the line."""
-    while "problem" not in (await client.lenses(buffer))[0][1]:
+    deadline = time.monotonic() + PATIENCE
+    while "problem" not in (lens := (await client.lenses(buffer))[0][1]):
+        assert time.monotonic() < deadline, f"not traced in {PATIENCE:.0f} s while it was typed: {lens}"
         offset = buffer.text.index(after) + len(after)
         client.type(buffer, offset, offset, " ")
         client.type(buffer, offset, offset + 1, "")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import eventually
 from tests.support.worker import BOOTSTRAP, Worker
-from tests.worker.supervisor.test_worker_death import eventually
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of other processes, /proc")
 

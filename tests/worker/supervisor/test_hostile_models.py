@@ -10,8 +10,9 @@ from collections.abc import Callable
 import pytest
 
 from fxlsp.worker.loading.installed_only import NotInstalledError, only_installed_modules
+from tests.support.waiting import eventually
 from tests.support.worker import Worker
-from tests.worker.supervisor.test_worker_death import eventually, is_running
+from tests.worker.supervisor.test_worker_death import is_running
 
 MODEL = """
 import ctypes, json, os, signal, struct, sys, tempfile, time
@@ -93,7 +94,7 @@ def test_no_process_is_left_by_a_daemon_with_children(
     assert report.verdict.error is not None
     pids = [int(pid) for pid in report.verdict.error.message.split()]
     assert len(pids) >= 8
-    eventually(lambda: not any(is_running(pid) for pid in pids), seconds=10)
+    eventually(lambda: not any(is_running(pid) for pid in pids))
 
 
 HARMLESS = """

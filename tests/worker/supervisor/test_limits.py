@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import eventually
 from tests.support.worker import Worker
-from tests.worker.supervisor.test_worker_death import MODEL, eventually, is_running
+from tests.worker.supervisor.test_worker_death import MODEL, is_running
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists the children of a process")
 NAME = "fxlsp-many"
@@ -46,7 +47,7 @@ def test_a_model_that_starts_too_many_processes_is_ended_with_all_of_them(
     message = outcome(any_worker, write, bomb, seconds=60, processes=16)
     assert (message["type"], message["limit"]) == ("failed", "processes")
     assert traces_again(any_worker, write)
-    eventually(lambda: not named_processes(), seconds=20)
+    eventually(lambda: not named_processes())
 
 
 @LINUX
@@ -56,7 +57,7 @@ def test_orphans_count_among_the_processes_of_a_trace(worker: Worker, write: Cal
     message = outcome(worker, write, bomb, seconds=60, processes=16)
     assert message["type"] == "failed"
     assert traces_again(worker, write)
-    eventually(lambda: not named_processes(), seconds=20)
+    eventually(lambda: not named_processes())
 
 
 @LINUX

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import eventually
 from tests.support.worker import BOOTSTRAP, Worker
-from tests.worker.supervisor.test_worker_death import descendants_of, eventually, is_running
+from tests.worker.supervisor.test_worker_death import descendants_of, is_running
 
 WORKERS = Path(__file__).parent / "bootstraps"
 MODEL = """

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.waiting import eventually
 from tests.support.worker import Worker
 
 MODEL = """
@@ -153,7 +153,8 @@ def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
             f"""
             import sys, time
             sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-            from tests.support.worker import Worker
+            from tests.support.waiting import eventually
+from tests.support.worker import Worker
             worker = Worker()
             worker.ask({f"{model}:Net"!r}, "Net()", "torch.randn(1, 4)", seconds=600)
             worker.next_stage("trace")
@@ -220,10 +221,3 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 2.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        os.sched_yield()
