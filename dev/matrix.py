@@ -1,8 +1,9 @@
 """Runs the version-dependent tests on the oldest and newest Python and torch.
 
 ``python -m dev.matrix [oldest] [newest]``: both ends if none is named; pyproject.toml states them. The worker runs
-inside the project's interpreter, so it is the part that meets other versions. Fails if one of the interpreters is
-missing. ``--install`` makes the environments alone.
+inside the project's interpreter, so it is the part that meets other versions. An end whose interpreter or torch is not
+to be had on this machine is left out, with a line. ``--install`` makes the environments alone. ``make test`` runs on
+the torch that plain pip gives, whichever that is.
 
 ``python -m dev.matrix --python newest`` prints the path of that end's interpreter, or of this one where there is none.
 """
@@ -27,6 +28,7 @@ else:
     from pip._vendor import tomli as tomllib  # the only one before anything is installed
 
 ENDS = ("oldest", "newest")
+FAILED = "FAILED"
 # The tests of the search, of torchvision's models and of system calls take much processor time and do not depend on
 # versions.
 VERSION_TESTS = [
@@ -35,7 +37,7 @@ VERSION_TESTS = [
     "--ignore=tests/worker/plain_pass/test_torchvision.py",
     "--ignore=tests/worker/sandbox/test_locks.py",
 ]
-ON_ALL_PROCESSORS = ["-n", str((os.cpu_count() or 1) + 1), "--maxprocesses", "4", "--dist", "loadfile"]
+ON_ALL_PROCESSORS = ["-n", str((os.cpu_count() or 1) + 1), "--maxprocesses", "4", "--dist", "worksteal"]
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,19 @@ def main() -> int:
         print(interpreter(pairs[arguments.python]) or sys.executable)
         return 0
     chosen = [pairs[end] for end in arguments.end or ENDS]
-    passed = {pair: install(pair) and (arguments.install or run(pair)) for pair in chosen}
-    for pair, fine in passed.items():
-        print(f"{pair}: {'ready' if fine and arguments.install else 'passed' if fine else 'FAILED'}", file=sys.stderr)
-    return 0 if all(passed.values()) else 1
+    results = {pair: result_of(pair, only_install=arguments.install) for pair in chosen}
+    for pair, result in results.items():
+        print(f"{pair}: {result}", file=sys.stderr)
+    return 1 if FAILED in results.values() else 0
+
+
+def result_of(pair: Pair, *, only_install: bool) -> str:
+    """Create the pair's environment, run its tests if wanted, and return the word that tells how that went."""
+    if not install(pair):
+        return "LEFT OUT: its interpreter or its torch is not to be had on this machine"
+    if only_install:
+        return "ready"
+    return "passed" if run(pair) else FAILED
 
 
 def claimed(pyproject: Path) -> tuple[Pair, Pair]:
@@ -80,7 +91,7 @@ def claimed(pyproject: Path) -> tuple[Pair, Pair]:
     newest_torch = _only(r"<([\d.]+)", torch)
     return (
         Pair(_only(r">=(3\.\d+)", project["requires-python"]), f"torch=={oldest_torch}.*"),
-        Pair(newest_python(project), f"torch<{newest_torch}"),
+        Pair(newest_python(project), f"torch=={_before(newest_torch)}.*"),
     )
 
 
@@ -88,6 +99,12 @@ def newest_python(project: dict[str, Any]) -> str:
     """Return the newest minor version among the classifiers."""
     found = [re.fullmatch(r"Programming Language :: Python :: 3\.(\d+)", text) for text in project["classifiers"]]
     return f"3.{max(int(match.group(1)) for match in found if match)}"
+
+
+def _before(version: str) -> str:
+    """Return the minor version before a version, "2.15" of "2.16"."""
+    major, _, minor = version.partition(".")
+    return f"{major}.{int(minor) - 1}"
 
 
 def _only(pattern: str, text: str) -> str:
