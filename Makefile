@@ -4,10 +4,11 @@ PYTHON ?= python3
 # Ends of the range of versions that `make test-matrix` runs: oldest, newest.
 ENDS ?= oldest newest
 VENV := .venv
-# Most tests wait for processes, so one more of them than there are cores runs at once.
-PYTEST := $(VENV)/bin/python -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist loadfile
+# Most tests wait for processes, so one more of them than there are cores runs at once. A process without tests takes
+# some from another: files differ much in length.
+PYTEST := $(VENV)/bin/python -m pytest -n $$(( $$(nproc) + 1 )) --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-long reliability test-matrix test-editors test-other-editors vsix bench install environment oldest browser other-editors vscode-tools
+.PHONY: demo test ready test-long reliability test-matrix test-editors test-other-editors vsix bench install environment oldest browser other-editors vscode-tools
 
 demo: environment  ## Trace torchvision's ResNet-18, then show what an editor would show of examples/.
 	$(VENV)/bin/python -m dev.demo
@@ -18,11 +19,14 @@ test: environment  ## Formatter, linter, type checker and all tests that need no
 	$(VENV)/bin/python -m mypy
 	$(PYTEST) --ignore tests/editors
 
+ready: environment  ## In five minutes at most: formatter, linter, type checker, and the tests that the change since main can reach.
+	$(VENV)/bin/python -m dev.ready
+
 test-long: environment  ## Random editing sessions, and the benchmarks against torch's own answers: for a release.
 	FXLSP_SESSIONS=$${FXLSP_SESSIONS-0:30} $(PYTEST) -m long
 
-reliability: environment  ## Attacks on a server, some hours, for a release; goes on where it was stopped. With SHORT=1 two minutes, as CI does.
-	$(VENV)/bin/python -m benchmarks.reliability $(if $(SHORT),--short,--resume .cache/reliability.json)
+reliability: environment  ## Attacks on a server, some hours, for a release; goes on where it was stopped. With SHORT=1 two minutes, as CI does; SEED=N for the same again.
+	$(VENV)/bin/python -m benchmarks.reliability $(if $(SHORT),--short,--resume .cache/reliability.json) $(if $(SEED),--seed $(SEED))
 
 test-matrix:  ## The tests that versions matter to, on the oldest and the newest Python and torch that pyproject.toml claims.
 	$(PYTHON) -m dev.matrix $(ENDS)
