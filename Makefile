@@ -17,7 +17,7 @@ test: environment  ## Formatter, linter, type checker and all tests that need no
 	$(VENV)/bin/python -m ruff format --check .
 	$(VENV)/bin/python -m ruff check .
 	$(VENV)/bin/python -m mypy
-	$(PYTEST) --ignore tests/editors
+	$(PYTEST) --ignore tests/editors --durations 30
 
 ready: environment  ## In five minutes at most: formatter, linter, type checker, and the tests that the change since main can reach.
 	$(VENV)/bin/python -m dev.ready
