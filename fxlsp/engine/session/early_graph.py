@@ -1,6 +1,7 @@
 """Graph of a running trace, shown before the problems of that trace are known.
 
-The problems of the last report stay with it until then, at their places in the present texts.
+The problems of the last report stay with it until then, at their places in the texts of the trace. Those may have been
+edited since: a person who types without a pause would see no graph of a present text.
 """
 
 from __future__ import annotations
@@ -31,14 +32,17 @@ def apply_early_graph(
         reads: digests of the texts that the trace has read, by path.
 
     Returns:
-        Whether the session changed. It does not if a text has been edited since, or if a newer outcome is there.
+        Whether the session changed. It does not if a newer outcome is there, if the graph shown is that of the present
+        texts and this one is not, or if the edits since a text are not known.
     """
     state, attempt = session.models.states.get(key), session.models.attempts.get(key)
     if state is None or (attempt is not None and attempt.number > sent.number):
         return False
     digests = sent.digests()
     texts = {**({key.file: digests[key.file]} if key.file in digests else {}), **reads}
-    if not all(_is_present(session, path, digest) for path, digest in texts.items()):
+    if not all(_is_known(session, path, digest) for path, digest in texts.items()):
+        return False
+    if state.report is not None and session.holds(state.texts) and not session.holds(texts):
         return False
     problems = () if state.report is None else tuple(_moved_problems(session, state, state.report, texts))
     documents = {path: analysis.document for path, analysis in session.analyses.items()}
@@ -48,10 +52,10 @@ def apply_early_graph(
     return True
 
 
-def _is_present(session: Session, path: str, digest: str) -> bool:
-    """Return whether the text of a file is the present one, as far as is known."""
+def _is_known(session: Session, path: str, digest: str) -> bool:
+    """Return whether the edits of a document since a text are known; of a file that is not open there are none."""
     history = session.histories.get(path)
-    return history is None or history.current == digest
+    return history is None or history.since(digest) is not None
 
 
 def _moved_problems(session: Session, state: ModelState, report: Report, texts: Mapping[str, str]) -> Iterator[Problem]:
@@ -75,13 +79,17 @@ def _moved_problems(session: Session, state: ModelState, report: Report, texts: 
 
 
 def _moved(session: Session, location: Location, before: Mapping[str, str], now: Mapping[str, str]) -> Location | None:
-    """Return a location of the texts ``before`` in the texts ``now``, which open documents have at present."""
+    """Return a location of the texts ``before`` in the later texts ``now``; None if its own text was edited.
+
+    It is found by way of the present texts, from which both are known.
+    """
     path = location.file
     history = session.histories.get(path)
-    if history is None:
+    if history is None or before.get(path) == now.get(path):
         return location if before.get(path) == now.get(path) else None
-    log = history.since(before.get(path))
-    to = None if log is None else move(Span.of(location), log)
+    to_present, since = history.since(before.get(path)), history.since(now.get(path))
+    at_present = None if to_present is None else move(Span.of(location), to_present)
+    to = None if at_present is None or since is None else move(at_present.span, since.reversed())
     if to is None:
         return None
     span = to.span

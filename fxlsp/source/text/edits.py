@@ -44,6 +44,11 @@ class EditLog:
         """Return the log of an unedited text."""
         return cls(lines, lines)
 
+    def reversed(self) -> EditLog:
+        """Return the differences from the present text to the earlier one."""
+        hunks = (Hunk(hunk.new_start, hunk.new_end, hunk.old_start, hunk.old_end) for hunk in self.hunks)
+        return EditLog(self.after, self.before, tuple(hunks))
+
     def extended(self, edits: Iterable[TextEdit], after: LineIndex) -> EditLog:
         """Return the log with further edits, each relative to the result of the last.
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from fxlsp.engine.session.apply_outcome import SentTexts
 from fxlsp.engine.session.early_graph import apply_early_graph
 from fxlsp.engine.state.snapshot import Status
+from fxlsp.source.text.edits import move
+from fxlsp.source.text.positions import Span
 from tests.support.waiting import eventually_async
 
 from .test_workspace import NET, Make, make
@@ -80,15 +82,45 @@ async def test_a_problem_whose_text_was_edited_goes_with_the_early_graph(make: M
     assert editor.state().carries_problems
 
 
-async def test_a_graph_of_a_text_that_was_edited_since_is_not_shown(make: Make) -> None:
+async def test_the_graph_of_a_text_that_was_edited_since_is_shown_with_the_problems_at_their_places(
+    make: Make, tmp_path: Path
+) -> None:
+    editor = make()
+    editor.open(FAILING)
+    await editor.until(Status.FRESH)
+    (before,) = editor.report().problems
+    editor.replace("# early", "# early # slow\n# one line more")
+    editor.replace("width = 4", "width = 8")
+    sent = editor.workspace._session.models.running
+    editor.replace("# one line more\n", "")
+    editor.replace("    width = 8", "    depth = 3\n    width = 9")
+    await eventually_async(lambda: editor.width() in (8, 9) and editor.state().busy)
+    (now,) = editor.report().problems
+    assert sent
+    assert before.location is not None
+    assert now.location is not None
+    log = editor.workspace._session.histories[editor.path()].since(editor.state().texts[editor.path()])
+    assert log is not None
+    place = move(Span.of(now.location), log)
+    assert place is not None
+    assert place.span.line == before.location.line + 1
+    (tmp_path / "model.gate").touch()
+    await editor.until(Status.FRESH)
+    assert editor.width() == 9
+
+
+async def test_a_graph_is_not_replaced_by_that_of_an_undone_edit_or_of_an_unknown_text(make: Make) -> None:
     editor = make()
     editor.open(EARLY)
     await editor.until(Status.FRESH)
     state, session = editor.state(), editor.workspace._session
-    document = editor.workspace.snapshot.documents[editor.path()]
-    sent = SentTexts(1000, {editor.path(): document})
     editor.replace("width = 4", "width = 5")
-    assert not apply_early_graph(session, state.key, sent, editor.report(), sent.digests())
+    undone = SentTexts(1000, {editor.path(): editor.workspace.snapshot.documents[editor.path()]})
+    editor.replace("width = 5", "width = 4")
+    assert not apply_early_graph(session, state.key, undone, editor.report(), undone.digests())
+    await editor.until(Status.FRESH)
+    editor.replace("width = 4", "width = 6")
+    assert not apply_early_graph(session, state.key, undone, editor.report(), {editor.path(): "unknown"})
     later = SentTexts(1000, {editor.path(): editor.workspace.snapshot.documents[editor.path()]})
     assert apply_early_graph(session, state.key, later, editor.report(), later.digests())
     older = SentTexts(0, later.documents)

@@ -102,6 +102,23 @@ def test_hunks_stay_in_order_and_apart(history: tuple[str, list[list[TextEdit]]]
     assert all(hunk.old_start < hunk.old_end or hunk.new_start < hunk.new_end for hunk in log.hunks)
 
 
+@given(histories(), st.data())
+def test_a_span_that_edits_have_moved_is_moved_back_by_the_reversed_log(
+    history: tuple[str, list[list[TextEdit]]], data: st.DataObject
+) -> None:
+    text, changes = history
+    log = log_of(text, changes)
+    start = data.draw(st.integers(0, max(0, len(text) - 1)))
+    end = data.draw(st.integers(min(start + 1, len(text)), len(text)))
+    span = log.before.span(start, end)
+    moved = move(span, log)
+    if moved is not None and start < end:
+        back = move(moved.span, log.reversed())
+        assert back is not None
+        # A place inside a line's end cannot be named, see above.
+        assert log.before.slice(back.span).strip("\r\n") == text[start:end].strip("\r\n")
+
+
 @given(TEXTS, TEXTS)
 def test_edits_between_two_texts_turn_one_into_the_other(old: str, new: str) -> None:
     text = old
