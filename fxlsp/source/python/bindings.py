@@ -14,7 +14,8 @@ from fxlsp.source.text.syntax import ancestors, captures, field, first_part, tex
 
 _BINDINGS = """
 (assignment) @assignment
-[(augmented_assignment) (for_statement)] @left
+(augmented_assignment) @augmented
+(for_statement) @left
 (named_expression) @name
 (as_pattern_target) @target
 [(import_statement) (import_from_statement)] @import
@@ -29,6 +30,14 @@ _OPENED = re.compile(r"open\(\s*[rb]?[\"']")
 """The start of a call that opens a file with a literal name, as configurations are read."""
 _MUTATORS = frozenset({"append", "extend", "insert", "update", "setdefault", "add", "pop", "remove", "clear"})
 """Methods that modify a list, set or dictionary, so that its value is no longer the assigned one."""
+_RESHAPING = re.compile(r"(unsqueeze|squeeze|t|transpose|swapaxes|swapdims|resize|resize_as|as_strided)_")
+"""Methods that give a tensor another shape in place."""
+_WRITING = re.compile(
+    r"(abs|add|bernoulli|ceil|clamp|clamp_max|clamp_min|clip|copy|cumsum|div|exp|fill|fill_diagonal|floor|fmod"
+    r"|index_fill|masked_fill|mul|neg|normal|pow|random|relu|remainder|round|scatter|sigmoid|sqrt|sub|tanh|tril|triu"
+    r"|trunc|uniform|zero)_"
+)
+"""Methods that write into a tensor, which keeps its shape."""
 
 
 class BindingKind(Enum):
@@ -40,11 +49,29 @@ class BindingKind(Enum):
     """The name still refers to the same object, on which a method is called: ``net.eval()``."""
     ATTRIBUTE_SET = auto()
     """The name still refers to the same object, of which an attribute is set: ``net.width = 3``."""
+    CHANGED = auto()
+    """The name still refers to the same object, or one like it, which is changed: ``x[0] = 1``, ``x += 1``.
+
+    A tensor keeps its shape.
+    """
+    RESHAPED = auto()
+    """The name still refers to the same tensor, which has another shape: ``x.unsqueeze_(0)``."""
     EXPRESSION_LOCAL = auto()
     """The variable of a comprehension or lambda, which exists in that expression only."""
     IMPORTED = auto()
     OTHER = auto()
-    """No expression states the value: a loop variable, an argument, an item assignment."""
+    """No expression states the value: a loop variable, an argument, a part of a tuple."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Statement that changes the object of a name: ``x[0] += 1``."""
+
+    target: str
+    """Source of its left side."""
+    operator: str
+    """``=``, ``+=``, ..."""
+    value: str
 
 
 @dataclass(frozen=True)
@@ -61,6 +88,10 @@ class Binding:
     """The source of the bound expression, for kinds that have one."""
     parameter: bool = False
     """Whether it is a parameter; ``value`` is then its default, which is evaluated outside the function."""
+    change: Change | None = None
+    """The statement of the kind ``CHANGED``, where that is known and ``value`` is not."""
+    attribute: str | None = None
+    """The attribute of the kind ``ATTRIBUTE_SET``; None where it is modified rather than set: ``x.data[0] = 1``."""
 
     def reaches(self, byte: int) -> bool:
         """Return whether code at a byte runs after the binding in every branch."""
@@ -87,6 +118,8 @@ def _assignment(node: Node) -> Iterator[Binding]:
     elif left.type == "pattern_list" and right.type == "expression_list" and _same_length(left, right):
         for target, value in zip(left.named_children, right.named_children, strict=True):
             yield from [_assigned(target, value, node)] if target.type == "identifier" else _targets(target, node)
+    elif left.type in ("subscript", "attribute"):
+        yield from _changed(left, Change(text_of(left), "=", text_of(right)), node)
     else:
         yield from _targets(left, node)
 
@@ -102,30 +135,53 @@ def _assigned(target: Node, value: Node, statement: Node) -> Binding:
 
 
 def _targets(pattern: Node | None, statement: Node) -> Iterator[Binding]:
-    """Yield the bindings of a pattern; an item assignment binds its object's name."""
+    """Yield the bindings of a pattern; an item assignment changes the object of its name."""
     waiting = [] if pattern is None else [pattern]
     while waiting:
         node = waiting.pop()
         if node.type == "identifier":
             yield Binding(text_of(node), BindingKind.OTHER, statement.start_byte, _block(statement))
-        elif node.type == "subscript":
-            owner = field(node, "value")
-            waiting.extend([] if owner is None else [owner])
-        elif node.type == "attribute":
-            yield from _attribute_set(node, statement)
+        elif node.type in ("subscript", "attribute"):
+            yield from _changed(node, None, statement)
         else:
             waiting.extend(node.named_children)
 
 
-def _attribute_set(attribute: Node, statement: Node) -> Iterator[Binding]:
-    owner = field(attribute, "object")
+def _changed(target: Node, change: Change | None, statement: Node) -> Iterator[Binding]:
+    """Yield the binding of the object of which an item or attribute is set or changed."""
+    owner: Node | None = target
+    while owner is not None and owner.type == "subscript":
+        owner = field(owner, "value")
+    start, block = statement.end_byte - 1, _block(statement)
     if owner is not None and owner.type == "identifier":
-        yield Binding(text_of(owner), BindingKind.ATTRIBUTE_SET, statement.end_byte - 1, _block(statement))
+        yield Binding(text_of(owner), BindingKind.CHANGED, start, block, change=change)
+    elif owner is not None and owner.type == "attribute":
+        holder, name = field(owner, "object"), field(owner, "attribute")
+        if holder is None or name is None or holder.type != "identifier":
+            return
+        is_set = owner == target and change is not None and change.operator == "="
+        if is_set and change is not None and text_of(name) == "requires_grad":
+            value = f"{text_of(holder)}.requires_grad_({change.value})"
+            yield Binding(text_of(holder), BindingKind.CHANGED, start, block, value)
+            return
+        attribute = text_of(name) if is_set or change is None else None
+        yield Binding(text_of(holder), BindingKind.ATTRIBUTE_SET, start, block, attribute=attribute)
+
+
+def _augmented(node: Node) -> Iterator[Binding]:
+    left, right, operator = field(node, "left"), field(node, "right"), field(node, "operator")
+    if left is None or right is None or operator is None:
+        return
+    change = Change(text_of(left), text_of(operator), text_of(right))
+    if left.type == "identifier":
+        yield Binding(text_of(left), BindingKind.CHANGED, node.end_byte - 1, _block(node), change=change)
+    else:
+        yield from _changed(left, change, node)
 
 
 def _left(node: Node) -> Iterator[Binding]:
     left, body = field(node, "left"), field(node, "body")
-    rounds = dict(_first_round(left, field(node, "right"))) if node.type == "for_statement" and body is not None else {}
+    rounds = dict(_first_round(left, field(node, "right"))) if body is not None else {}
     for target in _targets(left, node):
         value = rounds.get(target.name)
         if value is None or body is None:
@@ -172,17 +228,27 @@ def _import(node: Node) -> Iterator[Binding]:
 
 
 def _update(node: Node) -> Iterator[Binding]:
-    """Yield the binding of a method call that modifies a module or a collection."""
+    """Yield the binding of a method call that modifies a module, a tensor or a collection."""
     call = first_part(node)
     callee = None if call is None else field(call, "function")
     owner = None if callee is None else field(callee, "object")
     method = None if callee is None else field(callee, "attribute")
     if call is None or owner is None or method is None:
         return
-    if text_of(method) in MODE_METHODS:
-        yield Binding(text_of(owner), BindingKind.METHOD_CALLED, node.end_byte - 1, _block(node), text_of(call))
+    kind = _kind_of_update(text_of(method))
+    if kind is not None:
+        yield Binding(text_of(owner), kind, node.end_byte - 1, _block(node), text_of(call))
     elif text_of(method) in _MUTATORS:
         yield from _targets(owner, node)
+
+
+def _kind_of_update(method: str) -> BindingKind | None:
+    """Return the kind of a method that returns the object that it modifies."""
+    if method in MODE_METHODS:
+        return BindingKind.METHOD_CALLED
+    if _WRITING.fullmatch(method):
+        return BindingKind.CHANGED
+    return BindingKind.RESHAPED if _RESHAPING.fullmatch(method) else None
 
 
 def _parameters(function: Node) -> Iterator[Binding]:
@@ -251,6 +317,7 @@ def _block(node: Node) -> tuple[int, int]:
 
 _READERS: dict[str, Callable[[Node], Iterator[Binding]]] = {
     "assignment": _assignment,
+    "augmented": _augmented,
     "left": _left,
     "name": _name,
     "target": _target,

@@ -7,6 +7,7 @@ so that functions may recurse.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -190,3 +191,92 @@ def first_of_chain(expression: ast.expr) -> ast.expr:
             break
         expression = expression.func.value
     return expression
+
+
+_OPERATORS: dict[str, tuple[str, type[ast.operator]]] = {
+    "+": ("iadd", ast.Add),
+    "-": ("isub", ast.Sub),
+    "*": ("imul", ast.Mult),
+    "/": ("itruediv", ast.Div),
+    "//": ("ifloordiv", ast.FloorDiv),
+    "%": ("imod", ast.Mod),
+    "**": ("ipow", ast.Pow),
+    "&": ("iand", ast.BitAnd),
+    "|": ("ior", ast.BitOr),
+    "^": ("ixor", ast.BitXor),
+    "@": ("imatmul", ast.MatMult),
+    "<<": ("ilshift", ast.LShift),
+    ">>": ("irshift", ast.RShift),
+}
+"""The function of the module ``operator``, and the node, of each augmented assignment."""
+
+
+def changed_object(name: str, target: str, operator: str, value: str) -> ast.expr | None:
+    """Return an expression for the object of ``name`` after ``target operator value`` has changed it.
+
+    For example ``(lambda it: it.__setitem__(0, 1) or it)(x)`` for ``x[0] = 1``; None where there is none.
+    """
+    changed, right = parse_expression(target), parse_expression(value)
+    if changed is None or right is None:
+        return None
+    if operator != "=":
+        function, node = _OPERATORS[operator[:-1]]
+        if isinstance(changed, ast.Name) and isinstance(right, ast.Constant):
+            # A tensor stays what it is, and numbers and texts have no other object.
+            return ast.BinOp(changed, node(), right)
+        right = ast.Call(parse_expression(f"__import__('operator').{function}") or changed, [changed, right], [])
+    if isinstance(changed, ast.Name):
+        return right
+    if not isinstance(changed, ast.Subscript):
+        return None
+    call = ast.Call(ast.Attribute(changed.value, "__setitem__", ast.Load()), [_index(changed.slice), right], [])
+    body = substituted(ast.BoolOp(ast.Or(), [call, ast.Name(name, ast.Load())]), {name: ast.Name(_CHANGED, ast.Load())})
+    if body is None:
+        return None
+    return ast.Call(ast.Lambda(_one_parameter(_CHANGED), body), [ast.Name(name, ast.Load())], [])
+
+
+_CHANGED = "it_"
+
+
+def _one_parameter(name: str) -> ast.arguments:
+    return ast.arguments([], [ast.arg(name)], None, [], [], None, [])
+
+
+def _index(index: ast.expr) -> ast.expr:
+    """Return what ``x[index]`` passes to ``__setitem__``."""
+    if isinstance(index, ast.Slice):
+        parts = (index.lower, index.upper, index.step)
+        return ast.Call(ast.Name("slice", ast.Load()), [each or ast.Constant(None) for each in parts], [])
+    if isinstance(index, ast.Tuple):
+        return ast.Tuple([_index(each) for each in index.elts], ast.Load())
+    return index
+
+
+_TENSOR_MAKERS = re.compile(
+    r"arange|as_tensor|bernoulli|cat|empty(_like)?|eye|from_numpy|full(_like)?|linspace|logspace|normal|ones(_like)?"
+    r"|rand(_like)?|randint(_like)?|randn(_like)?|randperm|stack|tensor|zeros(_like)?"
+)
+"""Functions of torch that return a tensor."""
+_OTHER_RESULTS = frozenset({"size", "dim", "numel", "item", "tolist", "numpy", "split", "chunk", "unbind", "topk"})
+"""Methods of a tensor that return something else."""
+
+
+def makes_tensor(expression: ast.expr) -> bool:
+    """Return whether the value of an expression certainly is a tensor."""
+    while True:
+        if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute):
+            module, _, name = (dotted(expression.func) or "").rpartition(".")
+            if module == "torch":
+                return _TENSOR_MAKERS.fullmatch(name) is not None
+            if expression.func.attr in _OTHER_RESULTS:
+                return False
+            expression = expression.func.value
+        elif isinstance(expression, ast.BinOp):
+            return makes_tensor(expression.left) or makes_tensor(expression.right)
+        elif isinstance(expression, ast.UnaryOp) and not isinstance(expression.op, ast.Not):
+            expression = expression.operand
+        elif isinstance(expression, ast.Subscript):
+            expression = expression.value
+        else:
+            return False

@@ -12,9 +12,11 @@ from fxlsp.source.python.argument_flow import argument_for
 from fxlsp.source.python.bindings import Binding, BindingKind
 from fxlsp.source.python.constant_folding import folded, lacks_options, namespace
 from fxlsp.source.python.expressions import (
+    changed_object,
     copied,
     first_of_chain,
     free_names,
+    makes_tensor,
     parse_expression,
     plain,
     substituted,
@@ -57,11 +59,9 @@ def _resolved(use: ScopedExpression, scopes: Scopes, steps: int) -> ast.expr:
         expression = _OfSelf(use.scope, scopes, steps - 1).visit(expression)
     values: dict[str, ast.expr] = {}
     for name in free_names(expression):
-        value = _local_value(name, use, scopes)
+        value = _resolved_name(name, use, scopes, steps)
         if value is not None:
-            if not steps:
-                raise _Unknown(name)
-            values[name] = _resolved(value, scopes, steps - 1)
+            values[name] = value
     result = substituted(expression, values)
     if result is None:
         raise _Unknown
@@ -69,6 +69,31 @@ def _resolved(use: ScopedExpression, scopes: Scopes, steps: int) -> ast.expr:
     if lacks_options(result):
         raise _Unknown
     return result
+
+
+def _resolved_name(name: str, use: ScopedExpression, scopes: Scopes, steps: int) -> ast.expr | None:
+    """Return the value of a name as an expression; None for one that the module knows.
+
+    Of a tensor, changes that keep its shape are left out where the text does not say what they write.
+
+    Raises:
+        _Unknown: the value cannot be determined.
+    """
+    try:
+        value = _local_value(name, use, scopes)
+        if value is None:
+            return None
+        if not steps:
+            raise _Unknown(name)
+        return _resolved(value, scopes, steps - 1)
+    except _Unknown:
+        owner = _owner(name, use)
+        binding = None if owner is None or not steps else owner.binding_of_shape(name, use.byte)
+        before = None if owner is None or binding is None else value_of(binding, owner, scopes)
+        made = None if before is None else _resolved(before, scopes, steps - 1)
+        if made is None or not makes_tensor(made):
+            raise
+        return made
 
 
 class _OfSelf(ast.NodeTransformer):
@@ -182,6 +207,11 @@ def value_of(binding: Binding, scope: Scope, scopes: Scopes) -> ScopedExpression
     """
     if binding.parameter:
         return _parameter_value(binding, scope, scopes)
+    if binding.change is not None:
+        change = binding.change
+        changed = changed_object(binding.name, change.target, change.operator, change.value)
+        # The name in it stands for the object before the change.
+        return None if changed is None else ScopedExpression(changed, scope, binding.start)
     expression = None if binding.value is None else parse_expression(binding.value)
     return None if expression is None else ScopedExpression(expression, scope, binding.start)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cached_property
@@ -24,6 +25,7 @@ _SCOPES = """
 _CALLS = "(call function: (identifier) @name)"
 _LOOPS = "[(for_statement) (while_statement)] @loop"
 _SAME_OBJECT = (BindingKind.METHOD_CALLED, BindingKind.ATTRIBUTE_SET)
+_IN_PLACE = (BindingKind.CHANGED, BindingKind.RESHAPED)
 _NOT_LASTING = (BindingKind.EXPRESSION_LOCAL, *_SAME_OBJECT)
 _MAIN_GUARD = re.compile(r"""\(?\s*(__name__\s*==\s*["']__main__["']|["']__main__["']\s*==\s*__name__)\s*\)?""")
 
@@ -53,21 +55,21 @@ class Scope:
 
     def binds(self, name: str, byte: int) -> bool:
         """Return whether ``name``, read at ``byte``, is a name of this scope."""
-        return any(
-            each.reaches(byte) if each.kind is BindingKind.EXPRESSION_LOCAL else each.kind not in _SAME_OBJECT
-            for each in self.bindings.get(name, [])
-        )
+        return any(_binds(each, byte) for each in self.bindings.get(name, []))
 
     def binding(self, name: str, byte: int) -> Binding | None:
         """Return the binding in effect at ``byte``; None where that is not certain."""
+        return _in_effect(self.bindings.get(name, []), byte)
+
+    def binding_of_shape(self, name: str, byte: int) -> Binding | None:
+        """Return the binding in effect at ``byte``, without what keeps the shape of a tensor.
+
+        None where that is not certain.
+        """
         bindings = self.bindings.get(name, [])
-        lasting = [each for each in bindings if each.kind not in _NOT_LASTING]
-        reaching = [each for each in bindings if each.kind is not BindingKind.ATTRIBUTE_SET and each.reaches(byte)]
-        if not reaching:
-            return lasting[0] if len(lasting) == 1 else None
-        last = reaching[-1]
-        is_superseded = any(last.start < each.start < byte for each in lasting)
-        return None if is_superseded else last
+        if any(each.attribute == "data" and each.start < byte for each in bindings):
+            return None
+        return _in_effect([each for each in bindings if each.kind is not BindingKind.CHANGED], byte)
 
     def rebinds(self, name: str, byte: int) -> bool:
         """Return whether ``name`` is bound both before and after ``byte``."""
@@ -83,6 +85,23 @@ class Scope:
         """Return whether an attribute is set between ``binding`` and ``byte``."""
         others = self.bindings.get(binding.name, [])
         return any(each.kind is BindingKind.ATTRIBUTE_SET and binding.start < each.start < byte for each in others)
+
+
+def _binds(binding: Binding, byte: int) -> bool:
+    if binding.kind is BindingKind.EXPRESSION_LOCAL:
+        return binding.reaches(byte)
+    # What changes an object leaves its name in the scope that it is of; before, the name is looked up there.
+    return binding.start < byte if binding.kind in _IN_PLACE else binding.kind not in _SAME_OBJECT
+
+
+def _in_effect(bindings: Sequence[Binding], byte: int) -> Binding | None:
+    lasting = [each for each in bindings if each.kind not in _NOT_LASTING]
+    reaching = [each for each in bindings if each.kind is not BindingKind.ATTRIBUTE_SET and each.reaches(byte)]
+    if not reaching:
+        return lasting[0] if len(lasting) == 1 and lasting[0].kind not in _IN_PLACE else None
+    last = reaching[-1]
+    is_superseded = any(last.start < each.start < byte for each in lasting)
+    return None if is_superseded else last
 
 
 class Scopes:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fxlsp.source.models.file_summary import file_summary_of
 from fxlsp.source.python.bindings import Binding, BindingKind
 from fxlsp.source.python.constant_folding import folded
-from fxlsp.source.python.expressions import copied, dotted, free_names, parse_expression
+from fxlsp.source.python.expressions import copied, dotted, free_names, makes_tensor, parse_expression
 from fxlsp.source.python.imports import ImportedNames, import_expression, is_imported_inside
 from fxlsp.source.python.scopes import Scopes, scopes_of
 from fxlsp.source.recipes.call_sites import CallSite
@@ -108,11 +108,17 @@ class _Requalifier:
 
 
 def _constant(bindings: list[Binding]) -> ast.expr | None:
-    """Return the expression of a name that is assigned exactly once."""
+    """Return the expression of a name that is assigned exactly once.
+
+    Statements may write into a tensor, which keeps its shape.
+    """
     lasting = [each for each in bindings if each.kind is not BindingKind.EXPRESSION_LOCAL]
-    if len(lasting) != 1 or lasting[0].kind is not BindingKind.ASSIGNED or lasting[0].value is None:
+    if not lasting or lasting[0].kind is not BindingKind.ASSIGNED or lasting[0].value is None:
         return None
-    return parse_expression(lasting[0].value)
+    made = parse_expression(lasting[0].value)
+    is_written = made is not None and makes_tensor(made)
+    kept = (BindingKind.CHANGED,) if is_written else ()
+    return made if all(each.kind in kept for each in lasting[1:]) else None
 
 
 def _name(name: str) -> ast.expr:

@@ -178,6 +178,12 @@ def test_a_name_that_is_bound_again_later_is_not_told_where_no_expression_says_w
     assert ("Net()", "x") not in sites(text + "x = None\n")
 
 
+def test_a_tensor_that_is_bound_again_later_has_at_the_call_what_was_written_into_it() -> None:
+    text = "x = torch.randn(2, 8)\nx += 1\nNet()(x)\n"
+    assert sites(text) == [("Net()", "x")]
+    assert sites(text + "x = None\n") == [("Net()", "torch.randn(2, 8) + 1")]
+
+
 def test_a_loop_over_literals_is_in_its_first_round() -> None:
     text = """
         def main():
@@ -273,3 +279,65 @@ def test_a_block_is_named_by_its_file_and_line() -> None:
     name = block_name("/a#b/README.md", 3)
     assert (is_block(name), file_of(name)) == (True, "/a#b/README.md")
     assert (is_block("/a.md#b/c.py"), file_of("/a#b/c.py")) == (False, "/a#b/c.py")
+
+
+@pytest.mark.parametrize(
+    ("change", "inputs"),
+    [
+        ("x[:, 0] = 0", "(lambda it_: it_.__setitem__((slice(None, None, None), 0), 0) or it_)(torch.randn(2, 8))"),
+        ("x += 1", "torch.randn(2, 8) + 1"),
+        ("x -= torch.ones(8)", "__import__('operator').isub(torch.randn(2, 8), torch.ones(8))"),
+        (
+            "x[0] *= 2",
+            "(lambda it_: it_.__setitem__(0, __import__('operator').imul(it_[0], 2)) or it_)(torch.randn(2, 8))",
+        ),
+        ("x[x > 0] = 1", "(lambda it_: it_.__setitem__(it_ > 0, 1) or it_)(torch.randn(2, 8))"),
+        ("x.requires_grad = True", "torch.randn(2, 8).requires_grad_(True)"),
+        ("x.clamp_(0, 1)", "torch.randn(2, 8).clamp_(0, 1)"),
+        ("x.unsqueeze_(0)", "torch.randn(2, 8).unsqueeze_(0)"),
+        ("x[0] = read()", "torch.randn(2, 8)"),
+        ("x[0], y = read()", "torch.randn(2, 8)"),
+        ("x += read()", "torch.randn(2, 8)"),
+        ("x.grad = None", "torch.randn(2, 8)"),
+        ("x.data[0] = 1", "torch.randn(2, 8)"),
+        ("for i in range(2):\n    x[i] = i", "torch.randn(2, 8)"),
+        ("if read():\n    x.requires_grad = True", "torch.randn(2, 8)"),
+        ("x[0] = 1\nx += 1", "(lambda it_: it_.__setitem__(0, 1) or it_)(torch.randn(2, 8)) + 1"),
+    ],
+)
+@pytest.mark.parametrize("head", ["def main():", 'if __name__ == "__main__":'])
+def test_an_input_that_is_changed_in_place_keeps_what_its_shape_is(head: str, change: str, inputs: str) -> None:
+    lines = f"x = torch.randn(2, 8)\n{change}\nNet()(x)\n"
+    text = "\n".join([head, *(f"    {line}" for line in lines.splitlines())])
+    assert sites(f"def read(): return input()\n{text}\n".replace("read()", "net.read()")) == [("Net()", inputs)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "x.data = torch.ones(3)",
+        "x.resize_(net.size)",
+        "if net.read():\n    x.unsqueeze_(0)",
+        "for _ in range(2):\n    x.squeeze_()",
+        "if net.read():\n    x = torch.randn(3, 3)",
+    ],
+)
+def test_an_input_whose_shape_a_statement_may_change_is_not_known(change: str) -> None:
+    lines = f"x = torch.randn(2, 8)\n{change}\nNet()(x)\n"
+    text = "\n".join(["def main():", *(f"    {line}" for line in lines.splitlines())])
+    assert sites(text) == [("Net()", None)]
+
+
+@pytest.mark.parametrize(
+    ("made", "change", "init"),
+    [
+        ("3", "width += 1", "Net(3 + 1)"),
+        ("[1, 2]", "width[0] = 5", "Net((lambda it_: it_.__setitem__(0, 5) or it_)([1, 2]))"),
+        ("[1, 2]", "for i in range(2):\n    width[i] = 5", None),
+        ("read()", "width += 1", None),
+    ],
+)
+def test_a_changed_argument_is_what_it_was_changed_to_or_not_known(made: str, change: str, init: str | None) -> None:
+    lines = f"width = {made}\n{change}\nNet(width)\n"
+    text = "\n".join(["def main(read):", *(f"    {line}" for line in lines.splitlines())])
+    assert sites(text) == ([] if init is None else [(init, None)])
