@@ -15,6 +15,9 @@ PROBLEMS_FOUND = 1
 COULD_NOT_RUN = 2
 """Wrong usage, no interpreter, target not found, model not loaded."""
 
+NOT_CHECKED = 3
+"""Nothing of severity warning or error, but ``--strict`` and models that could not be checked."""
+
 
 class UsageError(Exception):
     """A command line that cannot be run; the message is the reason."""

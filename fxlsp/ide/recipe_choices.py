@@ -10,8 +10,9 @@ from fxlsp.engine.state.snapshot import ModelState, Snapshot
 from fxlsp.ide.model_status import states_of
 from fxlsp.ide.trace_view.provenance import INVENTED, found_recipe, place_text, readable_recipe
 from fxlsp.report.recipes import Recipe, RecipeSource
+from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.invented import has_invented_parts, shown
-from fxlsp.source.recipes.recipes import FoundRecipe
+from fxlsp.source.recipes.recipes import FoundRecipe, unused_calls_of
 from fxlsp.wire.frames import text_digest
 
 _RECIPE_WIDTH = 80
@@ -89,8 +90,18 @@ def recipe_line(snapshot: Snapshot, path: str, name: str) -> str | None:
     if state is None or recipe is None:
         return _line_inside(states, choices)
     facts = [f"recipe: {short_recipe(recipe)}", _origin(state, recipe) + _former(state, recipe)]
-    facts += _number(state, choices)
+    facts += [*_number(state, choices), *_unused_calls(snapshot, path, name, recipe)]
     return " · ".join([*facts, "chosen"] if state.pinned else facts)
+
+
+def _unused_calls(snapshot: Snapshot, path: str, name: str, recipe: Recipe) -> list[str]:
+    """Return why a model with guessed inputs is not fed as the file calls it: ``call on line 31 not used: ...``."""
+    document = snapshot.documents.get(path)
+    if recipe.source != "search" or document is None:
+        return []
+    models = [each for each in model_classes(document) if each.qualname == name]
+    unused = [site for model in models for site in unused_calls_of(document, model)]
+    return [f"call on line {unused[0].span.line} not used: {unused[0].reason}"] if unused else []
 
 
 def _former(state: ModelState, recipe: Recipe) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.conftest import Fxlsp
 from tests.support import warm
 
 PROJECT = Path(__file__).parents[2]
@@ -280,3 +281,44 @@ def test_check_names_no_number_that_breaks_another_model(tmp_path: Path) -> None
     out = fxlsp("check", str(path)).stdout
     assert "error[FX401]" in out
     assert "= fix:" not in out
+
+
+NOT_FED = """\
+import torch
+from torch import nn
+
+
+class Odd(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(7, 3)
+
+    def forward(self, x):
+        assert isinstance(x, torch.Tensor) and x.shape == (5, 7) and x.sum() == 12345
+        return self.fc(x)
+
+
+def main(loader):
+    for images in loader:
+        Odd()(images)
+"""
+
+
+def test_a_model_without_inputs_is_not_checked_and_its_call_is_named(fxlsp: Fxlsp, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(NOT_FED)
+    ran = fxlsp("check", "net.py", "--python", sys.executable)
+    assert "Calls that feed no model, so its inputs were guessed:" in ran.out.splitlines()
+    assert "  net.py:17:9: net.py:Odd: `images` is known only when the code runs" in ran.out.splitlines()
+
+
+@pytest.mark.parametrize("change", ["x[:, 2:] = 0", "x += 1", "x.clamp_(min=0)", "x[0] = loader"])
+def test_a_call_site_whose_input_is_changed_in_place_finds_the_failure(
+    fxlsp: Fxlsp, tmp_path: Path, change: str
+) -> None:
+    call = f"def main(loader):\n    x = torch.rand(5, 6)\n    {change}\n    Odd()(x)\n"
+    text = NOT_FED.partition("def main")[0].replace(" and x.shape == (5, 7) and x.sum() == 12345", "") + call
+    (tmp_path / "net.py").write_text(text)
+    ran = fxlsp("check", "net.py", "--python", sys.executable, "--format", "json")
+    assert [(each["code"], each["severity"]) for each in ran.json["problems"] if each["code"] == "FX401"] == [
+        ("FX401", "error")
+    ]

@@ -180,6 +180,20 @@ def test_a_guess_that_an_edit_has_changed_names_the_inputs_of_before() -> None:
     assert "recipe: Net()(y) · guess, was x" in texts(snapshot(TEXT, state))
 
 
+@pytest.mark.parametrize(
+    ("source", "ends"),
+    [
+        ("search", " · guess · call on line {line} not used: `x` is known only when the code runs"),
+        ("default", "defaults"),
+    ],
+)
+def test_a_guess_names_the_call_that_is_not_used(source: RecipeSource, ends: str) -> None:
+    text = TEXT + "\n\ndef main(loader):\n    for x in loader:\n        Net()(x)\n"
+    made = Trace(text, source=source).node("y", "self.head(x)", tensor(1, 10))
+    (lens,) = (each for each in lenses(snapshot(text, made.state()), PATH) if each.kind == "recipe")
+    assert lens.text.endswith(ends.format(line=len(text.splitlines())))
+
+
 def test_a_long_recipe_is_cut() -> None:
     made = trace()
     made.recipe = Recipe("Net()", "x, " * 40, "default")

@@ -19,7 +19,8 @@ from fxlsp.cli.check.results import CheckResults
 from fxlsp.cli.check.runner import run_check
 from fxlsp.cli.check.selection import CodeSelection, changed_since, code_prefixes, shard
 from fxlsp.cli.check.suppression import Suppressions
-from fxlsp.cli.exit_codes import NOTHING_FOUND, PROBLEMS_FOUND, UsageError, exit_code, report_failure
+from fxlsp.cli.check.unchecked import strict_message
+from fxlsp.cli.exit_codes import NOT_CHECKED, NOTHING_FOUND, PROBLEMS_FOUND, UsageError, exit_code, report_failure
 from fxlsp.cli.output.excerpts import shown_path
 from fxlsp.cli.tracing.options import add_project_options
 from fxlsp.cli.tracing.project import Projects
@@ -39,6 +40,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--jobs", metavar="N", type=_positive, help="traces at once (default: cores less one)")
     parser.add_argument("--fix", action="store_true", help="write the fixes that leave what a model computes unchanged")
     parser.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever problems there are")
+    parser.add_argument("--strict", action="store_true", help="exit with 3 if a model could not be checked")
     _add_selection(parser)
     _add_output(parser)
     parser.set_defaults(run=run)
@@ -87,7 +89,18 @@ def run(arguments: argparse.Namespace) -> int:
     code = exit_code(results.problems())
     if results.baseline is not None:
         code = max(code, _report_stale(results.baseline, check.scope, arguments.baseline_mode))
+    if arguments.strict:
+        code = code or _report_unchecked(results)
     return NOTHING_FOUND if arguments.exit_zero else code
+
+
+def _report_unchecked(results: CheckResults) -> int:
+    """Report on standard error what ``--strict`` fails for; return the exit code of that."""
+    message = strict_message(results)
+    if message is None:
+        return NOTHING_FOUND
+    sys.stderr.write(f"fxlsp: {message}\n")
+    return NOT_CHECKED
 
 
 class _Check:

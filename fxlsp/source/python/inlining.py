@@ -51,6 +51,18 @@ def at_module_level(use: ScopedExpression, scopes: Scopes) -> ast.expr | None:
         return None
 
 
+def unknown_name(use: ScopedExpression, scopes: Scopes) -> str | None:
+    """Return the name for whose value :func:`at_module_level` has no expression; "" where it is none of one name.
+
+    None where there is an expression.
+    """
+    try:
+        _resolved(use, scopes, _MOST_STEPS)
+    except _Unknown as error:
+        return str(error)
+    return None
+
+
 def _resolved(use: ScopedExpression, scopes: Scopes, steps: int) -> ast.expr:
     expression = plain(use.expression)
     if parses_arguments(expression):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from fxlsp.source.python.expressions import CHAINED_METHODS, LONGEST_EXPRESSION, dotted
-from fxlsp.source.python.inlining import Chain, ScopedExpression, at_module_level, is_local, uses_locals
+from fxlsp.source.python.inlining import Chain, ScopedExpression, at_module_level, is_local, unknown_name, uses_locals
 from fxlsp.source.python.scopes import Scope, ScopeKind, scopes_of
 from fxlsp.source.recipes.expected_failures import is_meant_to_fail
-from fxlsp.source.recipes.module_calls import CallExpression, calls_of, expression_of
+from fxlsp.source.recipes.module_calls import CallExpression, ModuleRun, calls_of, expression_of
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 from fxlsp.source.text.syntax import field, text_of
@@ -32,6 +32,15 @@ class CallSite:
     """A call with the arguments of the model; None where it is not called, or they depend on such values."""
     factory_call: ast.expr | None = None
     """A call of the enclosing function, where that creates the same model without arguments."""
+
+
+@dataclass(frozen=True)
+class UnusedCallSite:
+    """Call of a model that does not state what it passes."""
+
+    span: Span
+    reason: str
+    """``images is known only when the code runs``."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,24 @@ def call_sites(document: Document, subject: CallSiteQuery, models: tuple[Span, .
         sites = sorted([*search.constructions(), *search.runs()], key=lambda site: site.span)
         known[subject, models] = tuple(sites)
     return known[subject, models]
+
+
+def unused_call_sites(
+    document: Document, subject: CallSiteQuery, models: tuple[Span, ...]
+) -> tuple[UnusedCallSite, ...]:
+    """Return the calls of a model that do not state what they pass, in text order, computed once for each query.
+
+    The arguments are those of :func:`call_sites`.
+    """
+    known = document.derive(_known_unused)
+    if (subject, models) not in known:
+        found = _Search(document, subject, models).unused_runs()
+        known[subject, models] = tuple(sorted(found, key=lambda site: site.span))
+    return known[subject, models]
+
+
+def _known_unused(_: Document) -> dict[tuple[CallSiteQuery, tuple[Span, ...]], tuple[UnusedCallSite, ...]]:
+    return {}
 
 
 def _known_sites(_: Document) -> dict[tuple[CallSiteQuery, tuple[Span, ...]], tuple[CallSite, ...]]:
@@ -96,13 +123,26 @@ class _Search:
 
     def runs(self) -> Iterator[CallSite]:
         """Yield the calls of modules that were created so."""
-        for call, module, arguments in self._calls.runs:
-            chain = self._from_subject(module)
-            if chain is None or self._in_subject(call) or self._in_model(call) or is_meant_to_fail(call.node):
-                continue
-            init, inputs = chain.at_module_level(self._scopes), self._inputs(self._use(arguments, call))
+        for run, chain in self._own_runs():
+            init, inputs = chain.at_module_level(self._scopes), self._inputs(self._use(run.arguments, run.call))
             if init is not None or inputs is not None:
-                yield CallSite(call.span, init, inputs)
+                yield CallSite(run.call.span, init, inputs)
+
+    def unused_runs(self) -> Iterator[UnusedCallSite]:
+        """Yield those of these calls whose arguments are not known."""
+        for run, _ in self._own_runs():
+            name = unknown_name(self._use(run.arguments, run.call), self._scopes)
+            if name is not None:
+                subject = f"`{name}`" if name else "what it passes"
+                yield UnusedCallSite(run.call.span, f"{subject} is known only when the code runs")
+
+    def _own_runs(self) -> Iterator[tuple[ModuleRun, Chain]]:
+        for run in self._calls.runs:
+            chain = self._from_subject(run.module)
+            if chain is None or self._in_subject(run.call) or self._in_model(run.call):
+                continue
+            if not is_meant_to_fail(run.call.node):
+                yield run, chain
 
     def _construction(self, call: CallExpression) -> CallSite | None:
         expression = expression_of(_whole_chain(call.node))

@@ -22,7 +22,13 @@ from fxlsp.source.python.expressions import (
 )
 from fxlsp.source.python.imports import with_imports
 from fxlsp.source.python.scopes import scopes_of
-from fxlsp.source.recipes.call_sites import CallSite, CallSiteQuery, call_sites
+from fxlsp.source.recipes.call_sites import (
+    CallSite,
+    CallSiteQuery,
+    UnusedCallSite,
+    call_sites,
+    unused_call_sites,
+)
 from fxlsp.source.text.documents import Document
 from fxlsp.source.text.positions import Span
 
@@ -158,12 +164,24 @@ def _example(model: ModelClass | Factory | ModelInstance) -> str:
 
 def _of_call_sites(document: Document, model: ModelClass | Factory | ModelInstance) -> Iterator[FoundRecipe]:
     name = _name(model)
-    subject = CallSiteQuery(frozenset({name}), isinstance(model, ModelInstance), model.extent)
-    models = tuple(each.extent for each in model_classes(document))
-    found = best_first(map(recipe_from_call_site, _with_imports(call_sites(document, subject, models), document)))
+    sites = call_sites(document, _query(model), _extents(document))
+    found = best_first(map(recipe_from_call_site, _with_imports(sites, document)))
     yield from found
     if isinstance(model, ModelInstance) and name not in map(_origin, found):
         yield FoundRecipe(Recipe(name, None, "call-site"), model.name_span)
+
+
+def unused_calls_of(document: Document, model: ModelClass | Factory | ModelInstance) -> tuple[UnusedCallSite, ...]:
+    """Return the calls in a file of one of its models from which no inputs can be taken, with the reasons."""
+    return unused_call_sites(document, _query(model), _extents(document))
+
+
+def _query(model: ModelClass | Factory | ModelInstance) -> CallSiteQuery:
+    return CallSiteQuery(frozenset({_name(model)}), isinstance(model, ModelInstance), model.extent)
+
+
+def _extents(document: Document) -> tuple[Span, ...]:
+    return tuple(each.extent for each in model_classes(document))
 
 
 def _with_imports(sites: Iterable[CallSite], document: Document) -> Iterator[CallSite]:

@@ -193,3 +193,42 @@ def test_a_recipe_that_is_none_is_a_problem_where_it_is_written(check: Any, tmp_
     assert problem["code"] == "FX907"
     assert problem["location"]["file"] == str(tmp_path / "code" / name)
     assert (problem["location"]["line"], problem["location"]["column"]) == place
+
+
+LOCAL = """\
+from torch import nn
+
+
+def make():
+    class Local(nn.Module):
+        def forward(self, x): ...
+    return Local
+"""
+
+
+def test_what_was_not_checked_is_named_at_the_end_with_the_reason(check: Any) -> None:
+    ran = check(LOCAL, form="full")
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "1 model: 1 skipped; no problems",
+        "Not checked:",
+        "  code/model.py:5:11: code/model.py:make.<locals>.Local: it is made inside a function",
+    ]
+
+
+@pytest.mark.parametrize("form", ["full", "concise", "json", "github"])
+def test_what_was_not_checked_is_an_exit_code_if_it_is_asked_for(check: Any, form: str) -> None:
+    ran = check(LOCAL, "--strict", form=form)
+    assert ran.code == 3
+    assert ran.err == "fxlsp: 1 model not checked: code/model.py:make.<locals>.Local\n"
+    assert check(LOCAL, "--strict", "--exit-zero", form=form).code == 0
+
+
+def test_models_that_were_followed_pass_the_strict_check(check: Any) -> None:
+    ran = check(PARENT_AND_CHILD, "--strict", form="full")
+    assert (ran.code, ran.err) == (0, "")
+    assert "Not checked" not in ran.out
+
+
+def test_a_problem_has_the_exit_code_of_problems_in_the_strict_check_too(check: Any) -> None:
+    assert check(FAILING, "--strict").code == 1

@@ -8,7 +8,7 @@ import pytest
 
 from fxlsp.source.models.models import model_classes
 from fxlsp.source.recipes.markdown_blocks import block_name, code_blocks, file_of, is_block
-from fxlsp.source.recipes.recipes import recipes_for
+from fxlsp.source.recipes.recipes import recipes_for, unused_calls_of
 from fxlsp.source.text.documents import Document
 
 HEAD = """\
@@ -31,6 +31,12 @@ def sites(text: str) -> list[tuple[str, str | None]]:
     document = Document("untitled:a", "/untitled/a.py", 1, HEAD + dedent(text))
     (net,) = (model for model in model_classes(document) if model.qualname == "Net")
     return [(each.recipe.init, each.recipe.inputs) for each in recipes_for(document, net)]
+
+
+def unused_calls(text: str) -> list[tuple[int, str]]:
+    document = Document("untitled:a", "/untitled/a.py", 1, HEAD + text)
+    (net,) = (model for model in model_classes(document) if model.qualname == "Net")
+    return [(each.span.line, each.reason) for each in unused_calls_of(document, net)]
 
 
 @pytest.mark.parametrize(
@@ -341,3 +347,24 @@ def test_a_changed_argument_is_what_it_was_changed_to_or_not_known(made: str, ch
     lines = f"width = {made}\n{change}\nNet(width)\n"
     text = "\n".join(["def main(read):", *(f"    {line}" for line in lines.splitlines())])
     assert sites(text) == ([] if init is None else [(init, None)])
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        ("for x, y in loader:\n    Net()(x)", "x"),
+        ("x = torch.randn(2, 8)\nx.data = loader.read()\nNet()(x)", "x"),
+        ("x = torch.randn(2, loader)\nif loader:\n    x.unsqueeze_(0)\nNet()(x)", "x"),
+        ("x = torch.randn(2, loader)\nNet()(x)", "loader"),
+    ],
+)
+def test_a_call_whose_arguments_are_not_known_is_named_with_the_reason(lines: str, name: str) -> None:
+    text = "\n".join(["def main(loader):", *(f"    {line}" for line in lines.splitlines())])
+    (unused,) = unused_calls(text)
+    assert unused == (len((HEAD + text).splitlines()), f"`{name}` is known only when the code runs")
+
+
+@pytest.mark.parametrize("lines", ["x = torch.randn(2, 8)\nx[0] = 1\nNet()(x)", "Net()(torch.ones(1))", "Net(loader)"])
+def test_a_call_that_is_used_is_not_named(lines: str) -> None:
+    text = "\n".join(["def main(loader):", *(f"    {line}" for line in lines.splitlines())])
+    assert unused_calls(text) == []

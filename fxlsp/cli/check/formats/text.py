@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fxlsp.cli.check.causes import first_steps
 from fxlsp.cli.check.results import CheckResults, ModelEntry
+from fxlsp.cli.check.unchecked import unchecked_lines
 from fxlsp.cli.output.excerpts import location_text, shown_path
 from fxlsp.cli.output.problems import concise_line, counted_by_severity, full_lines
 from fxlsp.ide.fixes.registry import fixes_for
@@ -21,7 +22,7 @@ _FEW = 10
 
 
 def full_text(results: CheckResults) -> Iterator[str]:
-    """Yield the lines of all problems with excerpts, the summary, and what to mend first."""
+    """Yield the lines of all problems with excerpts, the summary, what to mend first, and what was not checked."""
     causes = results.causes()
     problems = [cause.problem for cause in causes]
     brief = [each for each in problems if len(problems) > _FEW and each.severity in ("info", "hint")]
@@ -34,6 +35,7 @@ def full_text(results: CheckResults) -> Iterator[str]:
     yield _summary(results.entries(), problems)
     yield from _unused_ignores(results)
     yield from first_steps(causes)
+    yield from unchecked_lines(results)
 
 
 def concise_text(results: CheckResults) -> Iterator[str]:
