@@ -118,6 +118,12 @@ ADVICE: Mapping[str, str] = {
     codes.LOSS_OF_PROBABILITIES: (
         "Give the loss the values before `softmax` or `sigmoid`, and `nll_loss` those of `log_softmax`"
     ),
+    codes.LOSS_SIZES: "Give both the same size: `prediction.squeeze(-1)`, or `target.unsqueeze(-1)`",
+    codes.RESULT_UNUSED: "Assign the result, `x = x + y`, or take the statement out",
+    codes.PARAMETER_REPLACED: (
+        "Keep the parameter that is trained in `__init__`, and compute from it what the operation takes: "
+        "`F.conv2d(x, self.raw / self.raw.norm())`"
+    ),
     codes.NOT_LOADED: ("Repair the statement, or name an interpreter that has what it needs by the setting `python`"),
     codes.NOT_FOUND: "Name a class, a function that makes a model, or a model that the file has",
     codes.NOT_BUILT: (

@@ -14,8 +14,10 @@ from .base.pass_result import PassResult
 from .classics.forward_results import ForwardResults
 from .classics.local_variables import LocalVariables
 from .classics.losses import LossesOfProbabilities
+from .classics.replaced_parameters import ReplacedParameters
 from .classics.unregistered_modules import UnregisteredModules
 from .classics.unregistered_parameters import UnregisteredParameters
+from .classics.unused_results import UnusedResults
 from .paths.node_names import NodeNames
 from .paths.shared_modules import SharedModules
 from .paths.tied_parameters import TiedParameters
@@ -58,6 +60,8 @@ CHECKS: tuple[type[Check], ...] = (
     ForwardResults,
     LocalVariables,
     LossesOfProbabilities,
+    UnusedResults,
+    ReplacedParameters,
 )
 """All checks."""
 

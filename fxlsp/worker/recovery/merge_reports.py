@@ -23,6 +23,7 @@ from ...report.codes import (
     OPTIONAL_INPUT,
     PROXY_KEPT,
     RANDOM,
+    RESULT_UNUSED,
     STATE_BAKED,
     SWALLOWED,
     TENSOR_ATTRIBUTE,
@@ -109,8 +110,14 @@ def _graph_problems(
     confirmed = _confirmed(plain, recovered, fits=comparable and difference is None)
     problems = [*confirmed, *(problem for problem in findings if problem.code in _OF_A_GRAPH)]
     yield from problems
-    if difference is not None and not any(problem.code in _EXPLAINS for problem in problems):
+    if difference is not None and not any(_explains_difference(problem, difference) for problem in problems):
         yield difference
+
+
+def _explains_difference(problem: Problem, difference: Problem) -> bool:
+    """Return whether a problem is the reason why a graph does something else than the model."""
+    is_unused = problem.code == RESULT_UNUSED and problem.location == difference.location
+    return is_unused or problem.code in _EXPLAINS
 
 
 def _confirmed(plain: Report, recovered: Report, fits: bool) -> Iterator[Problem]:

@@ -31,6 +31,7 @@ from ...wire.messages import (
 from .. import module_tree
 from ..building.builder import FakesFailedError, NoModelError, seeded, unwrap
 from ..building.targets import ModelTarget, guess_of, guessed_target, targets_of
+from ..checks.classics.loss_sizes import losses_of_other_sizes
 from ..checks.silent.train_eval import MakeTracer, may_depend_on_mode, mode_differences
 from ..loading.loader import third_party
 from ..plain_pass.feeding import Feed, ModelWithInputs, prepare_feed
@@ -112,7 +113,8 @@ class TraceJob:
 
     def _reported(self, report: Report) -> ReportMessage:
         report = replace(report, timing_ms={**report.timing_ms, "total": self._timing.seconds * 1000})
-        report = replace(report, problems=tuple(map(if_hardware_lacks, report.problems)))
+        problems = (*report.problems, *losses_of_other_sizes(report))
+        report = replace(report, problems=tuple(map(if_hardware_lacks, problems)))
         if report.recipe.inputs is None:
             problems = tuple(not_of_torch_fx(each, self._no_inputs, self._source_map) for each in report.problems)
             report = replace(report, problems=problems)

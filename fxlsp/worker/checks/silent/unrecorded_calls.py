@@ -17,8 +17,9 @@ import torch
 import torch.fx
 import torch.utils.checkpoint
 
-from ....report.codes import CHECKPOINT, CONTEXT_DROPPED, CUSTOM_BACKWARD, RANDOM
+from ....report.codes import CHECKPOINT, CONTEXT_DROPPED, CUSTOM_BACKWARD, RANDOM, RESULT_UNUSED
 from ....report.problems import Problem
+from ...locations.class_text import code_of
 from ...locations.expressions import span_of
 from ...locations.source_map import Instruction
 from ...plain_pass.tracer import ModulePathTracer
@@ -78,6 +79,11 @@ def _classified(traced: PassResult, call: RecordedCall) -> tuple[str, str] | Non
         if name.startswith("torch."):
             return None
         function = name.removesuffix(".apply").rpartition(".")[2]
+        if _is_thrown_away(traced, call):
+            return RESULT_UNUSED, (
+                f"The result of {function}.apply is not used{where}: nothing that is trained depends on it, so its "
+                f"backward never runs, neither in the model nor in a graph."
+            )
         return CUSTOM_BACKWARD, (
             f"torch.fx traces through {function}.apply{where}: the graph holds what its forward does, and the "
             f"gradients of that; its own backward is lost."
@@ -99,6 +105,22 @@ def _classified(traced: PassResult, call: RecordedCall) -> tuple[str, str] | Non
         f"{name} draws once, while the model is traced{where}: the graph holds what followed from its result "
         f"({call.result!r:.40}) for ever."
     )
+
+
+def _is_thrown_away(traced: PassResult, call: RecordedCall) -> bool:
+    """Return whether a call is a statement of its own, of a function that does not say that it writes in place."""
+    place = traced.problem_location(call.call_stack)
+    function = traced.executed.with_code(call.call_stack[-1].code) if call.call_stack else None
+    if function is None or place is None:
+        return False
+    for statement in function.parts(ast.Expr):
+        called = statement.value
+        if not isinstance(called, ast.Call) or traced.executed.location(function, called) != place:
+            continue
+        owner = function.resolve(called.func.value) if isinstance(called.func, ast.Attribute) else None
+        code = code_of(getattr(owner, "forward", None))
+        return code is not None and "mark_dirty" not in code.co_names
+    return False
 
 
 def _draws() -> list[FunctionToRecord]:
