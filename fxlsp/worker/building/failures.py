@@ -212,6 +212,13 @@ def refusal_message(error: BaseException, where: str) -> str:
     ``where`` is " in module a.b" or empty.
     """
     reason = _with_type(error, message_of(error))
+    if isinstance(error, TypeError) and "ParameterDict cannot be used as a key" in text_of(error):
+        # torch's own text asks to open an issue.
+        reason = _with_type(error, _KEY_IS_TRACED)
+    factory = re.match(r"(ones|zeros|empty|rand|randn)\(\) takes \d+ positional argument", text_of(error))
+    if isinstance(error, TypeError) and factory is not None:
+        # torch counts a traced value as no size, and then blames the number of arguments, which is right.
+        reason = f"{_SIZE_IS_TRACED.format(factory[1])}\n{reason}"
     if isinstance(error, TypeError) and "__cuda_array_interface__" in text_of(error):
         reason = f"{_NO_DATA}\n{reason}"
     return f"torch.fx cannot trace this{where}: {reason}"
@@ -251,6 +258,8 @@ def with_headline(headline: str, message: str) -> str:
     return f"{headline}\n{message}" if headline else message
 
 
+_KEY_IS_TRACED = "the key of a ParameterDict is a traced value here, and only a string finds a parameter"
+_SIZE_IS_TRACED = "a size that torch.{} is given is a traced value here, and it takes numbers alone as sizes"
 _NO_DATA = "a tensor is made here from a traced value, which has no data"
 """What torch means that takes a proxy for an array, because it has each attribute that is asked for."""
 _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
@@ -264,6 +273,7 @@ _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
     (TypeError, r"(Proxy|Attribute)' object cannot be interpreted as an integer", INDEX),
     (TypeError, r"indices must be integers|slice indices must be", INDEX),
     (KeyError, r"(Proxy|Attribute)\(", INDEX),
+    (TypeError, r"cannot be used as a key as it is not a string \(type is '(Proxy|\w*Attribute|ValueProxy)'", INDEX),
     (TypeError, r"(Proxy|Attribute)' object does(n't| not) support item (assignment|deletion)", ITEM_ASSIGNMENT),
     (TypeError, r"takes \d+ positional arguments? but \d+ were given$", FACTORY),
     (TypeError, r"received an invalid combination of arguments.*(Proxy|Attribute)", FACTORY),

@@ -6,15 +6,16 @@ the call a node.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
 import torch
 
-from ....report.codes import COMPILED, FACTORY, ITERATION, TRANSFORM
+from ....report.codes import COMPILED, FACTORY, FOREIGN_FUNCTION, INDEX, ITERATION, TRANSFORM
 from ... import module_tree
 from ...locations.code_origin import is_installed
 from ..context import GraphRecorder, RecoveryContext
@@ -32,6 +33,7 @@ _METHODS = (
     *("new_zeros", "new_ones", "new_empty", "new_full"),
 )
 """Methods of tensors that take sizes one by one: of a tensor that is no proxy they refuse a size that is one."""
+_UNBOUND = re.compile(r"\bTensor\s*\.\s*([a-z]\w*)")
 _TRANSFORMS = ("vmap", "grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian")
 
 
@@ -85,7 +87,7 @@ class RefusedFunctions:
             original = getattr(torch, name, None)
             if original is not None and not isinstance(original, type):
                 found.append((torch, name, original, self._replacement(original, "call_function", original, FACTORY)))
-        for name in _METHODS:
+        for name in (*_METHODS, *self._unbound_methods()):
             original = getattr(torch.Tensor, name)
             found.append((torch.Tensor, name, original, self._replacement(original, "call_method", name, FACTORY)))
         for owner in (torch, torch.func):
@@ -96,14 +98,24 @@ class RefusedFunctions:
         for module, name, original in einops_functions():
             found.append((module, name, original, run_on_values(self._context, original)))
         found.append((torch, "cond", torch.cond, self._cond()))
+        found.append((torch.nn.ParameterDict, "__getitem__", torch.nn.ParameterDict.__getitem__, self._item()))
         found.append((torch.nn.Module, "__setattr__", torch.nn.Module.__setattr__, _setattr_with_proxies()))
         return found
+
+    def _unbound_methods(self) -> list[str]:
+        """Return the methods of C that the user's code calls by the class: ``torch.Tensor.flip(x, [0])``."""
+        texts = (self._context.places.text_of(module) for module in self._user_modules())
+        names = dict.fromkeys(name for text in texts for name in _UNBOUND.findall(text or ""))
+        methods = {name: getattr(torch.Tensor, name, None) for name in names if name not in _METHODS}
+        return [name for name, method in methods.items() if isinstance(method, MethodDescriptorType)]
 
     def _replacement(self, original: Any, kind: str, target: Any, code: str) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._context.evaluating or not any(is_proxy(leaf) for leaf in leaves((args, kwargs))):
                 return original(*args, **kwargs)
-            return self._refused(original, kind, target, code, args, kwargs)
+            # ``torch.Tensor.view(x, 1)`` of a traced value: a method that C defines takes tensors alone.
+            is_unbound = kind == "call_method" and bool(args) and is_proxy(args[0])
+            return self._refused(original, kind, target, FOREIGN_FUNCTION if is_unbound else code, args, kwargs)
 
         call.__name__ = getattr(original, "__name__", "call")
         setattr(call, REPLACED, original)
@@ -151,6 +163,21 @@ class RefusedFunctions:
             return side(*operands)
 
         return cond
+
+    def _item(self) -> Callable[..., Any]:
+        """Return a ``ParameterDict.__getitem__`` that takes a traced string, with a finding."""
+        original = torch.nn.ParameterDict.__getitem__
+
+        def item(parameters: torch.nn.ParameterDict, key: Any) -> Any:
+            if not is_proxy(key) or self._context.is_plain:
+                return original(parameters, key)
+            value = self._context.value_of(key)
+            if isinstance(value, str):
+                self._context.note_refusal(lambda: original(parameters, key), INDEX)
+                return original(parameters, value)
+            return original(parameters, key)
+
+        return item
 
     def _compiled(self, value: Any) -> Callable[..., Any] | None:
         """Return a replacement for a scripted or compiled function; None for other values."""
