@@ -112,7 +112,9 @@ class FailingNodes:
         if any(self._numbers[other] < self._numbers[node] and path == steps for other, path in others):
             # The same call has worked for another module, as in a loop: it is not the call that is wrong.
             return last
-        return min((_divergence(steps, path) for _, path in others if path != steps), default=last)
+        # What ran elsewhere on assumed values may fail on those that it will get.
+        proven = [path for other, path in others if path != steps and not self._values[other].is_assumed]
+        return min((_divergence(steps, path) for path in proven), default=last)
 
     def _related(
         self, node: torch.fx.Node, location: Location | None, steps: Sequence[Location]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from fxlsp.report.problems import Problem
 from tests.support.marked import PREAMBLE, headlines
 
@@ -184,3 +186,50 @@ class Net(nn.Module):
 def test_sizes_that_fit_are_no_failures(failing: Callable[..., Any]) -> None:
     report, _ = failing(LOOK_ALIKES, "torch.ones(2, 4, 8), torch.ones(2).long()")
     assert not any(node.assumed for node in report.nodes)
+
+
+STACKED = """
+class Layer(nn.Module):
+    def __init__(self, c_in, c_out):
+        super().__init__()
+        self.own, self.near = nn.Linear(c_in, c_out), nn.Linear(c_in, c_out)
+
+    def forward(self, x):
+        {body}
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([{layers}])
+        self.first, self.second = self.layers[0], self.layers[-1]
+
+    def forward(self, x):
+        {calls}
+"""
+BODIES = (
+    "return F.relu(⟦self.own(x) + self.near(x[1:])⟧)",
+    "near = self.near(x[1:])\n        return ⟦self.own(x) * near⟧",
+    "return ⟦torch.sub(self.own(x), self.near(x[:-1]))⟧.relu()",
+)
+STACKS = (
+    ("Layer(8, 16), Layer(16, 3)", "return self.second(self.first(x))"),
+    ("Layer(8, 8), Layer(8, 8)", "return self.second(self.first(x))"),
+    (
+        "Layer(8, 16), Layer(16, 16), Layer(16, 3)",
+        "for layer in self.layers:\n            x = layer(x)\n        return x",
+    ),
+)
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize(("layers", "calls"), STACKS)
+def test_a_failure_in_each_of_stacked_layers_is_reported_in_the_layer(
+    body: str, layers: str, calls: str, failing: Callable[..., Any]
+) -> None:
+    failing(STACKED.format(body=body, layers=layers, calls=calls), "torch.ones(6, 8)")
+
+
+def test_stacked_layers_that_fit_are_no_failures(failing: Callable[..., Any]) -> None:
+    body, (layers, calls) = "return F.relu(self.own(x) + self.near(x[:1]))", STACKS[0]
+    failing(STACKED.format(body=body, layers=layers, calls=calls), "torch.ones(6, 8)")
