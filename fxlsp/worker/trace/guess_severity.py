@@ -14,6 +14,7 @@ from ...report.codes import (
     UNTRACEABLE,
 )
 from ...report.problems import Problem
+from ...report.report import Report
 from ..building.failures import failure_message
 from ..building.targets import ModelTarget
 from ..locations.code_origin import is_installed
@@ -34,6 +35,22 @@ def downgrade(problem: Problem, target: ModelTarget) -> Problem:
     if target.is_guessed and (_is_of_an_argument(problem, target) or _has_no_value(problem)):
         return _note(problem, "\nWhat the model is made with was guessed.")
     return problem
+
+
+def behind_a_failure(report: Report) -> tuple[Problem, ...]:
+    """Return the problems of operations that fail only where an operation before them has failed.
+
+    Their operands are assumed. In a loop the same expression may fail first, with operands that are known.
+    """
+    assumed = {node.name for node in report.nodes if node.assumed}
+    behind: set[object] = set()
+    first: set[object] = set()
+    for node in report.nodes:
+        if node.assumed:
+            places = {(step.location, node.module_path) for step in node.stack}
+            (first if assumed.isdisjoint(node.input_nodes) else behind).update(places)
+    failing = [problem for problem in report.problems if problem.code == OPERATION_FAILS]
+    return tuple(each for each in failing if (each.location, each.module_path) in behind - first)
 
 
 def weaken(problem: Problem, target: ModelTarget, source_map: SourceMap) -> Problem:

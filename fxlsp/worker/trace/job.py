@@ -43,7 +43,7 @@ from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
-from .guess_severity import downgrade, not_of_torch_fx, weaken
+from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken
 from .lacking_hardware import if_hardware_lacks
 from .load import BuiltModel, ModelFactory, RequestLoad
 from .plain_pass import PlainPass
@@ -120,7 +120,7 @@ class TraceJob:
             report = replace(report, problems=problems)
         if report.recipe.source == "search":
             # That an operation fails whatever the model is fed was proven of the first one.
-            doubted = _behind_a_failure(report) if self._target.fails else report.problems
+            doubted = behind_a_failure(report) if self._target.fails else report.problems
             problems = tuple(
                 downgrade(problem, self._target) if problem in doubted else problem for problem in report.problems
             )
@@ -415,19 +415,6 @@ class TraceJob:
 
 def _symbols_of(plain_pass: PlainPass) -> SymbolsMessage:
     return SymbolsMessage(plain_pass.symbolic_sizes())
-
-
-def _behind_a_failure(report: Report) -> tuple[Problem, ...]:
-    """Return the problems of operations whose operands are assumed, since an operation before them fails."""
-    assumed = {node.name for node in report.nodes if node.assumed}
-    behind = {
-        (step.location, node.module_path)
-        for node in report.nodes
-        if node.assumed and not assumed.isdisjoint(node.input_nodes)
-        for step in node.stack
-    }
-    failing = [problem for problem in report.problems if problem.code == OPERATION_FAILS]
-    return tuple(problem for problem in failing if (problem.location, problem.module_path) in behind)
 
 
 def _certain(plain: Report) -> Iterator[Problem]:
