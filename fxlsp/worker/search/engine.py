@@ -32,7 +32,7 @@ from .priors.constructor import (
 )
 from .priors.inputs import first_inputs, part_of_input
 from .priors.written import named_inputs, written_inputs
-from .proof import contradicts_itself, fails_without_inputs
+from .proofs.proof import contradicts_itself, fails_without_inputs
 from .rules import RuleCounts, suggestions
 from .rules.measured import SOLVED, measurement_of
 from .runner import RunConditions, TrialOutcome, TrialRunner
@@ -54,8 +54,8 @@ _NEARLY: Progress = (1, 1_000_000)
 """How far a trial counts to have come that ran until its duck values were replaced."""
 _NEAR = 12
 """For how many of its suggestions it does."""
-_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 100, 600.0
-_TRIES_OF_LARGE_PROOF = 32
+_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF = 120, 1200.0
+_TRIES_OF_LARGE_PROOF = 48
 """Tries of the proof of a large model. Most take no time, since its first layer refuses them."""
 _NUMBERS = re.compile(r"\d+")
 
@@ -100,6 +100,8 @@ class Search:
         """A trial that ran as far as fake tensors can, and how it failed with data."""
         self._furthest: tuple[Trial, TrialOutcome] | None = None
         self._init: str | None = None
+        self._is_configuration_sure = True
+        """Whether no argument is a configuration of which the code makes several."""
         self._is_init_given = False
         """Whether the construction was not searched."""
 
@@ -115,6 +117,7 @@ class Search:
         if takes_images(target, name):
             names.of_whole_image_model()
         names.configurations = configurations(target, module, names)
+        self._is_configuration_sure = all(len(each) == 1 for each in names.configurations.values())
         first = first_init(target, name, names, module)
         self._facts.optional = optional_arguments(target, names, module)
         self._facts.further = further_arguments(target, names)
@@ -168,13 +171,28 @@ class Search:
             traceback.print_exc()
         fails, best = False, None if inputs is not None else self._best_failure()
         if best is not None:
+            is_furthest, best = best is self._furthest, self._without_unknowns(*best)
             fails = self._fails(*best) or self._furthest_fails_like(best[1])
-            if best[0].inputs is not None and (fails or best is not self._furthest):
+            # An input that every layer has taken shows shapes up to the failure, whoever is at fault.
+            is_taken = best[0].is_concrete and not best[1].refuses_inputs
+            if best[0].inputs is not None and (fails or is_taken or not is_furthest):
                 self._init, inputs = best[0].init_text, best[0].inputs.text
         error = None if self._furthest is None else self._furthest[1].error
         return SearchResult(
             self._init, inputs, self._budget.tries, self._budget.spent_ms, error, fails, dict(self._counts)
         )
+
+    def _without_unknowns(self, trial: Trial, outcome: TrialOutcome) -> tuple[Trial, TrialOutcome]:
+        """Return a failed trial with values for what is unknown, if it gets as far with them."""
+        if trial.is_concrete:
+            return trial, outcome
+        with suppress(Exception, OutOfTimeError):
+            concrete = self._synthesised(trial, outcome)
+            again = self._runner.run(concrete)
+            if concrete.is_concrete and again.error is not None and again.progress >= outcome.progress:
+                self._furthest = concrete, again
+                return self._furthest
+        return trial, outcome
 
     def _best_failure(self) -> tuple[Trial, TrialOutcome] | None:
         """Return the failed trial that says most.
@@ -209,7 +227,7 @@ class Search:
         is_given = self._is_given(trial)
         if outcome.error is not None and is_own_mistake(outcome.error, outcome.model, is_given):
             return True
-        if not is_given:
+        if trial.inputs is None or not (is_given or self._is_made_by_numbers(trial, outcome)):
             return False
         budget = Budget(_TRIES_OF_PROOF, _MILLISECONDS_OF_PROOF, _TRIES_OF_LARGE_PROOF)
 
@@ -220,6 +238,15 @@ class Search:
             places, outcome = self._facts.places, run(trial) or outcome
             return fails_without_inputs(trial, outcome, run, places) or contradicts_itself(trial, outcome, run, places)
         return False
+
+    def _is_made_by_numbers(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        """Return whether nothing but numbers was guessed of the arguments, so that a proof can vary them.
+
+        Not where other configurations might be meant, or where an optional argument may be what is None.
+        """
+        if isinstance(trial.init, Text) or not self._is_configuration_sure:
+            return False
+        return not (self._facts.optional and "NoneType" in text_of(outcome.error or ValueError()))
 
     def _is_given(self, trial: Trial) -> bool:
         """Return whether no argument of the constructor was guessed."""

@@ -32,6 +32,7 @@ from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tree_map
 from .acceptance import InputAcceptance
 from .budget import OutOfTimeError
 from .duck import DuckUse, DuckValue, duck_value
+from .proofs.weight_sizes import WeightSizes
 from .values import INIT, INPUTS, RESULT, Group, Guess, Open, Path, Progress, Tensor, Trial
 
 _MOST_ELEMENTS = 2**24
@@ -82,6 +83,8 @@ class TrialOutcome:
     """Whether it failed before an operation that accepts each input, or at one that refuses one."""
     is_lenient: bool = False
     """Whether an operation ran that fake tensors accept and data do not."""
+    weight_sizes: WeightSizes | None = None
+    """Which sizes come from parameters, of a strict run."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,8 @@ class TrialRunner:
             args, kwargs = inputs()
             watch.acceptance = InputAcceptance((args, kwargs))
             assert outcome.model is not None
+            if watch.is_strict:
+                outcome.weight_sizes = watch.weight_sizes = WeightSizes(_weights(outcome.model))
             with in_mode_of(trial, outcome.model), DevicesAreCpu(), watch, ExitStack() as entered, batches_of_one():
                 for mode in modes:
                     entered.enter_context(mode)
@@ -280,11 +285,12 @@ class _Watch(TorchFunctionMode):
 
     def __init__(self, is_strict: bool) -> None:
         super().__init__()
-        self._is_strict = is_strict
+        self.is_strict = is_strict
         self.count = 0
         self.failing: TorchCall | None = None
         self.acceptance = InputAcceptance(())
         self.is_lenient = False
+        self.weight_sizes: WeightSizes | None = None
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -293,7 +299,7 @@ class _Watch(TorchFunctionMode):
             return None
         run, name = _normalised if func is torch.nn.functional.batch_norm else func, getattr(func, "__name__", "")
         try:
-            if self._is_strict:
+            if self.is_strict:
                 require_features(name, args)
             result = run(*args, **(kwargs or {}))
         except BaseException:
@@ -302,7 +308,15 @@ class _Watch(TorchFunctionMode):
         self.count += 1
         self.is_lenient = self.is_lenient or may_be_accepted_by_fakes_alone(name, args, kwargs or {})
         self.acceptance.note((args, kwargs), result)
+        if self.weight_sizes is not None:
+            self.weight_sizes.note(name, args, kwargs or {}, result)
         return result
+
+
+def _weights(model: torch.nn.Module) -> Iterator[torch.Tensor]:
+    yield from module_tree.parameters(model)
+    for module in module_tree.modules(model):
+        yield from (each for each in module._buffers.values() if each is not None)
 
 
 def _takes_data_away(tensor: torch.Tensor, given: object) -> bool:

@@ -192,9 +192,11 @@ def test_shapes_are_known_as_far_as_a_model_runs(worker: Any, write: Callable[..
 
 
 @pytest.mark.parametrize("what", OPEN)
-def test_sizes_that_may_fit_with_other_inputs_are_no_problem(what: str, worker: Any, write: Callable[..., str]) -> None:
+def test_sizes_that_may_fit_with_other_inputs_are_a_note_at_most(
+    what: str, worker: Any, write: Callable[..., str]
+) -> None:
     report: Report = worker.report(write(net("", *OPEN[what])) + ":Net")
-    assert "FX401" not in {problem.code for problem in report.problems}
+    assert {problem.severity for problem in report.problems if problem.code == "FX401"} <= {"info"}
 
 
 @pytest.mark.parametrize("what", TYPED)
@@ -213,7 +215,7 @@ def test_a_model_made_by_guessed_arguments_is_not_to_blame(worker: Any, write: C
         "return self.second(self.first(x))",
     )
     answer = worker.answer(write(text) + ":Net")
-    assert not answer["report"]["problems"]
+    assert not [each for each in answer["report"]["problems"] if each["severity"] in ("error", "warning")]
 
 
 def test_inputs_with_which_a_model_ran_before_an_edit_show_what_the_edit_broke(
@@ -222,7 +224,7 @@ def test_inputs_with_which_a_model_ran_before_an_edit_show_what_the_edit_broke(
     before: Report = worker.report(write(LE_NET) + ":Net")
     assert not before.problems
     broken = LE_NET.replace("400", "425")
-    assert not worker.report(write(broken) + ":Net").problems
+    assert [each.severity for each in worker.report(write(broken) + ":Net").problems] == ["info"]
     after = asked(worker, write(broken), {"init": before.recipe.init, "inputs": before.recipe.inputs})
     (problem,) = after.problems
     assert problem.code == "FX401"
@@ -239,12 +241,13 @@ def test_what_fits_with_no_input_stays_an_error_while_it_is_edited(worker: Any, 
     assert [problem.severity for problem in after.problems] == ["error"]
 
 
-def test_inputs_of_before_an_edit_that_do_not_get_as_far_as_others_say_nothing(
+def test_inputs_of_before_an_edit_that_do_not_get_as_far_as_others_are_not_those_that_fail(
     worker: Any, write: Callable[..., str]
 ) -> None:
     guess = {"init": "Net()", "inputs": "torch.randn(2, 4, 7, 7)"}
     report = asked(worker, write(LE_NET.replace("400", "425")), guess)
-    assert not report.problems
+    assert [each.severity for each in report.problems] == ["info"]
+    assert report.recipe.inputs != guess["inputs"]
 
 
 @pytest.mark.parametrize(

@@ -9,49 +9,54 @@ from __future__ import annotations
 
 import dis
 import linecache
-import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from fractions import Fraction
-from itertools import zip_longest
 from typing import Literal
 
 import torch
 
-from ..building.failures import text_of
-from ..locations.source_map import SourceMap
-from ..plain_pass.costs import MixedTypesError
-from .evidence import own_frames
-from .priors.inputs import optional_inputs
-from .priors.tables import BATCH
-from .rules.ranks_dtypes import is_of_wrong_rank, of_rank
-from .rules.sizes import BROADCASTING, misfit_of
-from .runner import TrialOutcome
-from .values import DType, Group, Path, Size, Tensor, Text, Trial, changed, leaves, part_at, tensors, with_dimension
+from ...building.failures import text_of
+from ...locations.source_map import SourceMap
+from ...plain_pass.costs import MixedTypesError
+from ..evidence import own_frames
+from ..priors.inputs import optional_inputs
+from ..priors.tables import BATCH
+from ..rules.ranks_dtypes import of_rank
+from ..runner import TrialOutcome
+from ..values import (
+    DType,
+    Group,
+    Guess,
+    Path,
+    Size,
+    Tensor,
+    Text,
+    Trial,
+    changed,
+    leaves,
+    part_at,
+    tensors,
+    with_dimension,
+)
+from .reasons import is_of_ranks, is_of_weights, is_of_wrong_type, reasons_of, unfit_sizes
 
 Run = Callable[[Trial], TrialOutcome | None]
 """What comes of a trial; None if there is no time left for it."""
-_Unfit = frozenset[tuple[int, int, int]]
-"""Which dimension, counted from the last, has which two sizes that should be one."""
 _Number = tuple[Path, int]
 """A dimension of an input, or with the index 0 an input that is a number."""
 _Effect = Literal["same", "refused", "other", "unknown"]
 """What comes of other numbers: the same failure, one of a layer that does not take them, something that shows that they
 matter, or nothing that tells."""
 _CHANGES: tuple[Callable[[int], int], ...] = (lambda old: 2 * old, lambda old: 3 * old, lambda old: old + 1)
+_CHANGES_OF_ARGUMENTS: tuple[Callable[[int], int], ...] = (lambda _: 0, lambda _: 1)
+_SMALL = 32
+"""Smaller arguments may be modes, counts or strides, of which the least may do something else."""
 _LARGEST_RANK = 5
 _OTHER_KINDS = ("None", "'text'", "(1, 2)", "{'key': 1}")
-_BEYOND = re.compile(r"^Dimension out of range .*but got (-?\d+)")
-_CHANNELS = re.compile(r"to have (\d+) channels, but got (\d+) channels")
+_MADE_BY_CODE = re.compile(r"[A-Za-z_][\w.]*\(\)")
 _DOUBLES = re.compile(r"\b(?:double|float64|DoubleTensor|set_default_dtype)\b")
-_JOINING = ("cat", "concat", "concatenate", "stack")
-_RANK = re.compile(r"\b\d-?D\b")
-"""In what torch says about a rank that an operation does not take."""
-_SIZES = re.compile(r"(?<=\[)[\d, ]+(?=\])")
-_BY_PYTHON = re.compile(r"equal to input_size\. Expected (\d+), got (\d+)")
-"""What torch's recurrent layers say, which look at sizes before they call a function."""
 
 
 def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: SourceMap) -> bool:
@@ -60,7 +65,7 @@ def contradicts_itself(trial: Trial, outcome: TrialOutcome, run: Run, places: So
     False wherever that is not known.
     """
     model = outcome.model
-    if model is None or not _reasons(outcome) or not _is_all_sizes(trial) or _may_be_of_another_type(outcome, places):
+    if model is None or not reasons_of(outcome) or not _is_all_sizes(trial) or _may_be_of_another_type(outcome, places):
         return False
     effects = _Effects(outcome, run, places)
     options = optional_inputs(model, trial.inputs)
@@ -95,24 +100,27 @@ def _fails_alike(trial: Trial, place: tuple[object, ...], run: Run, places: Sour
     Without a batch, for example, other sizes do not fit than with one.
     """
     outcome = run(trial)
-    if outcome is None or outcome.error is None or outcome.model is None or not _reasons(outcome):
+    if outcome is None or outcome.error is None or outcome.model is None or not reasons_of(outcome):
         return False
     effects = _Effects(outcome, run, places)
-    return effects.place == place and _is_without_influence(trial, effects)
+    if effects.place != place:
+        return False
+    return is_of_ranks(outcome) or _is_without_influence(trial, effects, ("inputs",))
 
 
-def _is_without_influence(trial: Trial, effects: _Effects) -> bool:
-    """Return whether no number of the inputs has an influence on a failure."""
+def _is_without_influence(trial: Trial, effects: _Effects, trees: tuple[str, ...] = ("init", "inputs")) -> bool:
+    """Return whether no number that was guessed has an influence on a failure; ``trees`` are those to vary."""
     refused = 0
-    for alike in _numbers(trial):
-        together = effects.of(*(_with(trial, alike, change) for change in _CHANGES))
+    for alike in _numbers(trial, trees):
+        changes = _CHANGES + _CHANGES_OF_ARGUMENTS * _are_small_arguments(trial, alike)
+        together = effects.of(*(_with(trial, alike, change) for change in changes))
         alone = [effects.of(_with(trial, [number], _CHANGES[0])) for number in alike] if len(alike) > 1 else [together]
         if "other" in (together, *alone) or (together == "unknown" and "unknown" in alone):
             return False
         # Those that nothing is known of alone have to be equal: together they are one number.
         refused += alone.count("refused") + (together == "refused" and "unknown" in alone)
     # Of two that are refused the sum may be what a layer takes.
-    return effects.is_repeated and refused < 2
+    return effects.is_repeated and (refused < 2 or effects.is_of_code)
 
 
 def fails_without_inputs(trial: Trial, outcome: TrialOutcome, run: Run, places: SourceMap) -> bool:
@@ -145,10 +153,12 @@ class _Effects:
         self._first = outcome
         self._run = run
         self._places = places
-        self._reasons = _reasons(outcome)
+        self._reasons = reasons_of(outcome)
         self.place = self._place_of(outcome)
         self.is_repeated = False
         """Whether any trial failed in the same place."""
+        self.is_of_code = is_of_weights(outcome) or is_of_wrong_type(outcome)
+        """Whether what does not fit comes from parameters, or is of a type that no size changes."""
 
     def is_the_same_error(self, trial: Trial) -> bool:
         """Return whether a trial fails in the same place by the same error."""
@@ -167,14 +177,14 @@ class _Effects:
         if came is None or came.error is None:
             return "other"
         is_there, is_as_far = self._place_of(came) == self.place, came.progress >= self._first.progress
-        if is_there and self._reasons & _reasons(came):
-            self._reasons &= _reasons(came)
+        if is_there and self._reasons & reasons_of(came):
+            self._reasons &= reasons_of(came)
             self.is_repeated = True
             return "same"
         if isinstance(came.error, MixedTypesError):
             # A layer does not take the type, which has nothing to do with sizes.
             return "refused"
-        if is_as_far and (_reasons(came) or not is_there):
+        if is_as_far and (reasons_of(came) or not is_there):
             return "other"
         # It fails earlier, or there for another reason, as for its rank.
         return "refused" if not is_as_far and _is_by_weights(came) else "unknown"
@@ -185,16 +195,30 @@ class _Effects:
 
 
 def _is_all_sizes(trial: Trial) -> bool:
-    """Return whether nothing was guessed but inputs that are tensors and numbers."""
-    is_said = isinstance(trial.init, Text) or not trial.init.parts
+    """Return whether nothing was guessed but numbers, and inputs that are tensors and numbers."""
+    is_said = isinstance(trial.init, Text)
+    made = () if is_said else [part for path, part in leaves(trial) if path[0] == "init"]
     parts = [part for path, part in leaves(trial) if path[0] == "inputs"]
-    return is_said and bool(parts) and all(isinstance(part, (Tensor, Size)) for part in parts)
+    is_made = all(isinstance(part, Size) or _is_made_by_code(part) for part in made)
+    return is_made and bool(parts) and all(isinstance(part, (Tensor, Size)) for part in parts)
 
 
-def _numbers(trial: Trial) -> Iterator[list[_Number]]:
-    """Yield the numbers of the inputs, equal ones together: they may have to be."""
+def _is_made_by_code(part: Guess) -> bool:
+    """Return whether an argument is what the user's own code makes, such as a configuration by its defaults."""
+    return isinstance(part, Text) and _MADE_BY_CODE.fullmatch(part.code) is not None
+
+
+def _are_small_arguments(trial: Trial, alike: list[_Number]) -> bool:
+    parts = [part_at(trial, path) for path, _ in alike if path[0] == "init"]
+    return any(isinstance(part, Size) and part.value < _SMALL for part in parts)
+
+
+def _numbers(trial: Trial, trees: tuple[str, ...]) -> Iterator[list[_Number]]:
+    """Yield the numbers that were guessed, equal ones together: they may have to be."""
     alike = defaultdict(list)
     for path, part in leaves(trial):
+        if path[0] not in trees:
+            continue
         if isinstance(part, Tensor):
             for index, size in enumerate(part.shape):
                 alike[size].append((path, index))
@@ -249,82 +273,5 @@ def _is_by_weights(outcome: TrialOutcome) -> bool:
     """Return whether it is parameters that sizes do not fit."""
     call = outcome.failing
     if call is None:
-        return bool(_unfit(outcome))
-    return any(isinstance(value, torch.nn.Parameter) for value in call.args) and bool(_reasons(outcome))
-
-
-def _reasons(outcome: TrialOutcome) -> frozenset[object]:
-    """Return why an operation failed: sizes that do not fit, else what torch or Python says about it, word for word."""
-    error, call = outcome.error, outcome.failing
-    if error is not None and (isinstance(error, MixedTypesError) or (call is not None and is_of_wrong_rank(call))):
-        return frozenset({(type(error), _SIZES.sub("#", text_of(error)))})
-    unfit: frozenset[object] = _unfit(outcome) or _shapes_unfit(outcome)
-    if unfit or error is None:
-        return unfit
-    if call is None:
-        is_unpacked = isinstance(error, ValueError) and "values to unpack" in text_of(error)
-        return frozenset({text_of(error)}) if is_unpacked else frozenset()
-    # With data, it may be their values that are wrong.
-    has_data = any(type(each) is torch.Tensor for each in call.taken)
-    text = _SIZES.sub("#", text_of(error)) if _RANK.search(text_of(error)) else text_of(error)
-    return frozenset() if has_data else frozenset({(type(error), text)})
-
-
-def _shapes_unfit(outcome: TrialOutcome) -> frozenset[object]:
-    """Return which elements or sizes do not fit a shape that is written in the call."""
-    call = outcome.failing
-    name = "" if call is None else call.name.strip("_")
-    if call is None or name not in ("view", "reshape", "expand") or not call.taken:
-        return frozenset()
-    given, rest = call.taken[0], call.args[1:]
-    sizes = rest[0] if len(rest) == 1 and isinstance(rest[0], (tuple, list)) else rest
-    if not sizes or not all(type(size) is int for size in sizes):
-        return frozenset()
-    if name == "expand":
-        pairs = zip(reversed(given.shape), reversed(sizes), strict=False)
-        unfit = ((at, int(have), want) for at, (have, want) in enumerate(pairs))
-        return frozenset(each for each in unfit if each[1] not in (1, each[2]) and each[2] != -1)
-    # How many times the elements are those of the shape stays the same where both have the batch.
-    wanted = math.prod(size for size in sizes if size != -1)
-    return (
-        frozenset({(sizes.count(-1), Fraction(given.numel(), wanted))})
-        if wanted and sizes.count(-1) < 2
-        else frozenset()
-    )
-
-
-def _unfit(outcome: TrialOutcome) -> _Unfit:
-    """Return sizes that should be equal in what raised; none where they are not known."""
-    call = outcome.failing
-    if call is None:
-        match = _BY_PYTHON.search(text_of(outcome.error)) if outcome.error is not None else None
-        return frozenset() if match is None else frozenset({(0, int(match.group(2)), int(match.group(1)))})
-    beyond = _BEYOND.search(text_of(outcome.error)) if isinstance(outcome.error, IndexError) else None
-    if beyond is not None and call.taken:
-        # With another rank it fails alike, or the dimension exists.
-        return frozenset({(0, 0, int(beyond.group(1)))})
-    name, given = call.name.strip("_"), [value for value in call.args if isinstance(value, torch.Tensor)]
-    if len(given) == 2 and BROADCASTING.fullmatch(name):
-        pairs = zip_longest(reversed(given[0].shape), reversed(given[1].shape), fillvalue=1)
-        unfit = ((index, *pair) for index, pair in enumerate(pairs))
-        return frozenset(each for each in unfit if each[1] != each[2] and 1 not in each[1:])
-    if name in _JOINING:
-        ranks = {tensor.dim() for tensor in call.taken}
-        if len(ranks) > 1:
-            # By how many they differ stays the same where all have more.
-            return frozenset({(0, 0, max(ranks) - min(ranks))})
-    if name == "stack":
-        return _unequal(call.taken)
-    misfit = misfit_of(call)
-    channels = _CHANNELS.search(text_of(outcome.error)) if misfit is None and outcome.error is not None else None
-    if channels is not None:
-        # Of an input without a batch.
-        return frozenset({(0, int(channels.group(2)), int(channels.group(1)))})
-    return frozenset() if misfit is None else frozenset({(0, misfit.got, misfit.want)})
-
-
-def _unequal(given: list[torch.Tensor]) -> _Unfit:
-    """Return the sizes of tensors of one rank that are not those of the first."""
-    first = given[0].shape
-    pairs = ((at, sizes) for each in given for at, sizes in enumerate(zip(first, each.shape, strict=False)))
-    return frozenset((at - len(first), *sizes) for at, sizes in pairs if sizes[0] != sizes[1])
+        return bool(unfit_sizes(outcome))
+    return any(isinstance(value, torch.nn.Parameter) for value in call.args) and bool(reasons_of(outcome))
