@@ -198,6 +198,15 @@ def _attribute_before(raised: TracebackType) -> tuple[torch.nn.Module, str] | No
     return (owner, str(before[1].argval)) if isinstance(owner, torch.nn.Module) else None
 
 
+def arguments_of_caller(error: BaseException) -> list[str]:
+    """Return the arguments that are missing in a call that passes on ``*args`` or ``**kwargs``."""
+    raised = _raised_in(error)
+    if raised is None or not isinstance(error, TypeError) or not _unpacks_arguments(raised):
+        return []
+    match = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", text_of(error))
+    return [] if match is None else re.findall(r"'(\w+)'", match[1])
+
+
 def _unpacks_arguments(raised: TracebackType) -> bool:
     """Return whether the call that raised passes on arguments that it unpacks: ``*args``, ``**kwargs``."""
     return dis.opname[raised.tb_frame.f_code.co_code[raised.tb_lasti]] == "CALL_FUNCTION_EX"

@@ -76,14 +76,19 @@ def default_init(target: Any, name: str) -> str:
         raise UnusableRecipeError(f"{name} is not a subclass of torch.nn.Module")
     required = required_parameters(target)
     if required:
-        wanted = ", ".join(required)
-        plural = "s" if len(required) > 1 else ""
-        raise UnusableRecipeError(
-            f"{name} needs the argument{plural} {wanted}: say how to make it, for example with a comment above it: "
-            f"# fxlsp: {name}({', '.join(f'{parameter}=...' for parameter in required)})",
-            needs=f"argument{plural} {wanted} of {name}",
-        )
+        raise without_arguments(name, required)
     return f"{name}()"
+
+
+def without_arguments(name: str, required: list[str]) -> UnusableRecipeError:
+    """Return the error of a target that needs arguments which nothing states."""
+    wanted = ", ".join(required)
+    plural = "s" if len(required) > 1 else ""
+    return UnusableRecipeError(
+        f"{name} needs the argument{plural} {wanted}: say how to make it, for example with a comment above it: "
+        f"# fxlsp: {name}({', '.join(f'{parameter}=...' for parameter in required)})",
+        needs=f"argument{plural} {wanted} of {name}",
+    )
 
 
 def required_parameters(function: Any) -> list[str]:
@@ -140,15 +145,25 @@ def _names(module: ModuleType, *trees: ast.AST) -> dict[str, Any]:
 def default_inputs(model: torch.nn.Module, target: Any, module: ModuleType) -> tuple[str, RecipeSource] | None:
     """Return the inputs of a model without a recipe, and their source.
 
-    By convention of its library, else no arguments if all have defaults, else by annotations; None if unknown.
+    By convention of its library, else no arguments if all have defaults other than None, else by annotations; None if
+    unknown.
     """
     by_convention = input_text(model, target, module)
     if by_convention is not None:
         return by_convention, "convention"
     if not required_parameters(forward_entry(model)):
-        return "", "default"
+        return None if _may_need_one(forward_entry(model)) else ("", "default")
     annotated = _annotated_inputs(model)
     return None if annotated is None else (annotated, "default")
+
+
+def _may_need_one(function: Any) -> bool:
+    """Return whether a parameter defaults to None: callers may have to pass it all the same."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(parameter.default is None for parameter in parameters)
 
 
 def _annotated_inputs(model: torch.nn.Module) -> str | None:

@@ -103,6 +103,9 @@ class RecipeSearch:
             return None
         is_called = self._target.init is None and not isinstance(built.target, torch.nn.Module)
         found = self.found(None if is_called else built.init)
+        if found.inputs == "" and not found.fails:
+            # It runs by its defaults.
+            return replace(self._target, inputs="")
         return self._target if found.inputs is None else self._with(found)
 
     def found(self, init: str | None) -> SearchResult:

@@ -325,7 +325,7 @@ class TraceJob:
                 with self._timing.stage("search"):
                     found = lacking.instead(refused)
                 if found is None:
-                    raise with_furthest(refused, lacking.error) from refused.__cause__
+                    raise with_furthest(refused, lacking.error, self._target.name) from refused.__cause__
             else:
                 with self._timing.stage("search"):
                     found = lacking.feed(built)
@@ -337,7 +337,7 @@ class TraceJob:
         try:
             return self._models.build(self._target, real_tensors)
         except NoModelError as refused:
-            raise with_furthest(refused, lacking.error) from refused.__cause__
+            raise with_furthest(refused, lacking.error, self._target.name) from refused.__cause__
 
     def _is_of_a_statement(self, error: BaseException | None) -> TypeGuard[BaseException]:
         """Return whether an error is due to a statement at top level that failed, such as an import."""

@@ -10,6 +10,8 @@ from ...report.codes import NOT_BUILT
 from ...report.problems import Failure, Problem
 from ..building.builder import NoModelError
 from ..building.failures import text_of
+from ..building.own_mistakes import arguments_of_caller
+from ..building.recipes import without_arguments
 from ..building.targets import ModelTarget
 
 
@@ -47,13 +49,23 @@ def problem_of(failure: Failure) -> Problem:
     )
 
 
-def with_furthest(refused: NoModelError, furthest: BaseException | None) -> NoModelError:
+def with_furthest(refused: NoModelError, furthest: BaseException | None, name: str) -> NoModelError:
     """Return why a model cannot be made for want of arguments, with how far it came with guessed ones."""
-    failure = refused.failure
+    failure = _for_want_of_arguments(refused, name)
     if failure.needs is None or furthest is None:
-        return refused
+        return NoModelError(failure)
     error = f"{type(furthest).__name__}: {text_of(furthest).partition(chr(10))[0]}".rstrip(": ")
     return NoModelError(replace(failure, message=f"{failure.message}\nWith guessed arguments it fails: {error}"))
+
+
+def _for_want_of_arguments(refused: NoModelError, name: str) -> Failure:
+    """Return the failure of a model; of a class that hands on what it is not given, as one for want of arguments."""
+    failure, error = refused.failure, refused.__cause__
+    missing = [] if failure.needs is not None or error is None else arguments_of_caller(error)
+    if not missing:
+        return failure
+    lacking = without_arguments(name, missing)
+    return replace(failure, message=str(lacking), needs=lacking.needs)
 
 
 def without_recipe(target: ModelTarget) -> ModelTarget:

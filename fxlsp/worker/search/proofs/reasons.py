@@ -52,6 +52,9 @@ def reasons_of(outcome: TrialOutcome) -> frozenset[object]:
     if call is None:
         is_unpacked = isinstance(error, ValueError) and "values to unpack" in text_of(error)
         return frozenset({text_of(error)}) if is_unpacked else frozenset()
+    if outcome.refuses_inputs:
+        # An input may be something else than a tensor, such as the dict whose keys are asked for.
+        return frozenset()
     # With data, it may be their values that are wrong.
     has_data = any(type(each) is torch.Tensor for each in call.taken)
     text = _SIZES.sub("#", text_of(error)) if _RANK.search(text_of(error)) else text_of(error)
