@@ -6,11 +6,15 @@ people write, as far as the model runs with it.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+import torch
+
+from .. import module_tree
 from .priors.tables import ARGUMENT_SIZES, BATCH, CHANNEL_COUNT, COLOURS, IDS, POOL, SEQUENCE, VALUES
 from .values import (
     Path,
@@ -26,6 +30,8 @@ from .values import (
     with_dimension,
 )
 
+_CONTAINERS = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+_NO_LAYERS = (*_CONTAINERS, torch.nn.Module, torch.nn.Identity)
 Runs = Callable[[Trial], bool]
 _WIDEST = 4
 """Times that one edge of an image is longer than the other, at most."""
@@ -42,6 +48,17 @@ def breaches(trial: Trial) -> int:
     tensors = input_tensors(trial)
     bent = sum(_is_bent(tensor) for _, tensor in tensors)
     return bent + sum(_is_of_other_kind(name_of(path), tensor) for path, tensor in tensors) + (trial.uniform > 0)
+
+
+def is_without_layers(model: torch.nn.Module) -> bool:
+    """Return whether a constructor that makes layers has made none: what runs then says nothing of the model."""
+    layers = [each for each in module_tree.modules(model) if each is not model and not isinstance(each, _CONTAINERS)]
+    if layers or any(True for _ in module_tree.parameters(model)):
+        return False
+    makers = [vars(kind).get("__init__") for kind in type(model).__mro__ if kind is not torch.nn.Module]
+    names = {name for maker in makers if inspect.isfunction(maker) for name in maker.__code__.co_names}
+    kinds = [getattr(torch.nn, name, None) for name in names]
+    return any(inspect.isclass(kind) and issubclass(kind, torch.nn.Module) for kind in kinds if kind not in _NO_LAYERS)
 
 
 def _is_bent(tensor: Tensor) -> bool:

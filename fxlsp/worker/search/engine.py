@@ -17,7 +17,7 @@ from ..building.failures import text_of
 from ..building.own_mistakes import is_own_mistake
 from ..torch_private import WITHOUT_DATA
 from .budget import Budget, OutOfTimeError
-from .conventions import as_people_write, breaches
+from .conventions import as_people_write, breaches, is_without_layers
 from .evidence import Evidence, TargetFacts, own_frames
 from .priors.class_body import body_of
 from .priors.configurations import configurations
@@ -270,6 +270,9 @@ class Search:
                 # A layer may have an unknown for its name, or a property that raises: this model cannot be called.
                 outcome = replace(self._runner.construct(trial), error=error)
             self._count_progress(trial, outcome)
+            if self._is_empty(trial, outcome):
+                # It runs whatever it is given. Other arguments may make a model with layers.
+                continue
             if outcome.model is not None and self._init is None:
                 self._note_constructed(trial, outcome)
             if outcome.error is None or _needs_data(outcome.error):
@@ -296,6 +299,11 @@ class Search:
                 self._furthest = trial, outcome
             self._suggest(trial, outcome)
         return self._text_of_found()
+
+    def _is_empty(self, trial: Trial, outcome: TrialOutcome) -> bool:
+        """Return whether guessed arguments have made a model without any of its layers, which runs."""
+        has_run = outcome.error is None or trial.inputs is None
+        return has_run and outcome.model is not None and not self._is_given(trial) and is_without_layers(outcome.model)
 
     def _is_wanted(self, trial: Trial) -> bool:
         """Keep a trial that runs if it is the best so far; return whether it is what people would write."""
