@@ -236,7 +236,9 @@ class Search:
 
         with suppress(Exception, OutOfTimeError), budget.enforced():
             places, outcome = self._facts.places, run(trial) or outcome
-            return fails_without_inputs(trial, outcome, run, places) or contradicts_itself(trial, outcome, run, places)
+            if is_given and fails_without_inputs(trial, outcome, run, places):
+                return True
+            return contradicts_itself(trial, outcome, run, places)
         return False
 
     def _is_made_by_numbers(self, trial: Trial, outcome: TrialOutcome) -> bool:
