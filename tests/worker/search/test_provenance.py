@@ -116,6 +116,12 @@ FAULTLESS: dict[str, _Net] = {
         "x",
         "return self.fc(self.conv(x).flatten(1))",
     ),
+    "a key that a made-up object has": (
+        "parts",
+        "self.parts, self.fc = parts, nn.Linear(24, 24)",
+        "x",
+        "table = {}\nx = self.fc(x)\nreturn x * table[self.parts.kind]",
+    ),
     "heads that do not divide": (
         "dim, inner",
         "self.q, self.k = nn.Linear(dim, inner), nn.Linear(dim, 48)",

@@ -35,6 +35,7 @@ from ..values import (
     Text,
     Trial,
     changed,
+    groups,
     leaves,
     part_at,
     tensors,
@@ -196,6 +197,9 @@ class _Effects:
 
 def _is_all_sizes(trial: Trial) -> bool:
     """Return whether nothing was guessed but numbers, and inputs that are tensors and numbers."""
+    if any(path[0] == "init" and group.kind not in ("call", "list", "tuple") for path, group in groups(trial)):
+        # An object that was made up.
+        return False
     is_said = isinstance(trial.init, Text)
     made = () if is_said else [part for path, part in leaves(trial) if path[0] == "init"]
     parts = [part for path, part in leaves(trial) if path[0] == "inputs"]
