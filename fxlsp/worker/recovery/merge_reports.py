@@ -217,7 +217,8 @@ def _is_in_package(problem: Problem) -> bool:
 
 def _with_message_of(refusal: Problem, problem: Problem) -> str:
     """Return torch.fx's message, with what the recovering pass adds to its own."""
-    return "\n".join((refusal.message, *problem.message.split("\n")[1:]))
+    known = refusal.message.split("\n")
+    return "\n".join((*known, *(line for line in problem.message.split("\n")[1:] if line not in known)))
 
 
 def _explains(problem: Problem, refusal: Problem) -> bool:

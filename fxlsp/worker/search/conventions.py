@@ -53,12 +53,22 @@ def breaches(trial: Trial) -> int:
 def is_without_layers(model: torch.nn.Module) -> bool:
     """Return whether a constructor that makes layers has made none: what runs then says nothing of the model."""
     layers = [each for each in module_tree.modules(model) if each is not model and not isinstance(each, _CONTAINERS)]
-    if layers or any(True for _ in module_tree.parameters(model)):
+    unregistered = (value for name, value in vars(model).items() if name != "_modules")
+    if layers or any(True for _ in module_tree.parameters(model)) or any(map(_holds_module, unregistered)):
         return False
     makers = [vars(kind).get("__init__") for kind in type(model).__mro__ if kind is not torch.nn.Module]
     names = {name for maker in makers if inspect.isfunction(maker) for name in maker.__code__.co_names}
     kinds = [getattr(torch.nn, name, None) for name in names]
     return any(inspect.isclass(kind) and issubclass(kind, torch.nn.Module) for kind in kinds if kind not in _NO_LAYERS)
+
+
+def _holds_module(value: object) -> bool:
+    """Return whether a plain attribute is a module or a list or dict of some, which torch does not register."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_module, value))
+    if isinstance(value, dict):
+        return any(map(_holds_module, value.values()))
+    return isinstance(value, torch.nn.Module)
 
 
 def _is_bent(tensor: Tensor) -> bool:
