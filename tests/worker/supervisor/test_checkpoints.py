@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from fxlsp.report.report import Report
+from tests.support.running import stacks_of
 from tests.support.waiting import eventually
 from tests.support.worker import Worker
 from tests.worker.supervisor.test_worker_death import descendants_of, is_running
@@ -379,7 +380,10 @@ def test_a_checkpoint_over_the_memory_limit_is_closed(project: Project) -> None:
     request = project.ask_hanging(megabytes=LESS_MEGABYTES)
     message = project.worker.next()
     assert (message["id"], message["type"], message["limit"]) == (request, "failed", "memory")
-    eventually(lambda: set(checkpoints_of(project.worker)) <= others)
+    eventually(
+        lambda: set(checkpoints_of(project.worker)) <= others,
+        lambda: f"{checkpoints_of(project.worker)} of\n{stacks_of(project.worker.process.pid)}",
+    )
     assert project.importer() != first
 
 

@@ -153,8 +153,7 @@ def test_no_process_is_left_when_the_server_is_killed(tmp_path: Path) -> None:
             f"""
             import sys, time
             sys.path.insert(0, {str(Path(__file__).parents[3])!r})
-            from tests.support.waiting import eventually
-from tests.support.worker import Worker
+            from tests.support.worker import Worker
             worker = Worker()
             worker.ask({f"{model}:Net"!r}, "Net()", "torch.randn(1, 4)", seconds=600)
             worker.next_stage("trace")
