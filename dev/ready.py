@@ -17,10 +17,9 @@ from pathlib import Path
 
 from dev.environment import PROJECT
 from dev.matrix import ON_ALL_PROCESSORS
+from tests.support.waiting import UNTIL
 
 SECONDS = 300.0
-UNTIL = "FXLSP_TESTS_UNTIL"
-"""Environment variable with the time, in seconds since the epoch, after which tests/conftest.py skips tests."""
 
 _PACKAGES = ("fxlsp", "tests", "dev", "benchmarks")
 _OUTSIDE = "tests/editors"

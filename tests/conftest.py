@@ -10,8 +10,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from dev.ready import UNTIL
 from tests.support.running import stacks_below
+from tests.support.waiting import UNTIL
 from tests.support.warm import fork_servers
 
 _CUT_AGAIN_SECONDS = 120.0

@@ -13,6 +13,9 @@ from collections.abc import Callable
 PATIENCE = 60.0
 """Seconds until a wait fails. Importing torch on a busy machine takes more than ten of them."""
 
+UNTIL = "FXLSP_TESTS_UNTIL"
+"""Environment variable with the time, in seconds since the epoch, after which tests are skipped: ``make ready``."""
+
 _POLL = 0.005
 """Seconds between two looks at a condition."""
 

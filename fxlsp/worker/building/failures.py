@@ -215,7 +215,7 @@ def refusal_message(error: BaseException, where: str) -> str:
     if isinstance(error, TypeError) and "ParameterDict cannot be used as a key" in text_of(error):
         # torch's own text asks to open an issue.
         reason = _with_type(error, _KEY_IS_TRACED)
-    factory = re.match(r"(ones|zeros|empty|rand|randn)\(\) takes \d+ positional argument", text_of(error))
+    factory = _FACTORY_OF_TRACED.match(text_of(error))
     if isinstance(error, TypeError) and factory is not None:
         # torch counts a traced value as no size, and then blames the number of arguments, which is right.
         reason = f"{_SIZE_IS_TRACED.format(factory[1])}\n{reason}"
@@ -260,6 +260,10 @@ def with_headline(headline: str, message: str) -> str:
 
 _KEY_IS_TRACED = "the key of a ParameterDict is a traced value here, and only a string finds a parameter"
 _SIZE_IS_TRACED = "a size that torch.{} is given is a traced value here, and it takes numbers alone as sizes"
+_FACTORY_OF_TRACED = re.compile(
+    r"(ones|zeros|empty|rand|randn)\(\) (takes \d+ positional argument|received an invalid .*got \((Proxy|Attribute))"
+)
+"""The second form is that of torch before 2.7."""
 _NO_DATA = "a tensor is made here from a traced value, which has no data"
 """What torch means that takes a proxy for an array, because it has each attribute that is asked for."""
 _KINDS: tuple[tuple[type[BaseException], str, str], ...] = (
