@@ -2,8 +2,8 @@
 
 local M = {}
 
-local PATIENCE = 5000
---- Milliseconds for a program to say its version, and for a server to answer.
+local PATIENCE = 30000
+--- Milliseconds for a program to say its version, and for a server to answer, on a busy machine.
 
 local function check_editor()
   vim.health.start('Neovim')
