@@ -19,7 +19,7 @@ from fxlsp.worker.plain_pass.interpreter import ValueInterpreter
 from fxlsp.worker.plain_pass.tracer import ModulePathTracer
 from fxlsp.worker.torch_private import FakeTensor, FakeTensorMode
 
-ROUNDS = 5
+ROUNDS = 12
 MOST = 2.5
 """Times the processor time of torch's own run: 1.7 when this was written."""
 
