@@ -67,8 +67,11 @@ class Diagnostics:
         self._publish_all({path: text_documents_of(each, self._server.encoding) for path, each in documents.items()})
 
     def current(self, text_document: TextDocument) -> list[types.Diagnostic]:
-        """Return the present diagnostics of a file or cell."""
-        return self._shown(text_document, self._feed.problems(self._server.engine.snapshot, text_document.path))
+        """Return the present diagnostics of a file or cell, which the editor shows from now on."""
+        diagnostics = self._shown(text_document, self._feed.problems(self._server.engine.snapshot, text_document.path))
+        # What differs from it later is a reason to request another pull.
+        self._published[text_document.uri] = Published(text_document.version, diagnostics)
+        return diagnostics
 
     def _shown(self, text_document: TextDocument, problems: Iterable[FileProblem]) -> list[types.Diagnostic]:
         snapshot = self._server.engine.snapshot

@@ -132,6 +132,21 @@ async def test_an_editor_that_pulls_is_asked_to_and_never_pushed_to(start: Start
     assert client.count("workspace/diagnostic/refresh") >= 2
 
 
+async def test_a_problem_that_is_ignored_and_not_at_once_comes_back_in_an_editor_that_pulls(
+    start: Start, tmp_path: Path
+) -> None:
+    client = await start(Abilities(pulls=True))
+    buffer = client.open(tmp_path / "net.py", NET.replace("Linear(3", "Linear(5"))
+    await client.until(lambda: pulled(client, buffer), lambda report: report["items"])
+    offset = buffer.text.index("self.fc(x)") + len("self.fc(x)")
+    comment = "  # fxlsp: ignore[FX401]"
+    client.type(buffer, offset, offset, comment)
+    assert (await pulled(client, buffer))["items"] == []
+    client.type(buffer, offset, offset + len(comment), "")
+    # It is held for a while, as if it were typed; no edit makes the editor pull again after that.
+    await client.until(lambda: pulled(client, buffer), lambda report: report["items"])
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
