@@ -173,7 +173,7 @@ class Search:
         if best is not None:
             is_furthest, best = best is self._furthest, self._without_unknowns(*best)
             fails = self._fails(*best) or self._furthest_fails_like(best[1])
-            # An input that every layer has taken shows shapes up to the failure, whoever is at fault.
+            # An input that every layer has taken shows shapes up to the failure, also if other inputs might mend it.
             is_taken = best[0].is_concrete and not best[1].refuses_inputs
             if best[0].inputs is not None and (fails or is_taken or not is_furthest):
                 self._init, inputs = best[0].init_text, best[0].inputs.text
