@@ -17,6 +17,9 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 10)
 STAMP = "fxlsp-environment.json"
+NOT_TO_BE_HAD = 3
+"""Exit code: the machine's pip has no such requirements; nothing of the project is at fault."""
+PIP_OPTIONS = ("-qq", "--progress-bar=off", "--disable-pip-version-check")
 
 
 def main() -> int:
@@ -27,7 +30,13 @@ def main() -> int:
         print("Name another one: make test PYTHON=python3.11", file=sys.stderr)
         return 2
     folder, *requirements = sys.argv[1:]
-    prepare(Path(folder), requirements)
+    try:
+        prepare(Path(folder), requirements)
+    except subprocess.CalledProcessError:
+        python = Path(folder) / "bin" / "python"
+        if not python.exists() or is_to_be_had(python, requirements):
+            return 1
+        return NOT_TO_BE_HAD
     return 0
 
 
@@ -50,10 +59,21 @@ def prepare(folder: Path, requirements: list[str]) -> Path:
     reuse = python.exists() and {**found, "project": ""} == {**wanted, "project": ""}
     if not reuse:
         venv.create(folder, clear=True, with_pip=True)
-    pip = [str(python), "-m", "pip", "install", "-qq", "--progress-bar=off", "--disable-pip-version-check"]
+    pip = [str(python), "-m", "pip", "install", *PIP_OPTIONS]
     subprocess.run([*pip, "--editable", f"{PROJECT}[test]", *requirements], check=True)
     (folder / STAMP).write_text(json.dumps(wanted), encoding="utf-8")
     return python
+
+
+def is_to_be_had(python: Path, requirements: list[str]) -> bool:
+    """Return whether pip finds a release for each of these requirements, under the constraints of this machine.
+
+    It is asked without the project, so that a fault in pyproject.toml is not taken for one of the machine.
+    """
+    if not requirements:
+        return True
+    ask = [str(python), "-m", "pip", "install", *PIP_OPTIONS, "--dry-run", "--no-deps", "--ignore-installed"]
+    return subprocess.run([*ask, *requirements], check=False, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def stamp(requirements: list[str]) -> dict[str, str]:

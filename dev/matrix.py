@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dev.environment import PROJECT
+from dev.environment import NOT_TO_BE_HAD, PROJECT
 from dev.interpreters import find
 
 if sys.version_info >= (3, 11):
@@ -29,6 +29,7 @@ else:
 
 ENDS = ("oldest", "newest")
 FAILED = "FAILED"
+LEFT_OUT = "LEFT OUT: its interpreter or its torch is not to be had on this machine"
 # The tests of the search, of torchvision's models and of system calls take much processor time and do not depend on
 # versions.
 VERSION_TESTS = [
@@ -76,8 +77,15 @@ def main() -> int:
 
 def result_of(pair: Pair, *, only_install: bool) -> str:
     """Create the pair's environment, run its tests if wanted, and return the word that tells how that went."""
-    if not install(pair):
-        return "LEFT OUT: its interpreter or its torch is not to be had on this machine"
+    print(f"\n{pair}", file=sys.stderr, flush=True)
+    base = interpreter(pair)
+    if base is None:
+        return LEFT_OUT
+    status = install(pair, base)
+    if status == NOT_TO_BE_HAD:
+        return LEFT_OUT
+    if status != 0:
+        return FAILED
     if only_install:
         return "ready"
     return "passed" if run(pair) else FAILED
@@ -123,14 +131,10 @@ def interpreter(pair: Pair) -> str | None:
     return found
 
 
-def install(pair: Pair) -> bool:
-    """Create the pair's environment, if it is missing; return whether that succeeded."""
-    print(f"\n{pair}", file=sys.stderr, flush=True)
-    base = interpreter(pair)
-    if base is None:
-        return False
+def install(pair: Pair, base: str) -> int:
+    """Create the pair's environment under an interpreter, if it is missing; return the exit code."""
     setup = [base, "-m", "dev.environment", str(pair.folder), pair.torch]
-    return subprocess.run(setup, cwd=PROJECT, check=False).returncode == 0
+    return subprocess.run(setup, cwd=PROJECT, check=False).returncode
 
 
 def run(pair: Pair) -> bool:
