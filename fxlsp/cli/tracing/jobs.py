@@ -157,8 +157,7 @@ def written_recipes(path: str, name: str, project: Project) -> tuple[Recipe, ...
 
 
 def _candidate(analysis: Analysis | None, name: str) -> Candidate | None:
-    candidates = analysis.candidates if analysis is not None else ()
-    return next((candidate for candidate in candidates if candidate.name == name), None)
+    return analysis.by_name.get(name) if analysis is not None else None
 
 
 def module_file(target: CommandLineTarget) -> str | None:

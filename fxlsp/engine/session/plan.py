@@ -127,9 +127,9 @@ def covering_model(session: Session, key: ModelKey) -> ModelKey | None:
     candidate = candidate_of(session, key)
     if candidate is None or candidate.requested:
         return None
-    for other, files in session.models.covers.items():
+    for other in session.models.covering(key.file, key.name):
         state = session.models.states.get(other)
-        if other != key and key.name in files.get(key.file, ()) and state is not None and state.failure is None:
+        if other != key and state is not None and state.failure is None:
             return other
     return None
 
@@ -233,5 +233,4 @@ def _holds_cursor(session: Session, candidate: Candidate | None) -> bool:
 def candidate_of(session: Session, key: ModelKey) -> Candidate | None:
     """Return the candidate of a model in its file's newest analysis."""
     analysis = session.analyses.get(key.file)
-    candidates = analysis.candidates if analysis is not None else ()
-    return next((candidate for candidate in candidates if candidate.name == key.name), None)
+    return analysis.by_name.get(key.name) if analysis is not None else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fxlsp.engine.index.index import SymbolId
 from fxlsp.engine.settings.settings import Settings
@@ -71,6 +71,12 @@ class Analysis:
     context_models: tuple[ContextModel, ...] = ()
     files_read: frozenset[str] = frozenset()
     """Paths of the other files on whose texts the recipes depend."""
+    by_name: Mapping[str, Candidate] = field(init=False, compare=False, repr=False)
+    """The candidates by their names, the first where two share one."""
+
+    def __post_init__(self) -> None:
+        by_name = {candidate.name: candidate for candidate in reversed(self.candidates)}
+        object.__setattr__(self, "by_name", by_name)
 
 
 def analyse(document: Document, settings: Settings, cross_file: CrossFileRecipes | None = None) -> Analysis | None:

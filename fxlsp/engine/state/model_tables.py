@@ -52,8 +52,9 @@ class ModelTables:
         self.running: Final[Mapping[ModelKey, Mapping[str, str]]] = MappingProxyType(self._running)
         """Digests of the texts sent with the running trace, by path."""
         self._covers: dict[ModelKey, Mapping[str, frozenset[str]]] = {}
-        self.covers: Final[Mapping[ModelKey, Mapping[str, frozenset[str]]]] = MappingProxyType(self._covers)
         """The classes that a model's report covers, by path of their file."""
+        self._covering: dict[tuple[str, str], dict[ModelKey, None]] = {}
+        """The same the other way round: models by path and name of a class, the one that covers it longest first."""
         self._spent_ms: dict[str, float] = {}
         self.spent_ms: Final[Mapping[str, float]] = MappingProxyType(self._spent_ms)
         """Worker time that first traces of a file's models took since it was opened or edited."""
@@ -66,6 +67,10 @@ class ModelTables:
         """Return the digests of the texts of a file that known results refer to."""
         known = [texts for state in self._states.values() for texts in (state.texts, state.failure_texts)]
         return {texts[path] for texts in (*known, *self._running.values()) if path in texts}
+
+    def covering(self, path: str, name: str) -> Iterable[ModelKey]:
+        """Return the models whose reports cover a class, the one that covers it longest first."""
+        return self._covering.get((path, name), ())
 
     # Models
 
@@ -88,8 +93,9 @@ class ModelTables:
         The outcome of a running trace of one will be ignored.
         """
         for key in tuple(keys):
-            for table in (self._states, self._attempts, self._covers):
-                table.pop(key, None)
+            self._states.pop(key, None)
+            self._attempts.pop(key, None)
+            self._set_coverage(key, {})
 
     # Status and coverage
 
@@ -102,11 +108,25 @@ class ModelTables:
         state = self._states[key]
         self._states[key] = ModelState(key, found=state.found, cost_ms=state.cost_ms, covered_by=cover)
         self._attempts.pop(key, None)
-        self._covers.pop(key, None)
+        self._set_coverage(key, {})
 
     def add_covered(self, key: ModelKey, classes: Mapping[str, frozenset[str]]) -> None:
-        """Add classes, by file, to those that a model's report covers."""
-        self._covers[key] = {**self._covers.get(key, {}), **classes}
+        """Add the classes of further files to those that a model's report covers."""
+        self._set_coverage(key, {**self._covers.get(key, {}), **classes})
+
+    def _set_coverage(self, key: ModelKey, classes: Mapping[str, frozenset[str]]) -> None:
+        """Replace the classes that a model's report covers."""
+        before = _places(self._covers.pop(key, {}))
+        after = _places(classes)
+        for place in before - after:
+            covering = self._covering[place]
+            del covering[key]
+            if not covering:
+                del self._covering[place]
+        for place in after - before:
+            self._covering.setdefault(place, {})[key] = None
+        if classes:
+            self._covers[key] = classes
 
     # Traces
 
@@ -153,7 +173,7 @@ class ModelTables:
         """Record a trace with a report, and the classes that it covers, by file."""
         self._end_attempt(state.key, attempt)
         self._states[state.key] = replace(state, carries_problems=False)
-        self._covers[state.key] = classes
+        self._set_coverage(state.key, classes)
 
     def set_graph(self, state: ModelState, classes: Mapping[str, frozenset[str]]) -> None:
         """Record the graph of a trace that still runs, and the classes that it covers; its outcome follows.
@@ -162,7 +182,7 @@ class ModelTables:
         """
         if state.key in self._attempts:
             self._attempts[state.key] = replace(self._attempts[state.key], repeat=True)
-        self._covers[state.key] = classes
+        self._set_coverage(state.key, classes)
         self._states[state.key] = replace(state, has_early_graph=True, carries_problems=True)
 
     def outdate_graph(self, key: ModelKey) -> None:
@@ -212,3 +232,7 @@ class ModelTables:
     def reset_budgets(self) -> None:
         """Restore the whole budget of every file."""
         self._spent_ms.clear()
+
+
+def _places(classes: Mapping[str, frozenset[str]]) -> set[tuple[str, str]]:
+    return {(path, name) for path, names in classes.items() for name in names}
