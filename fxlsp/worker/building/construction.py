@@ -13,6 +13,7 @@ import torch
 from ..locations.bytecode import walk_out
 from ..locations.source_map import Instruction, SourceMap
 from ..torch_private import FakeTensorMode
+from ..torch_private.modules import CONVERSIONS, MODULE_CALLS
 from .failures import text_of
 from .fake_tensors import fake_construction, real_construction
 from .registrations import Registrations, RunningCode, running_code
@@ -102,15 +103,11 @@ def makes_module(frame: FrameType | None) -> bool:
     That is inside a module's ``__init__``, or inside ``Module._apply``, which ``.to()`` calls.
     """
     for each in walk_out(frame):
-        if each.f_code in _CALLS:
+        if each.f_code in MODULE_CALLS:
             return False
-        if each.f_code is _APPLY or _initialises_any(each):
+        if each.f_code in CONVERSIONS or _initialises_any(each):
             return True
     return False
-
-
-_APPLY = torch.nn.Module._apply.__code__
-_CALLS = frozenset({torch.nn.Module._call_impl.__code__, torch.fx.Tracer.call_module.__code__})
 
 
 def _initialises_any(frame: FrameType) -> bool:

@@ -17,6 +17,7 @@ import torch
 from .. import module_tree
 from ..sandbox.accelerators import DevicesAreCpu, on_cpu
 from ..torch_private import FakeTensor, FakeTensorMode, Operator, TorchDispatchMode, never_grows, tensors_in, tree_map
+from ..torch_private.modules import conversion_replaced, converted
 
 SMALL = 65_536
 """Number of elements up to which a tensor is real while the model is built."""
@@ -170,24 +171,20 @@ def conversions_rebind(mode: FakeTensorMode) -> Iterator[None]:
 
     ``Module._apply`` swaps the data of parameters in place, which fake tensors forbid, and would initialise CUDA.
     """
-    original = torch.nn.Module._apply
     converter = _Conversions(mode)
 
     def _apply(self: torch.nn.Module, fn: Any, recurse: bool = True) -> torch.nn.Module:
         if recurse:
             for child in module_tree.children(self):
-                child._apply(fn)  # type: ignore[no-untyped-call]
+                converted(child, fn)
         for tensors in (self._parameters, self._buffers):
             for name, tensor in tensors.items():
                 if tensor is not None:
                     tensors[name] = converter.convert(fn, tensor)  # type: ignore[assignment]
         return self
 
-    torch.nn.Module._apply = _apply  # type: ignore[method-assign]
-    try:
+    with conversion_replaced(_apply):
         yield
-    finally:
-        torch.nn.Module._apply = original  # type: ignore[method-assign]
 
 
 class _Conversions:
@@ -204,9 +201,9 @@ class _Conversions:
         done = self._done.get(id(tensor))
         if done is not None and done[0] is fn and done[1] is tensor:
             return done[2]
-        converted = self._convert(fn, tensor)
-        self._done[id(tensor)] = (fn, tensor, converted)
-        return converted
+        done = (fn, tensor, self._convert(fn, tensor))
+        self._done[id(tensor)] = done
+        return done[2]
 
     def _convert(self, fn: Any, tensor: torch.Tensor) -> torch.Tensor:
         if isinstance(tensor, (torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer)):

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from ..torch_private.layers import CONVOLUTIONS, NORMS
 from .operation import Operation
 
 
@@ -43,9 +44,9 @@ def _normalized(given: torch.Tensor, layer: Any) -> int:
 
 _NUMBERS: tuple[tuple[type[nn.Module] | tuple[type[nn.Module], ...], str, str, _Size], ...] = (
     (nn.Linear, "in_features", "features", _last),
-    (nn.modules.conv._ConvNd, "in_channels", "channels", _convolved),
+    (CONVOLUTIONS, "in_channels", "channels", _convolved),
     (nn.GroupNorm, "num_channels", "channels", _normalized),
-    (nn.modules.batchnorm._NormBase, "num_features", "channels", _normalized),
+    (NORMS, "num_features", "channels", _normalized),
     ((nn.LayerNorm, nn.RMSNorm), "normalized_shape", "features", _last),
     ((nn.RNNBase, nn.RNNCellBase), "input_size", "features", _last),
     (nn.PReLU, "num_parameters", "channels", _normalized),

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from .. import module_tree
+from ..torch_private.layers import BATCH_NORMS, INSTANCE_NORMS
 from .operation import (
     Fit,
     Key,
@@ -75,7 +76,7 @@ def _normalization(operation: Operation, layer: Any, label: str) -> Mismatch | N
     has_channels = isinstance(layer, (nn.GroupNorm, nn.SyncBatchNorm)) or ranks is None or given.dim() in ranks
     if not has_channels and ranks is not None:
         return dimensions(label, given, *ranks)
-    is_unbatched = isinstance(layer, nn.modules.instancenorm._InstanceNorm) and ranks and given.dim() == ranks[0]
+    is_unbatched = isinstance(layer, INSTANCE_NORMS) and ranks and given.dim() == ranks[0]
     channel = 0 if is_unbatched else 1
     if given.dim() <= channel or given.shape[channel] == wanted:
         return None
@@ -222,8 +223,8 @@ LayerRule = Callable[[Operation, Any, str], Mismatch | None]
 LAYERS: tuple[tuple[type[nn.Module] | tuple[type[nn.Module], ...], LayerRule], ...] = (
     (nn.Linear, _linear),
     (nn.Bilinear, _bilinear),
-    (nn.modules.batchnorm._BatchNorm, _batch_norm),
-    ((nn.modules.instancenorm._InstanceNorm, nn.GroupNorm), _normalization),
+    (BATCH_NORMS, _batch_norm),
+    ((*INSTANCE_NORMS, nn.GroupNorm), _normalization),
     ((nn.LayerNorm, nn.RMSNorm), _layer_norm),
     ((nn.Embedding, nn.EmbeddingBag), _embedding),
     ((nn.RNNBase, nn.RNNCellBase), _recurrent),

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from ..torch_private.layers import CONVOLUTIONS, POOLS
 from .elementwise import ELEMENTWISE, elementwise, joined, loss_layer, loss_of_classes
 from .layers import LAYERS, LayerRule, embedding, layer_norm, of_weights_dtype
 from .operation import Fit, Key, Mismatch, Operation
@@ -53,8 +54,8 @@ def _functional_embedding(operation: Operation) -> Mismatch | None:
 
 _LAYERS: tuple[tuple[type[nn.Module] | tuple[type[nn.Module], ...], LayerRule], ...] = (
     *LAYERS,
-    (nn.modules.conv._ConvNd, convolution_layer),
-    ((nn.modules.pooling._MaxPoolNd, nn.modules.pooling._AvgPoolNd), pooling_layer),
+    (CONVOLUTIONS, convolution_layer),
+    (POOLS, pooling_layer),
     ((nn.CrossEntropyLoss, nn.NLLLoss), loss_layer),
     ((nn.Softmax, nn.LogSoftmax, nn.Softmin, nn.GLU, nn.Flatten), _along),
 )

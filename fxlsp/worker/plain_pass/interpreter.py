@@ -23,6 +23,7 @@ from ..operations.mismatches import fitted, mismatch_of, with_fitting
 from ..operations.operation import Fit, Key, Mismatch, Operation
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensorMode, no_dispatch, tensors_in, tree_map
+from ..torch_private.modules import batches_of_one
 from .costs import MixedTypesError, OperatorCosts, Statistics
 from .outputs import UNKNOWN, Unknown, holds_proxy, holds_unknown, is_known, output_of
 from .tracer import ModulePathTracer
@@ -292,23 +293,6 @@ def mutable(value: Any) -> Any:
     if isinstance(value, dict) and type(value).__name__ == "immutable_dict":
         return {key: mutable(item) for key, item in value.items()}
     return value
-
-
-@contextmanager
-def batches_of_one() -> Iterator[None]:
-    """Allow batches of one in normalisation layers in train mode inside this context.
-
-    Example inputs are small, training batches are not.
-    """
-    functional = torch.nn.functional
-    checks = {name: getattr(functional, name) for name in ("_verify_batch_size", "_verify_spatial_size")}
-    for name in checks:
-        setattr(functional, name, lambda size: None)
-    try:
-        yield
-    finally:
-        for name, check in checks.items():
-            setattr(functional, name, check)
 
 
 REAL_ELEMENTS = 2**26

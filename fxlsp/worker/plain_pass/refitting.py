@@ -21,7 +21,8 @@ from ..locations.source_map import SourceMap
 from ..operations.fitting_numbers import LayerNumber, fitting_number, rebuilt
 from ..operations.operation import Operation
 from ..torch_private import FakeTensor, tensors_in, tree_map
-from .interpreter import NodeValue, Trust, batches_of_one, can_be_real
+from ..torch_private.modules import batches_of_one
+from .interpreter import NodeValue, Trust, can_be_real
 from .outputs import holds_unknown
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..building.fake_tensors import OnCpu
 from ..sandbox.accelerators import DevicesAreCpu
-from .interpreter import ValueInterpreter, batches_of_one
+from ..torch_private.modules import batches_of_one
+from .interpreter import ValueInterpreter
 from .outputs import UNKNOWN
 
 

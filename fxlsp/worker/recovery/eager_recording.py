@@ -24,7 +24,7 @@ from ..building.construction import makes_module
 from ..building.failures import code_of_error, text_of
 from ..operations.operation import Operation
 from ..plain_pass.costs import OperatorCosts
-from ..torch_private import WITHOUT_DATA, FakeTensor
+from ..torch_private import WITHOUT_DATA, FakeTensor, Operator
 from .caught_errors import is_caught
 from .context import GraphRecorder, NeedsDataError, NodeCall, RecoveryContext
 from .proxies.branch_choice import BranchChoice
@@ -47,7 +47,7 @@ class EagerRecording(TorchFunctionMode):
         kwargs = kwargs or {}
         context = self._context
         func = getattr(func, REPLACED, func)
-        if isinstance(func, torch._ops.OpOverload) and not context.places.is_shown(sys._getframe(1).f_code.co_filename):
+        if isinstance(func, Operator) and not context.places.is_shown(sys._getframe(1).f_code.co_filename):
             # A dispatch mode calls an operator by itself.
             return func(*args, **kwargs)
         if context.evaluating or context.is_plain:

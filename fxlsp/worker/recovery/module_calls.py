@@ -19,10 +19,10 @@ from ..building.fake_tensors import OnCpu
 from ..building.forward_entry import forward_entry
 from ..building.own_mistakes import is_own_mistake
 from ..locations.source_map import Instruction
-from ..plain_pass.interpreter import batches_of_one
 from ..plain_pass.outputs import UNKNOWN, Unknown
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA
+from ..torch_private.modules import batches_of_one, compiled_module
 from .context import GraphRecorder, Mark, NeedsDataError, RecoveryContext
 from .eager_recording import EagerRecording
 from .findings import RecoveryFinding
@@ -183,8 +183,8 @@ class ModuleCalls:
     def _compiled(self, module: torch.nn.Module, forward: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a scripted module as one node, or run what ``torch.compile`` wrapped."""
         recorder = self._recorder
-        original = getattr(module, "_orig_mod", None)
-        if isinstance(original, torch.nn.Module):
+        original = compiled_module(module)
+        if original is not None:
             self._context.note(COMPILED, RuntimeError(DYNAMO))
             return original(*args, **kwargs)
         self._context.note_refusal(lambda: forward(*args, **kwargs), COMPILED)

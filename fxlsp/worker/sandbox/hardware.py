@@ -13,6 +13,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from ..torch_private.modules import tolerate_missing_backward
 from .weights import patch_on_import
 
 
@@ -33,7 +34,7 @@ def do_without_hardware() -> None:
         {
             "triton.runtime.jit": _skip_kernels,
             "triton.runtime.autotuner": _skip_tuned_kernels,
-            "torch.nn.attention.flex_attention": _allow_gradients,
+            "torch.nn.attention.flex_attention": tolerate_missing_backward,
         }
     )
 
@@ -102,18 +103,3 @@ def _launch(kernel: Any, *args: Any, **kwargs: Any) -> None:
     """Launch nothing; a proxy is refused, as it has no memory."""
     if any(issubclass(type(each), torch.fx.Proxy) for each in (*args, *kwargs.values())):
         raise TypeError("'Proxy' object cannot be interpreted as an integer")
-
-
-def _allow_gradients(module: Any) -> None:
-    """Let FlexAttention run on the CPU on tensors that require gradients: on the CPU it has no backward only."""
-    validate = getattr(module, "_validate_device", None)
-    if validate is None:
-        return
-
-    def validate_device(*args: Any, **kwargs: Any) -> None:
-        try:
-            validate(*args, **kwargs)
-        except NotImplementedError:
-            return
-
-    module._validate_device = validate_device

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ..torch_private.processes import begin_before_default_group, store_of_one
 from .audit import RefusedError
 
 
@@ -36,22 +37,14 @@ class _FakeGroup:
     def __init__(self, c10d: Any) -> None:
         self._c10d = c10d
         self._initialise: Callable[..., None] = c10d.init_process_group
-        default: Callable[[], Any] = c10d._get_default_group
-
-        def get_default_group() -> Any:
-            # What asks ``is_initialized()`` first is answered that there is none.
-            self.begin()
-            return default()
-
-        c10d._get_default_group = get_default_group
+        # What asks ``is_initialized()`` first is answered that there is none.
+        begin_before_default_group(c10d, self.begin)
 
     def begin(self, *args: Any, **kwargs: Any) -> None:
         """Begin the group, whatever a file would join."""
         if self._c10d.is_initialized():
             return
-        from torch.testing._internal.distributed.fake_pg import FakeStore
-
-        self._initialise("fake", store=FakeStore(), rank=0, world_size=1)
+        self._initialise("fake", store=store_of_one(), rank=0, world_size=1)
 
 
 def _refuse(*args: Any, **kwargs: Any) -> None:

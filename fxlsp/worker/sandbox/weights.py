@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from torch.nn.modules.module import _IncompatibleKeys
 
+from ..torch_private.modules import all_keys_match, read_pickled_storages_with
 from .pretrained import CHANGES as FROM_CONFIGURATIONS
 
 
@@ -62,7 +62,7 @@ def skip_weights() -> None:
 
     def load_state_dict(self: torch.nn.Module, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
         if _is_unread(state_dict):
-            return _IncompatibleKeys([], [])
+            return all_keys_match()
         return original(self, state_dict, *args, **kwargs)
 
     torch.nn.Module.load_state_dict = load_state_dict  # type: ignore[method-assign]
@@ -75,10 +75,7 @@ def _keep_pickles(load: Callable[..., Any]) -> None:
     def load_from_bytes(data: bytes) -> Any:
         return load(io.BytesIO(data), weights_only=False)
 
-    # pickle finds the function by its name.
-    load_from_bytes.__module__, load_from_bytes.__qualname__ = "torch.storage", "_load_from_bytes"
-    load_from_bytes.__name__ = "_load_from_bytes"
-    torch.storage._load_from_bytes = load_from_bytes
+    read_pickled_storages_with(load_from_bytes)
 
 
 def _is_unread(state_dict: Any) -> bool:

@@ -14,12 +14,11 @@ from typing import Any
 
 import torch
 import torch.fx
-from torch.nn.modules import utils as module_utils
 
+from ..torch_private.modules import repeated_length
 from .values import RESULT, Guess, Open, Path
 
 _UNKNOWN_LENGTH = 3
-_REPEATING = module_utils._single.__code__.co_name
 _LONGEST = 64
 """A loop that reads one item after the other must come to an end."""
 _DEEPEST = 4
@@ -146,7 +145,7 @@ class DuckValue(int):
 
     def __iter__(self) -> Iterator[Any]:
         frame = sys._getframe(1)
-        repeated = _repeated_by_torch(frame)
+        repeated = repeated_length(frame)
         if repeated is not None:
             return iter([int(self)] * repeated)
         self.fxlsp_use.length = _unpacked_into(frame) or self.fxlsp_use.known_length()
@@ -157,7 +156,7 @@ class DuckValue(int):
         frame = sys._getframe(1)
         if _is_index_of(frame):
             raise TypeError(f"object of type {type(self).__name__!r} has no len()")
-        return _repeated_by_torch(frame) or self.fxlsp_use.known_length()
+        return repeated_length(frame) or self.fxlsp_use.known_length()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = list(_tensors_in((*args, *kwargs.values())))
@@ -285,15 +284,6 @@ def _unpacked_next(code: CodeType, at: int) -> int:
     # ``a, *rest, b``: the targets before and after the starred one, and one item for that.
     count = after.arg or 0
     return count if after.opname == "UNPACK_SEQUENCE" else (count & 0xFF) + (count >> 8) + 1
-
-
-def _repeated_by_torch(frame: FrameType) -> int | None:
-    """Return how often torch repeats a number here; None elsewhere.
-
-    torch's ``_ntuple``, of which many projects have a copy, repeats what is not iterable.
-    """
-    count = frame.f_locals.get("n") if frame.f_code.co_name == _REPEATING else None
-    return count if isinstance(count, int) else None
 
 
 _SHAPE = re.compile(r"(.*_)?(img|image|input|in|obs(ervation)?|state|data|sample|feature)_?(shape|dims)")

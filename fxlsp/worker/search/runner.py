@@ -26,9 +26,9 @@ from ..plain_pass.costs import (
     may_be_accepted_by_fakes_alone,
     require_features,
 )
-from ..plain_pass.interpreter import batches_of_one
 from ..sandbox.accelerators import DevicesAreCpu
 from ..torch_private import WITHOUT_DATA, FakeTensor, FakeTensorMode, tree_map
+from ..torch_private.modules import batches_of_one
 from .acceptance import InputAcceptance
 from .budget import OutOfTimeError
 from .duck import DuckUse, DuckValue, duck_value

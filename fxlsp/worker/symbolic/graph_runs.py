@@ -19,10 +19,11 @@ from ...report.graph import Output
 from .. import module_tree
 from ..building.fake_tensors import as_fake
 from ..plain_pass.costs import is_real
-from ..plain_pass.interpreter import batches_of_one, mutable
+from ..plain_pass.interpreter import mutable
 from ..plain_pass.outputs import output_of
 from ..sandbox.accelerators import DevicesAreCpu, on_cpu
 from ..torch_private import FakeTensorMode, Operator, TorchDispatchMode, is_batch_norm, no_dispatch, tree_map
+from ..torch_private.modules import batches_of_one
 
 
 @dataclass(frozen=True, slots=True)

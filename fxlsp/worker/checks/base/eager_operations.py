@@ -13,7 +13,15 @@ from ...locations.bytecode import walk_out
 from ...locations.code_origin import is_torch
 from ...locations.source_map import CallStack
 from ...plain_pass.tracer import ModulePathTracer
-from ...torch_private import Operator, TorchDispatchMode, mutated_arguments, overload_packet, storage_key, tensors_in
+from ...torch_private import (
+    Operator,
+    TorchDispatchMode,
+    mutated_arguments,
+    overload_packet,
+    reads_number,
+    storage_key,
+    tensors_in,
+)
 
 
 @dataclass(frozen=True)
@@ -86,7 +94,7 @@ class EagerOperations(TorchDispatchMode):  # type: ignore[no-untyped-call]
             origin,
             frozenset(self._state[storage_key(tensor)] for tensor in written if storage_key(tensor) in self._state),
             draws and not _initialises_module(),
-            func is torch.ops.aten._local_scalar_dense.default,
+            reads_number(func),
         )
         self.notes.append(operation)
         results = tensors_in(result)

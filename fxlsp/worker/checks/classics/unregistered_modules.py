@@ -12,6 +12,7 @@ from ....report.locations import RelatedPlace
 from ....report.problems import Problem
 from ... import module_tree
 from ...plain_pass.tracer import ModulePathTracer
+from ...torch_private.layers import DROPOUTS
 from ..base.check import Check
 from ..base.module_names import joined, kind_of_state
 from ..base.pass_result import PassResult
@@ -93,7 +94,7 @@ def _has_state(module: torch.nn.Module) -> bool:
 
 
 def _drops_out(module: torch.nn.Module) -> bool:
-    return any(isinstance(each, torch.nn.modules.dropout._DropoutNd) for each in module_tree.modules(module))
+    return any(isinstance(each, DROPOUTS) for each in module_tree.modules(module))
 
 
 def _is_frozen(module: torch.nn.Module) -> bool:

@@ -18,6 +18,7 @@ import torch
 from ....report.codes import COMPILED, FACTORY, FOREIGN_FUNCTION, INDEX, ITERATION, TRANSFORM
 from ... import module_tree
 from ...locations.code_origin import is_installed
+from ...torch_private.modules import compiled_function
 from ..context import GraphRecorder, RecoveryContext
 from ..proxies.proxies import REPLACED
 from ..pytree import is_proxy, leaves
@@ -188,7 +189,7 @@ class RefusedFunctions:
                 # torch.fx names the node by this attribute, which older versions of torch do not set.
                 value.__name__ = value.name  # type: ignore[attr-defined]
             return self._replacement(value, "call_function", value, COMPILED)
-        original = getattr(value, "_torchdynamo_orig_callable", None)
+        original = compiled_function(value)
         if original is None:
             return None
 

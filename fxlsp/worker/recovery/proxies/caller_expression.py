@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from types import FrameType, ModuleType
 from typing import Any
 
-import torch
-
 from ...locations.source_map import Instruction, SourceMap
+from ...torch_private.modules import is_native
 
 
 class _Unresolved:
@@ -141,7 +140,7 @@ class CallerExpression:
         if function is UNRESOLVED:
             return self.called() != "range"
         owner = str(getattr(function, "__module__", None) or type(function).__module__)
-        return owner.partition(".")[0] == "torch" or isinstance(function, torch._C._FunctionBase | type(torch.add))
+        return owner.partition(".")[0] == "torch" or is_native(function)
 
 
 def _name_of(call: ast.Call) -> str:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 
 from ... import module_tree
+from ...torch_private.layers import CONVOLUTIONS, NORMS, TRANSPOSED_CONVOLUTIONS
 from ..values import Group, Size, Tensor, list_of
 from .patterns import PATCHES, pattern_axes
 from .tables import BATCH, COLOURS, IMAGE, SEQUENCE, VOLUME
-
-_Conv = torch.nn.modules.conv._ConvNd
-_Transposed = torch.nn.modules.conv._ConvTransposeNd
-_Norm = torch.nn.modules.batchnorm._BatchNorm
-_InstanceNorm = torch.nn.modules.instancenorm._InstanceNorm
-_Pool = (torch.nn.modules.pooling._MaxPoolNd, torch.nn.modules.pooling._AvgPoolNd)
 
 
 def spatial(channels: int, dimensions: int) -> Tensor:
@@ -43,19 +39,18 @@ def input_of(layer: torch.nn.Module, position: int = 0) -> Tensor | None:
 
 
 def _only_input(layer: torch.nn.Module) -> Tensor | None:
+    if isinstance(layer, TRANSPOSED_CONVOLUTIONS) and _starts_from_a_code(layer):
+        return Tensor((BATCH, layer.in_channels, *[1] * len(layer.kernel_size)))
+    if isinstance(layer, CONVOLUTIONS):
+        return spatial(layer.in_channels, len(layer.kernel_size))
+    if isinstance(layer, NORMS):
+        rank = {"1": 1, "2": 2, "3": 3}.get(type(layer).__name__[-2:-1], 2)
+        return spatial(layer.num_features, rank) if rank > 1 else Tensor((BATCH, layer.num_features, SEQUENCE))
     match layer:
-        case _Transposed() if layer.stride[0] == 1 and layer.padding[0] == 0 and layer.kernel_size[0] > 2:
-            # A code that is to become the first, small map.
-            return Tensor((BATCH, layer.in_channels, *[1] * len(layer.kernel_size)))
-        case _Conv():
-            return spatial(layer.in_channels, len(layer.kernel_size))
         case torch.nn.Linear() if not isinstance(layer, torch.nn.LazyLinear):
             return Tensor((BATCH, SEQUENCE, layer.in_features))
         case torch.nn.Embedding() | torch.nn.EmbeddingBag():
             return Tensor((BATCH, SEQUENCE), "long")
-        case _Norm() | _InstanceNorm():
-            rank = {"1": 1, "2": 2, "3": 3}.get(type(layer).__name__[-2:-1], 2)
-            return spatial(layer.num_features, rank) if rank > 1 else Tensor((BATCH, layer.num_features, SEQUENCE))
         case torch.nn.GroupNorm():
             return spatial(layer.num_channels, 2)
         case torch.nn.LayerNorm():
@@ -66,6 +61,11 @@ def _only_input(layer: torch.nn.Module) -> Tensor | None:
         case torch.nn.PReLU() if layer.num_parameters > 1:
             return spatial(layer.num_parameters, 2)
     return _divided_into_patches(layer)
+
+
+def _starts_from_a_code(layer: Any) -> bool:
+    """Return whether a transposed convolution makes the first, small map of a code."""
+    return bool(layer.stride[0] == 1 and layer.padding[0] == 0 and layer.kernel_size[0] > 2)
 
 
 def _divided_into_patches(layer: torch.nn.Module) -> Tensor | None:
