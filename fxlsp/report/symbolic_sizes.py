@@ -5,6 +5,7 @@ The expressions follow the graph, which is shown before they are known.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,8 @@ from .serialization import JsonObject
 SymbolicShape = list[Any]
 """Dimensions of one tensor: the text of an expression, or the number where there is none."""
 
+DATA_SYMBOL = re.compile(r"u\d+")
+"""Names of sizes that depend on data: ``u0``, ``u1``. Whatever the style, these are not written as numbers."""
 UNKNOWN_SHAPE = -1
 """In the place of a tensor's shape: no dimension of it has an expression."""
 

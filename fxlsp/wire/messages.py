@@ -271,7 +271,7 @@ class ReportMessage(WireMessage):
     follows_early: bool = field(default=False, metadata=UNLESS_DEFAULT)
     """Whether nodes, modules and calls are those of the :class:`EarlyReport`, and missing here."""
     symbolic: SymbolicSizes | None = field(default=None, metadata=UNLESS_DEFAULT)
-    """Expressions for the sizes of that graph, if they were requested and are known."""
+    """Expressions for the sizes of that graph, if known: those requested, and those that depend on data."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from fxlsp.cli.output.excerpts import location_text
 from fxlsp.engine.settings.policy import Policy
 from fxlsp.ide.model_status import report_facts
 from fxlsp.ide.render.numbers import short_count
-from fxlsp.ide.render.shapes import output_text, symbolic_text
+from fxlsp.ide.render.shapes import output_text, symbol_facts, symbolic_text
 from fxlsp.ide.render.tables import table_lines
 from fxlsp.ide.trace_view.provenance import readable_recipe, source_text
 from fxlsp.ide.trace_view.report_index import ReportIndex
@@ -34,13 +34,15 @@ def graph_lines(report: Report) -> list[str]:
     Above it are the model and its recipe, below it the cost of the whole graph.
     """
     usual = ReportIndex(report).usual_dtype
-    rows = [_row(node, usual) for node in report.nodes]
+    # A size that depends on data is in the output already.
+    has_expressions = any(value is not None for value in report.symbols.values())
+    rows = [_row(node, usual, has_expressions) for node in report.nodes]
     source = source_text(report.recipe)
     recipe = f"{readable_recipe(report.recipe)} ({source})" if report.recipe.init else source
-    values = ", ".join(f"{name} = {'?' if value is None else value}" for name, value in report.symbols.items())
+    facts = symbol_facts(report.symbols)
     return [
         f"{report.target}: {recipe}, {report.mode} mode",
-        *([f"sizes for {values}"] if values else []),
+        *([f"sizes {facts}" if facts.startswith("for") else facts] if facts else []),
         "",
         *table_lines(_HEADING, rows, limit=None),
         "",
@@ -48,14 +50,14 @@ def graph_lines(report: Report) -> list[str]:
     ]
 
 
-def _row(node: Node, usual: str | None) -> tuple[str, ...]:
+def _row(node: Node, usual: str | None, has_expressions: bool) -> tuple[str, ...]:
     return (
         node.name,
         node.op,
         node.target,
         str(node.module_path),
         output_text(node.output, usual),
-        symbolic_text(node.output),
+        symbolic_text(node.output) if has_expressions else "",
         short_count(node.params) if node.params else "",
         "?" if node.flops is None else short_count(node.flops) if node.flops else "",
         _short_place(node.location) if node.location is not None else "",

@@ -8,7 +8,7 @@ from fxlsp.ide.hover.comment_text import comment_of_runs
 from fxlsp.ide.hover.text import HoverText, Part
 from fxlsp.ide.render.numbers import counted, flops_text, params_text
 from fxlsp.ide.render.rich_text import RichText, code, dotted, words
-from fxlsp.ide.render.shapes import flow_text, symbolic_text, symbols_in
+from fxlsp.ide.render.shapes import flow_text, symbol_facts, symbolic_text, symbols_in
 from fxlsp.ide.trace_view.cursor_hits import CursorHit
 from fxlsp.ide.trace_view.expression_events import Event
 from fxlsp.ide.trace_view.focus import Focus
@@ -102,8 +102,10 @@ def symbolic_facts(run: ReportEvent) -> Iterator[RichText]:
     text = symbolic_text(run.event.output)
     if text:
         known = symbols_in(run.event.output, run.index.report.symbols)
-        values = ", ".join(f"{name} = {'?' if value is None else value}" for name, value in known.items())
-        yield code(text) + words(f" for {values}")
+        facts = words(symbol_facts(known))
+        # A size that depends on data is in the line above already.
+        has_expressions = any(value is not None for value in known.values())
+        yield code(text) + words(" ") + facts if has_expressions else facts
 
 
 def _cost_facts(event: Event) -> Iterator[RichText]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from fxlsp.report.graph import Output
+from fxlsp.report.symbolic_sizes import DATA_SYMBOL
 
 Style = Literal["symbolic", "numbers", "both"]
 """Whether dimensions are written as expressions of symbols, as numbers, or as both."""
@@ -85,13 +86,27 @@ def symbols_in(output: Output | None, symbols: Mapping[str, int | None]) -> Mapp
     return {name: value for name, value in symbols.items() if name in used}
 
 
+def symbol_facts(symbols: Mapping[str, int | None]) -> str:
+    """Return ``for B = 2; u0 depends on data``: the values of symbols in the trace; "" if there are none."""
+    values = ", ".join(f"{name} = {value}" for name, value in symbols.items() if value is not None)
+    by_data = [name for name, value in symbols.items() if value is None]
+    verb = "depends" if len(by_data) == 1 else "depend"
+    facts = [f"for {values}"] * bool(values) + [f"{', '.join(by_data)} {verb} on data"] * bool(by_data)
+    return "; ".join(facts)
+
+
 def _shape_text(output: Output, style: Style) -> str:
-    numbers = _tuple_text(output["shape"])
-    if style == "numbers" or "symbolic" not in output:
-        return numbers
+    if "symbolic" not in output:
+        return _tuple_text(output["shape"])
     dims: list[Any] = list(output["symbolic"])
-    while len(_tuple_text(dims)) > _WIDTH and any(isinstance(dim, str) for dim in dims):
-        longest = max((index for index, dim in enumerate(dims) if isinstance(dim, str)), key=lambda at: len(dims[at]))
+    # A size that depends on data is none of the trace's facts.
+    pairs = zip(dims, output["shape"], strict=True)
+    numbers = _tuple_text([dim if DATA_SYMBOL.search(str(dim)) else size for dim, size in pairs])
+    if style == "numbers":
+        return numbers
+    by_length = sorted((at for at, dim in enumerate(dims) if isinstance(dim, str)), key=lambda at: len(dims[at]))
+    while len(_tuple_text(dims)) > _WIDTH and by_length:
+        longest = by_length.pop()
         dims[longest] = output["shape"][longest]
     symbolic = _tuple_text(dims)
     return symbolic if style == "symbolic" or symbolic == numbers else f"{symbolic} = {numbers}"

@@ -27,13 +27,23 @@ _MOST_OPERANDS = 10
 class SizeFitter:
     """Expressions of all series that were explained so far."""
 
-    def __init__(self, symbols: Mapping[str, Series]) -> None:
+    def __init__(self, symbols: Mapping[str, Series], *, guesses_windows: bool = True) -> None:
         """
         Args:
             symbols: the sizes that were chosen for each run.
+            guesses_windows: whether windows are tried that no layer is known to have.
         """
+        self._guesses_windows = guesses_windows
         self._known: dict[Series, SymbolicSize | None] = {series: symbol(name) for name, series in symbols.items()}
         self._symbols = tuple(symbols.values())
+
+    def known(self, series: Series) -> SymbolicSize | None:
+        """Return the expression of a series that is constant, or was explained before."""
+        return number(series[0]) if len(set(series)) == 1 else self._known.get(series)
+
+    def add(self, series: Series, size: SymbolicSize) -> None:
+        """Explain a series."""
+        self._known[series] = size
 
     def fitted(
         self, series: Series, operands: Sequence[Sequence[Series]], windows: Sequence[Window] = ()
@@ -79,7 +89,7 @@ class SizeFitter:
                 yield from self._product(series, chosen)
         for first, second in combinations(sources, 2):
             yield from self._sum(series, first, second)
-        for source in sources:
+        for source in sources if self._guesses_windows else ():
             yield from self._any_window(series, source)
 
     def _of(self, source: Series) -> SymbolicSize:

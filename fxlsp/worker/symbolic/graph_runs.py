@@ -44,6 +44,11 @@ RunSizes = list[NodeSizes]
 """Sizes of every node of a graph, in its order."""
 
 
+def layout(sizes: NodeSizes) -> tuple[tuple[int, ...], int]:
+    """Return the ranks of the tensors, and how many numbers there are."""
+    return tuple(map(len, sizes.shapes)), len(sizes.numbers)
+
+
 def sizes_in(output: Output | None) -> NodeSizes:
     """Return the sizes in a value, given as JSON."""
     shapes: list[tuple[int, ...]] = []

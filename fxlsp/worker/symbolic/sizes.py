@@ -19,7 +19,7 @@ from .axes import AxisGroup, InputAxes
 from .expressions import SymbolicSize
 from .fitting import Series, SizeFitter
 from .free_sizes import FreeSizes
-from .graph_runs import GraphRuns, NodeSizes, RunSizes, sizes_in
+from .graph_runs import GraphRuns, RunSizes, layout, sizes_in
 from .names import names_of
 from .windows import windows_of
 
@@ -58,7 +58,7 @@ def symbolic_sizes(subject: ModelWithInputs, graph: GraphValues) -> SymbolicSize
     base = [sizes_in(None if value is None else value.shown) for value in map(graph.values.get, graph.nodes)]
     names = names_of(model, axes, free.groups)
     fit = fitted_shapes(model, graph.nodes, names, base, free.runs())
-    return None if fit is None else _compact(fit, graph, {name: group.size for group, name in names.items()})
+    return None if fit is None else compact(fit, graph, {name: group.size for group, name in names.items()})
 
 
 def fitted_shapes(
@@ -131,7 +131,7 @@ class _Fit:
     def _shapes(self, index: int, node: torch.fx.Node) -> tuple[Dims, ...]:
         runs = [run[index] for run in self._fitted]
         last = self._verifying[index]
-        if len({_layout(run) for run in (*runs, last)}) > 1:
+        if len({layout(run) for run in (*runs, last)}) > 1:
             return ()
         series = tuple(zip(*(run.all for run in runs), strict=True))
         self._series[node] = series
@@ -143,7 +143,7 @@ class _Fit:
             for each, seen in zip(series, last.all, strict=True)
         ]
         left = iter(zip(fitted, runs[0].all, strict=True))
-        return tuple(tuple(_dim(*next(left)) for _ in shape) for shape in runs[0].shapes)
+        return tuple(tuple(dim_text(*next(left)) for _ in shape) for shape in runs[0].shapes)
 
     def _verified(self, size: SymbolicSize | None, seen: int) -> SymbolicSize | None:
         """Return an expression if it yields what the run has that it was not made from."""
@@ -153,18 +153,15 @@ class _Fit:
         return None
 
 
-def _layout(sizes: NodeSizes) -> tuple[tuple[int, ...], int]:
-    return tuple(map(len, sizes.shapes)), len(sizes.numbers)
-
-
-def _dim(size: SymbolicSize | None, number: int) -> str | int:
+def dim_text(size: SymbolicSize | None, number: int) -> str | int:
+    """Return a dimension as the text of its expression; a number without symbols, or without an expression."""
     if size is None:
         return number
     constant = size.constant
     return size.text if constant is None else constant
 
 
-def _compact(
+def compact(
     shapes: Mapping[torch.fx.Node, tuple[Dims, ...]], graph: GraphValues, symbols: Mapping[str, int | None]
 ) -> SymbolicSizes:
     """Return the sizes of a report's nodes and calls, each different shape once."""

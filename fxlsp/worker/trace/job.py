@@ -43,6 +43,7 @@ from ..recovery.recovering_pass import RecoveryResult, recover
 from ..recovery.tracer import RecoveringTracer
 from ..search.api import RecipeSearch
 from ..search.runner import RunConditions
+from .data_pass import report_with_data
 from .guess_severity import behind_a_failure, downgrade, not_of_torch_fx, weaken
 from .lacking_hardware import if_hardware_lacks
 from .load import BuiltModel, ModelFactory, RequestLoad
@@ -203,7 +204,7 @@ class TraceJob:
         else:
             if not any(problem.code.startswith(_NOT_RUN) for problem in report.problems):
                 return report
-        self._target, self._is_graph_sent, self._symbolic = stated, False, None
+        self._target, self._is_graph_sent = stated, False
         self._loader.unload()
         runner.renew()
         return None
@@ -216,6 +217,7 @@ class TraceJob:
             return self._attempt(runner, real_tensors=True, is_last=is_last)
 
     def _attempt(self, runner: RecoveryRunner, real_tensors: bool, is_last: bool) -> Report:
+        self._symbolic = None
         made = self._completed(real_tensors)
         make_tracer = self._make_tracer()
         other_mode = self._other_mode(made.built.model, make_tracer, runner)
@@ -239,7 +241,10 @@ class TraceJob:
             and plain_pass.needs_data
             and module_tree.elements(subject.built.model) <= _REAL_ELEMENTS
         ):
-            plain = self._with_data(plain)
+            self._loader.unload()
+            plain, self._symbolic = report_with_data(
+                plain, self._target, self._models, self._make_tracer()(), self._source_map, self._timing
+            )
         has_symbols = self._request.symbols and plain.verdict.traceable and plain.complete and not plain_pass.needs_data
         symbols = runner.side_task(lambda: _symbols_of(plain_pass), SymbolsMessage) if has_symbols else None
         with symbols or nullcontext():
@@ -257,7 +262,9 @@ class TraceJob:
             report = merged_report(plain, runner.result(self._seconds_left, self._limits.megabytes))
         except NoResultError as none:
             report = self._alone(plain, none)
-        if symbols is not None and report.nodes == plain.nodes:
+        if report.nodes != plain.nodes:
+            self._symbolic = None
+        elif symbols is not None:
             with suppress(NoResultError):
                 limit = min(self._seconds_left, _SECONDS_FOR_SYMBOLS)
                 self._symbolic = symbols.result(limit, self._limits.megabytes).sizes
@@ -268,24 +275,6 @@ class TraceJob:
         if self._request.early and (self._request.symbols or not runner.has_result()):
             self._send(EarlyReport(self._request.id, graph.to_json(), self._reads()).encoded())
             self._is_graph_sent = True
-
-    def _with_data(self, plain: Report) -> Report:
-        """Return the report of a graph whose shapes depend on data, with its values on inputs with data."""
-        self._loader.unload()
-        try:
-            made = self._models.build(self._target, real_tensors=True)
-            feed = prepare_feed(self._target, made.built, made.mode, self._source_map, real_tensors=True)
-            constructions = made.builder.constructions
-            subject = ModelWithInputs(str(self._target), made.built, constructions, feed, made.mode, real=True)
-            again = PlainPass(subject, self._make_tracer()(), self._source_map, self._timing)
-            report = again.run(real_tensors=True, in_other_mode=lambda: None)
-        except (NoModelError, FakesFailedError):
-            return plain
-        if not report.verdict.traceable:
-            return plain
-        failing = tuple(problem for problem in report.problems if problem.code == OPERATION_FAILS)
-        problems = tuple(problem for problem in plain.problems if problem.code != OPERATION_FAILS)
-        return replace(report, recipe=plain.recipe, problems=(*failing, *problems))
 
     @property
     def _seconds_left(self) -> float:

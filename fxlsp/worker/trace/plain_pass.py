@@ -24,9 +24,10 @@ from ..checks.registry import Checking
 from ..checks.silent.train_eval import mode_problems
 from ..locations.source_map import SourceMap
 from ..plain_pass.assembly import Assembly, is_complete
-from ..plain_pass.feeding import ModelWithInputs, node_values
+from ..plain_pass.feeding import Feed, ModelWithInputs, node_values
 from ..plain_pass.tracer import ModulePathTracer, check_graph
-from ..symbolic.sizes import GraphValues, symbolic_sizes
+from ..symbolic.data_sizes import data_dependent_sizes
+from ..symbolic.sizes import GraphValues, deadline, seconds_for, symbolic_sizes
 from .timing import Timing
 
 
@@ -95,6 +96,19 @@ class PlainPass:
         """
         graph = self._recorded
         return None if graph is None or not graph.report.complete else symbolic_sizes(self._subject, graph)
+
+    def data_dependent_sizes(self, feeds: Iterator[Feed]) -> SymbolicSizes | None:
+        """Return symbols for the sizes that depend on data, if :meth:`run` has recorded a complete graph.
+
+        Args:
+            feeds: inputs of the same sizes with other data.
+        """
+        graph = self._recorded
+        if graph is None or not graph.report.complete:
+            return None
+        fed = (replace(self._subject, feed=feed) for feed in feeds if feed.inputs is not None)
+        runs = (node_values(subject, self._tracer)[0] for subject in fed)
+        return data_dependent_sizes(graph, runs, deadline(seconds_for(len(graph.nodes))))
 
     def _trace(self, real_tensors: bool) -> BaseException | None:
         """Trace the model, and return the error of torch.fx, if any.
