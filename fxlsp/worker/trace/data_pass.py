@@ -32,6 +32,7 @@ def report_with_data(
     tracer: ModulePathTracer,
     source_map: SourceMap,
     timing: Timing,
+    seconds: float,
 ) -> tuple[Report, SymbolicSizes | None]:
     """Return the report of a graph with its values on inputs with data, and the sizes that depend on these.
 
@@ -42,7 +43,9 @@ def report_with_data(
         tracer: a new tracer.
         source_map: places of the code.
         timing: to which the pass is added.
+        seconds: time of the trace after which nothing may be begun that it can do without.
     """
+    start = timing.seconds
     try:
         made = models.build(target, real_tensors=True)
         feed = prepare_feed(target, made.built, made.mode, source_map, real_tensors=True)
@@ -55,7 +58,9 @@ def report_with_data(
         return plain, None
     failing = tuple(problem for problem in report.problems if problem.code == OPERATION_FAILS)
     problems = tuple(problem for problem in plain.problems if problem.code != OPERATION_FAILS)
-    sizes = again.data_dependent_sizes(_other_feeds(feed, target, made, source_map))
+    # Another run takes as long as this one.
+    has_time = 2 * timing.seconds - start < seconds
+    sizes = again.data_dependent_sizes(_other_feeds(feed, target, made, source_map)) if has_time else None
     return replace(report, recipe=plain.recipe, problems=(*failing, *problems)), sizes
 
 

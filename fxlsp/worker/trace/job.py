@@ -243,7 +243,13 @@ class TraceJob:
         ):
             self._loader.unload()
             plain, self._symbolic = report_with_data(
-                plain, self._target, self._models, self._make_tracer()(), self._source_map, self._timing
+                plain,
+                self._target,
+                self._models,
+                self._make_tracer()(),
+                self._source_map,
+                self._timing,
+                seconds=self._limits.seconds * _SHARE_OF_TIME,
             )
         has_symbols = self._request.symbols and plain.verdict.traceable and plain.complete and not plain_pass.needs_data
         symbols = runner.side_task(lambda: _symbols_of(plain_pass), SymbolsMessage) if has_symbols else None
